@@ -1,0 +1,5 @@
+"""`python -m merit`."""
+
+from merit.cli import main
+
+main()

@@ -1,0 +1,62 @@
+"""`merit data`: what is in a dataset folder."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from merit.data import detect, survey
+from merit.errors import InputError
+
+
+@click.group()
+def data() -> None:
+    """Look at benchmark data."""
+
+
+@data.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def check(folder: Path, as_json: bool) -> None:
+    """Say what is there, what is missing, and the content hash; exit 1 if a database is damaged."""
+    surveys = [survey(dataset) for dataset in detect(folder)]
+    if as_json:
+        click.echo(json.dumps(surveys, indent=2))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for found in surveys:
+            _show(found, console)
+    damaged = [path for found in surveys for path in found["damaged"]]
+    if damaged:
+        raise InputError(f"{damaged[0]}: damaged, as are {len(damaged) - 1} others; fetch the dataset again")
+
+
+@data.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("database")
+def schema(folder: Path, database: str) -> None:
+    """Print a database's schema as a model reads it."""
+    for dataset in detect(folder):
+        if database in dataset.schemas:
+            click.echo(dataset.schemas[database].text())
+            return
+    raise InputError(f"{folder}: there is no database {database!r} in its tables file")
+
+
+def _show(found: dict[str, Any], console: Console) -> None:
+    suite = (
+        f", test suite of {found['suite_files']} files for {found['suite_databases']}" if found["suite_files"] else ""
+    )
+    console.print(f"[bold]{found['dataset']} {found['split']}[/]")
+    console.print(f"  questions     {found['questions']}, of which {found['usable_questions']} have their database")
+    console.print(f"  databases     {found['databases']}{suite}")
+    for db_id, count in found["absent_databases"].items():
+        console.print(f"  [yellow]missing[/]       {escape(db_id)}, {count} questions")
+    for db_id in found["without_suite"]:
+        console.print(f"  [yellow]no suite[/]      {escape(db_id)}")
+    for path in found["damaged"]:
+        console.print(f"  [red]damaged[/]       {escape(path)}")
+    console.print(f"  content hash  {found['content_hash']}")

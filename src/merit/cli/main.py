@@ -1,0 +1,32 @@
+"""`merit`: the commands, and how every error reaches a person as one sentence."""
+
+import sys
+
+import click
+
+from merit import __version__
+from merit.cli.data import data
+from merit.cli.demo import demo
+from merit.cli.score import score
+from merit.errors import MeritError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="merit")
+def cli() -> None:
+    """Repair Text-to-SQL failures, and remember what was learned."""
+
+
+for command in (data, demo, score):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; exit 1 with one sentence on anything that went wrong."""
+    try:
+        cli(prog_name="merit")
+    except MeritError as error:
+        sys.exit(f"merit: {error}")
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        sys.exit(f"merit: {place}{error.strerror or error}")

@@ -1,0 +1,131 @@
+"""`merit score`: judge a file of predictions."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from merit.data import LAYOUTS, load, read_predictions
+from merit.errors import InputError
+from merit.oracle import default_folder, open_judge
+from merit.score import Score, accuracy, write_verdicts
+from merit.score import score as run
+from merit.types import Verdict
+
+
+@click.command()
+@click.argument("dataset", type=click.Choice(sorted(LAYOUTS)))
+@click.option("--data", "root", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@click.option(
+    "--pred", type=click.Path(path_type=Path), required=True, help="JSON lines with id and sql, or one SQL a line."
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["db", "suite"]),
+    help="Original databases, or the test suite (default where there is one).",
+)
+@click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="Write each verdict here, one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.option("--partial", is_flag=True, help="Score only the questions that the file answers.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=0.01),
+    default=30.0,
+    show_default=True,
+    help="Seconds for one execution.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Predictions judged at a time.")
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Folder for reference results (default: MERIT_CACHE or the user's cache folder).",
+)
+@click.option("--no-cache", is_flag=True, help="Compute every reference result anew.")
+def score(
+    dataset: str,
+    root: Path,
+    pred: Path,
+    protocol: str | None,
+    split: str,
+    out: Path | None,
+    as_json: bool,
+    partial: bool,
+    timeout_s: float,
+    jobs: int,
+    cache: Path | None,
+    no_cache: bool,
+) -> None:
+    """Score predicted SQL as the benchmark's official evaluator does."""
+    if out is not None and not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    loaded = load(dataset, root, split)
+    chosen = protocol or ("suite" if loaded.suites else "db")
+    predictions = read_predictions(pred, loaded.questions, loaded.absent(chosen))
+    folder = None if no_cache else (cache or default_folder())
+    with (
+        closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
+        _progress() as progress,
+    ):
+        task = progress.add_task(f"{dataset} {split}, {chosen}", total=len(predictions), right=0)
+        right = 0
+
+        def heard(verdict: Verdict | None) -> None:
+            nonlocal right
+            right += verdict is not None and verdict.correct
+            progress.update(task, advance=1, right=right)
+
+        result = run(loaded, chosen, predictions, judge, partial=partial, jobs=jobs, on_verdict=heard)
+    if out is not None:
+        write_verdicts(result, out)
+    if as_json:
+        click.echo(json.dumps(result.summary(), indent=2))
+    else:
+        show(result, Console())
+
+
+def _progress() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[right]} right"),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def show(result: Score, console: Console) -> None:
+    """Print a score as a person wants to read it."""
+    total = len(result.verdicts)
+    title = f"{result.dataset.layout.name} {result.dataset.split}, protocol {result.protocol}"
+    table = Table(title=title, title_justify="left")
+    for heading in ("database", "questions", "correct", "accuracy"):
+        table.add_column(heading, justify="left" if heading == "database" else "right")
+    for db_id, (right, count) in result.by_database().items():
+        table.add_row(escape(db_id), str(count), str(right), f"{accuracy(right, count):.2f}")
+    table.add_section()
+    table.add_row("overall", str(total), str(result.correct), f"{accuracy(result.correct, total):.2f}", style="bold")
+    console.print(table)
+    for status, count in result.by_status().items():
+        console.print(f"  {status:<20}{count:>6}", highlight=False)
+    for line in left_out(result):
+        console.print(f"[yellow]left out:[/] {escape(line)}", highlight=False, soft_wrap=True)
+
+
+def left_out(result: Score) -> list[str]:
+    """What was not scored, and why; nothing of it counts as wrong."""
+    kind = "test suite" if result.protocol == "suite" else "database"
+    lines = [f"{count} questions on {db_id}: its {kind} is absent" for db_id, count in result.absent.items()]
+    lines += list(result.unjudged.values())
+    if result.unpredicted:
+        lines.append(f"{result.unpredicted} questions without a prediction")
+    return lines

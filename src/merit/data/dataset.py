@@ -1,0 +1,172 @@
+"""Benchmarks in their official layouts: questions without their answers, databases, schemas."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from merit.data.files import hash_file, read_records
+from merit.data.schema import Schema, read_schemas
+from merit.errors import InputError
+from merit.types import Question
+
+_SIDECARS = ("-journal", "-shm", "-wal")  # SQLite's own files beside a database
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where one benchmark keeps its files; several names are tried in order."""
+
+    name: str
+    questions: Mapping[str, tuple[str, ...]]  # by split
+    tables: Mapping[str, str]
+    databases: Mapping[str, str]
+    suites: tuple[str, ...]
+    reference_field: str  # which field of a question the oracle, and nobody else, reads
+
+
+SPIDER = Layout(
+    name="spider",
+    questions={"dev": ("dev.json",), "train": ("train_spider.json", "train.json")},
+    tables={"dev": "tables.json", "train": "tables.json"},
+    databases={"dev": "database", "train": "database"},
+    suites=("test_suite", "test_suite_database"),
+    reference_field="query",
+)
+BIRD = Layout(
+    name="bird",
+    questions={"dev": ("dev.json",), "train": ("train.json",)},
+    tables={"dev": "dev_tables.json", "train": "train_tables.json"},
+    databases={"dev": "dev_databases", "train": "train_databases"},
+    suites=(),
+    reference_field="SQL",
+)
+LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD)}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One split of a benchmark on disk."""
+
+    layout: Layout
+    split: str
+    root: Path
+    questions: tuple[Question, ...]
+    schemas: Mapping[str, Schema]
+
+    @property
+    def questions_file(self) -> Path:
+        """The file the questions came from."""
+        return _questions_file(self.layout, self.root, self.split)
+
+    @property
+    def tables_file(self) -> Path:
+        """The file the schemas came from."""
+        return self.root / self.layout.tables[self.split]
+
+    @cached_property
+    def databases(self) -> Mapping[str, tuple[Path, ...]]:
+        """The database files of every database a question names and the disk has: the original first."""
+        return self._files_under(self.root / self.layout.databases[self.split])
+
+    @cached_property
+    def suites(self) -> Mapping[str, tuple[Path, ...]]:
+        """The same for the test suite, where there is one."""
+        folders = (self.root / name for name in self.layout.suites)
+        return next((self._files_under(folder) for folder in folders if folder.is_dir()), {})
+
+    def files(self, protocol: str) -> Mapping[str, tuple[Path, ...]]:
+        """The databases that decide a verdict under `db` (the originals) or `suite` (all must agree)."""
+        if protocol == "suite" and not self.suites:
+            names = " or ".join(self.layout.suites) or "test-suite"
+            raise InputError(f"{self.root}: {self.layout.name} has no {names} folder here; use --protocol db")
+        return self.suites if protocol == "suite" else self.databases
+
+    def absent(self, protocol: str = "db") -> Mapping[str, int]:
+        """Databases that are not there, with the number of questions on them."""
+        present = self.files(protocol)
+        return Counter(question.db_id for question in self.questions if question.db_id not in present)
+
+    def content_hash(self) -> str:
+        """One hash over questions, schemas and every database file."""
+        files = [self.questions_file, self.tables_file]
+        files += [path for paths in self.databases.values() for path in paths]
+        files += [path for paths in self.suites.values() for path in paths]
+        listing = hashlib.sha256()
+        for path in sorted(files):
+            listing.update(f"{path.relative_to(self.root).as_posix()}\0{hash_file(path)}\n".encode())
+        return listing.hexdigest()
+
+    def _files_under(self, folder: Path) -> dict[str, tuple[Path, ...]]:
+        named = sorted({question.db_id for question in self.questions})
+        found = {db_id: _database_files(folder / db_id, db_id) for db_id in named}
+        return {db_id: files for db_id, files in found.items() if files}
+
+
+def load(name: str, root: Path, split: str = "dev") -> Dataset:
+    """Read one split of `spider` or `bird`."""
+    layout = LAYOUTS[name]
+    if not root.is_dir():
+        raise InputError(f"{root}: no such folder; give the folder that holds {name}'s {layout.questions[split][0]}")
+    path = _questions_file(layout, root, split)
+    schemas = read_schemas(root / layout.tables[split])
+    records = read_records(path, {"db_id": str, "question": str})
+    questions = tuple(_question(record, number) for number, record in enumerate(records))
+    _check(questions, schemas, path)
+    return Dataset(layout, split, root, questions, schemas)
+
+
+def detect(root: Path) -> list[Dataset]:
+    """Every split of every known benchmark whose questions are in `root`."""
+    if not root.is_dir():
+        raise InputError(f"{root}: no such folder")
+    found = [
+        load(layout.name, root, split)
+        for layout in LAYOUTS.values()
+        for split, names in layout.questions.items()
+        if (root / layout.tables[split]).is_file() and any((root / name).is_file() for name in names)
+    ]
+    if not found:
+        raise InputError(
+            f"{root}: neither Spider (dev.json, tables.json, database/) nor BIRD (dev.json, dev_tables.json, "
+            "dev_databases/) is here"
+        )
+    return found
+
+
+def _questions_file(layout: Layout, root: Path, split: str) -> Path:
+    paths = [root / name for name in layout.questions[split]]
+    return next((path for path in paths if path.is_file()), paths[0])
+
+
+def _database_files(folder: Path, db_id: str) -> tuple[Path, ...]:
+    # As the official evaluator does: every file with `.sqlite` in its name takes part.
+    if not folder.is_dir():
+        return ()
+    names = [p.name for p in folder.iterdir() if ".sqlite" in p.name and not p.name.endswith(_SIDECARS)]
+    return tuple(folder / name for name in sorted(names, key=lambda name: (name != f"{db_id}.sqlite", name)))
+
+
+def _question(record: dict[str, Any], number: int) -> Question:
+    return Question(
+        id=record.get("question_id", number),
+        db_id=record["db_id"],
+        text=record["question"],
+        evidence=record.get("evidence") or "",
+        difficulty=record.get("difficulty") or "",
+    )
+
+
+def _check(questions: Iterable[Question], schemas: Mapping[str, Schema], path: Path) -> None:
+    seen = set()
+    for number, question in enumerate(questions):
+        if question.db_id not in schemas:
+            raise InputError(
+                f"{path}, entry {number}: unknown db_id {question.db_id!r}; the tables file has no such schema"
+            )
+        if question.id in seen:
+            raise InputError(f"{path}, entry {number}: the question id {question.id!r} is there twice")
+        seen.add(question.id)

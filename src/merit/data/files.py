@@ -1,0 +1,65 @@
+"""Reading the files people give us; whatever is wrong with one is said in a sentence with its name and line."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from merit.errors import InputError
+
+
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_text(path: Path) -> str:
+    """A UTF-8 file's text."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def parse_json(text: str, path: Path, line: int = 1) -> Any:
+    """The value of a JSON text that starts at `line` of `path`."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
+    except RecursionError:
+        raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
+
+
+def read_records(path: Path, fields: dict[str, type]) -> list[dict[str, Any]]:
+    """A JSON list of objects, each of which has `fields` with values of those types."""
+    records = parse_json(read_text(path), path)
+    if not isinstance(records, list):
+        raise InputError(f"{path}: expected a JSON list of objects")
+    for number, record in enumerate(records):
+        check_fields(record, fields, f"{path}, entry {number}")
+    return records
+
+
+def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """Line number and value of every line that is not blank."""
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            yield number, parse_json(line, path, number)
+
+
+def check_fields(record: object, fields: dict[str, type], where: str) -> None:
+    """Complain unless `record` is an object that has `fields`."""
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a JSON object")
+    for name, kind in fields.items():
+        if name not in record:
+            raise InputError(f"{where}: the field {name!r} is missing")
+        if not isinstance(record[name], kind):
+            raise InputError(f"{where}: the field {name!r} should be {kind.__name__}, not {record[name]!r}")

@@ -1,0 +1,88 @@
+"""A database's schema as the model reads it: facts only, names as they are in the database."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.data.files import read_records
+from merit.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column, its declared type, and the keys it belongs to."""
+
+    name: str
+    type: str
+    primary_key: bool = False
+    foreign_keys: tuple[str, ...] = ()  # each as table.column
+
+    def text(self) -> str:
+        """The column's line."""
+        marks = ["PRIMARY KEY"] if self.primary_key else []
+        marks += [f"FOREIGN KEY -> {target}" for target in self.foreign_keys]
+        return " ".join([f"  {self.name} {self.type}".rstrip(), *marks])
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table and its columns, in the database's order."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """All tables of one database."""
+
+    db_id: str
+    tables: tuple[Table, ...]
+
+    def text(self) -> str:
+        """The schema block of every prompt."""
+        lines = [f"Database: {self.db_id}"]
+        for table in self.tables:
+            lines.append(f"Table: {table.name}")
+            lines.extend(column.text() for column in table.columns)
+        return "\n".join(lines)
+
+
+def read_schemas(path: Path) -> Mapping[str, Schema]:
+    """Every schema of a `tables.json` in the layout that Spider and BIRD share, by database."""
+    fields = {"db_id": str, "table_names_original": list, "column_names_original": list, "column_types": list}
+    schemas = {}
+    for number, record in enumerate(read_records(path, {**fields, "primary_keys": list, "foreign_keys": list})):
+        try:
+            schemas[record["db_id"]] = _schema(record)
+        except (IndexError, TypeError, ValueError):
+            raise InputError(
+                f"{path}, entry {number} ({record['db_id']}): tables, columns, types and keys do not fit together"
+            ) from None
+    return schemas
+
+
+def _schema(record: dict[str, Any]) -> Schema:
+    tables = record["table_names_original"]
+    columns = [(int(table), str(name)) for table, name in record["column_names_original"]]
+    # A key is one column, or a list of them (BIRD).
+    primary = {c for key in record["primary_keys"] for c in (key if isinstance(key, list) else [key])}
+    foreign: dict[int, list[str]] = {}
+    for column, target in record["foreign_keys"]:
+        table, name = columns[target]
+        foreign.setdefault(column, []).append(f"{tables[table]}.{name}")
+    return Schema(
+        record["db_id"],
+        tuple(
+            Table(
+                str(table),
+                tuple(
+                    Column(name, str(record["column_types"][c]), c in primary, tuple(foreign.get(c, ())))
+                    for c, (owner, name) in enumerate(columns)
+                    if owner == t  # column 0, `*`, belongs to no table
+                ),
+            )
+            for t, table in enumerate(tables)
+        ),
+    )

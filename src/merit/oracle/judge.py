@@ -1,0 +1,115 @@
+"""The judge: is this SQL right? The agent knows it as `Oracle` and sees nothing of it but verdicts."""
+
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Protocol
+
+from merit.errors import DatabaseUnusable
+from merit.oracle.compare import ComparisonTimeout
+from merit.oracle.reference import Expected, Reference, References
+from merit.oracle.results import ResultStore, encode
+from merit.oracle.rule import Rule
+from merit.oracle.text import same_statement
+from merit.sql import Failure, Limits, Rows, Sandbox, Timeout
+from merit.types import Cause, Question, Status, Verdict
+
+_CORRECT = Verdict(Status.CORRECT)
+_MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
+_VERDICTS_KEPT = 100_000
+
+
+class Oracle(Protocol):
+    """Whoever knows the right answers."""
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Whether `sql` answers `question`, and if not, how it failed."""
+        ...
+
+
+class Judge:
+    """Judges by one benchmark's rule, over one or many databases a question. Safe to use from many threads."""
+
+    def __init__(
+        self, rule: Rule, references: References, sandbox: Sandbox, store: ResultStore, limits: Limits
+    ) -> None:
+        self._rule = rule
+        self._references = references
+        self._sandbox = sandbox
+        self._store = store
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._verdicts: dict[tuple[int, str], Verdict] = {}
+        self._kills = Counter(store.kills())
+        self._new_kills: Counter[str] = Counter()
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        """Whether `sql` answers `question`; the same text is never run twice for one reference."""
+        reference = self._references.of(question)
+        if len(sql) > self._limits.sql_bytes:  # too long even to rewrite
+            return Verdict(Status.EXECUTION_ERROR, f"statement too long: {len(sql)} characters", Cause.TOO_LARGE)
+        text = self._rule.rewrite(sql)
+        key = (id(reference), text)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._judge(reference, text)
+            if len(self._verdicts) >= _VERDICTS_KEPT:
+                self._verdicts.clear()
+            self._verdicts[key] = verdict
+        return verdict
+
+    def close(self) -> None:
+        """Save what was learned and give everything back."""
+        with self._lock:
+            self._store.add_kills(self._new_kills)
+            self._new_kills.clear()
+        self._sandbox.close()
+        self._store.close()
+
+    def _judge(self, reference: Reference, sql: str) -> Verdict:
+        if reference.steady and same_statement(sql, reference.sql):
+            return _CORRECT  # the same statement on the same databases
+        original, *suite = reference.expected
+        verdict = self._compare(reference, original, sql)
+        if not verdict.correct:
+            return verdict
+        # Status and error come from the original database alone: a suite database only ever turns right into
+        # wrong, so a verdict does not depend on the order in which they are tried.
+        for expected in sorted(suite, key=self._kills_first):
+            if not self._compare(reference, expected, sql).correct:
+                self._note_kill(expected.content)
+                return _MISMATCH
+        return _CORRECT
+
+    def _compare(self, reference: Reference, expected: Expected, sql: str) -> Verdict:
+        rule, limits = self._rule, expected.bound(self._limits)
+        deadline = time.monotonic() + limits.timeout_s
+        result = self._sandbox.execute(expected.database, sql, limits, distinct=rule.distinct, lossy=rule.lossy)
+        if isinstance(result, Failure):
+            return _failed(result, expected.database)
+        if isinstance(result, Rows):
+            if result.truncated:
+                return _MISMATCH
+            if encode(result.rows) == expected.encoded:
+                return _CORRECT
+            try:
+                same = rule.same(reference.sql, expected.rows, result.rows, deadline)
+                return _CORRECT if same else _MISMATCH
+            except ComparisonTimeout:
+                result = Timeout(limits.timeout_s)
+        return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
+
+    def _kills_first(self, expected: Expected) -> int:
+        return -self._kills[expected.content]
+
+    def _note_kill(self, content: str) -> None:
+        with self._lock:
+            self._kills[content] += 1
+            self._new_kills[content] += 1
+
+
+def _failed(failure: Failure, database: Path) -> Verdict:
+    if failure.cause.environmental:
+        raise DatabaseUnusable(f"{database}: {failure.message}")
+    return Verdict(Status.EXECUTION_ERROR, failure.message, failure.cause)

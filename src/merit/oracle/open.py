@@ -1,0 +1,31 @@
+"""Putting a judge together for a benchmark on disk."""
+
+from pathlib import Path
+
+from merit.data import Dataset
+from merit.data.files import read_records
+from merit.oracle.judge import Judge
+from merit.oracle.reference import References
+from merit.oracle.results import ResultStore
+from merit.oracle.rule import BIRD, SPIDER
+from merit.sql import Limits, SQLiteSandbox
+from merit.types import QuestionId
+
+_RULES = {"spider": SPIDER, "bird": BIRD}
+
+
+def open_judge(dataset: Dataset, protocol: str = "db", *, cache: Path | None, timeout_s: float = 30.0) -> Judge:
+    """The judge of `dataset` under `protocol`; `cache` is the folder for reference results, None for memory only."""
+    rule = _RULES[dataset.layout.name]
+    limits = Limits(timeout_s=timeout_s)
+    files = dataset.files(protocol)
+    store = ResultStore(cache)
+    sandbox = SQLiteSandbox(frozen=True)
+    references = References(_read_references(dataset), files, sandbox, store, rule)
+    return Judge(rule, references, sandbox, store, limits)
+
+
+def _read_references(dataset: Dataset) -> dict[QuestionId, str]:
+    field = dataset.layout.reference_field
+    records = read_records(dataset.questions_file, {field: str})
+    return {question.id: record[field] for question, record in zip(dataset.questions, records, strict=True)}

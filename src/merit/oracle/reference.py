@@ -1,0 +1,122 @@
+"""Reference queries of one benchmark and what they return on each of their databases."""
+
+import hashlib
+import sqlite3
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from merit.errors import DatabaseUnusable, ReferenceFailed
+from merit.oracle.results import ResultStore, Stored, decode, encode
+from merit.oracle.rule import Rule
+from merit.oracle.text import is_steady
+from merit.sql import Failure, Limits, Row, Rows, Sandbox, Timeout
+from merit.types import Question, QuestionId
+
+_MIB = 1024 * 1024
+# A reference is trusted to end; these only catch an accident.
+_REFERENCE_LIMITS = Limits(
+    timeout_s=600.0, rows=10_000_000, result_bytes=2048 * _MIB, cell_bytes=16 * _MIB, sql_bytes=1_000_000
+)
+
+
+@dataclass(slots=True)
+class Expected:
+    """What the reference returns on one database."""
+
+    database: Path
+    content: str  # the database's content hash
+    count: int  # of rows
+    encoded: bytes
+    _rows: list[Row] | None = None
+    _limits: Limits | None = None
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows, decoded when first needed: most right answers are recognised by their bytes."""
+        if self._rows is None:
+            self._rows = decode(self.encoded)
+        return self._rows
+
+    def bound(self, limits: Limits) -> Limits:
+        """How much a result may take, within one judge's `limits`, before it is known to differ from this one."""
+        if self._limits is None:
+            size = len(self.encoded)
+            self._limits = replace(
+                limits,
+                rows=self.count + 1,
+                result_bytes=max(limits.result_bytes, 16 * size),
+                cell_bytes=max(limits.cell_bytes, size),
+            )
+        return self._limits
+
+
+@dataclass(slots=True)
+class Reference:
+    """One reference query, ready to compare with: the original database first, the rest of its suite after it."""
+
+    sql: str
+    steady: bool  # whether two runs must give the same rows
+    expected: list[Expected]
+
+
+class References:
+    """Computes, keeps and hands out references; distinct questions with the same reference share it."""
+
+    def __init__(
+        self,
+        queries: Mapping[QuestionId, str],
+        suites: Mapping[str, Sequence[Path]],
+        sandbox: Sandbox,
+        store: ResultStore,
+        rule: Rule,
+    ) -> None:
+        """`suites` lists each database's files, original first."""
+        self._queries = queries
+        self._suites = suites
+        self._sandbox = sandbox
+        self._store = store
+        self._rule = rule
+        self._salt = f"{rule.name}\0{sqlite3.sqlite_version}\0"
+        self._lock = threading.Lock()
+        self._known: dict[tuple[str, str], Reference] = {}
+        self._hashes = store.content_hashes(path for files in suites.values() for path in files)
+
+    def of(self, question: Question) -> Reference:
+        """The reference of a question."""
+        if question.db_id not in self._suites:
+            raise DatabaseUnusable(f"question {question.id}: there is no database {question.db_id!r}")
+        if question.id not in self._queries:
+            raise ReferenceFailed(f"question {question.id}: the dataset has no reference for it")
+        key = (question.db_id, self._queries[question.id])
+        reference = self._known.get(key)
+        if reference is None:
+            with self._lock:
+                reference = self._known.get(key) or self._make(question, key[1])
+                self._known[key] = reference
+        return reference
+
+    def _make(self, question: Question, query: str) -> Reference:
+        sql = self._rule.rewrite(query)
+        key = hashlib.sha256(f"{self._salt}{sql}".encode()).digest()[:16]
+        files = {self._hashes[file]: file for file in self._suites[question.db_id]}
+        steady = is_steady(sql)
+        results = self._store.fetch(key) if steady else {}
+        fresh = {content: self._run(question, file, sql) for content, file in files.items() if content not in results}
+        if fresh and steady:
+            self._store.keep(key, fresh)
+        results.update(fresh)
+        expected = [Expected(file, content, *results[content]) for content, file in files.items()]
+        return Reference(sql, steady, expected)
+
+    def _run(self, question: Question, file: Path, sql: str) -> Stored:
+        rule = self._rule
+        result = self._sandbox.execute(file, sql, _REFERENCE_LIMITS, distinct=rule.distinct, lossy=rule.lossy)
+        if isinstance(result, Rows) and not result.truncated:
+            return len(result.rows), encode(result.rows)
+        if isinstance(result, Failure) and result.cause.environmental:
+            raise DatabaseUnusable(f"{file}: {result.message}")
+        # The database's words about a reference would give parts of it away, so they stay here.
+        why = "takes too long" if isinstance(result, Timeout) else "fails"
+        raise ReferenceFailed(f"question {question.id}: its reference SQL {why} on {file}")

@@ -1,0 +1,32 @@
+"""What can be told from a statement's text alone, without running it."""
+
+import re
+
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+_TOKEN = re.compile(
+    r"""([xX]?'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])  # kept as written
+        |(\d[\w.]*(?:(?<=[eE])[+-]\d+)?|[\w.$]+|<=|>=|<>|!=|==|\|\||<<|>>|->>|->|\S)""",
+    re.VERBOSE,
+)
+_UNSTEADY = re.compile(
+    r"\b(?:random|randomblob|current_date|current_time|current_timestamp|date|time|datetime|julianday|unixepoch"
+    r"|strftime|timediff|changes|total_changes|last_insert_rowid)\b",
+    re.IGNORECASE,
+)
+
+
+def same_statement(sql: str, other: str) -> bool:
+    """Whether two texts differ in nothing but case and white space outside quotes."""
+    squeezed = "".join(sql.lower().split()) == "".join(other.lower().split())  # cheap, and most are not
+    return squeezed and _tokens(sql) == _tokens(other)
+
+
+def is_steady(sql: str) -> bool:
+    """Whether two runs of `sql` on the same database must give the same rows."""
+    return _UNSTEADY.search(sql) is None
+
+
+def _tokens(sql: str) -> list[str]:
+    if "--" in sql or "/*" in sql:  # where a comment ends depends on white space
+        return [sql]
+    return [quoted or plain.translate(_LOWER) for quoted, plain in _TOKEN.findall(sql)]

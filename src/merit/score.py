@@ -1,0 +1,122 @@
+"""Judging a file of predictions and adding up the verdicts. Wires data and oracle together for `merit score`."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.data import Dataset
+from merit.errors import InputError, ReferenceFailed
+from merit.oracle import Oracle
+from merit.types import Question, QuestionId, Status, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Verdicts on one prediction file, and what had to be left out."""
+
+    dataset: Dataset
+    protocol: str
+    verdicts: Mapping[Question, Verdict]
+    absent: Mapping[str, int]  # databases that are not there, with their number of questions
+    unjudged: Mapping[QuestionId, str]  # questions whose own reference fails, with the reason
+    unpredicted: int
+    seconds: float
+
+    @property
+    def correct(self) -> int:
+        """How many predictions are right."""
+        return sum(verdict.correct for verdict in self.verdicts.values())
+
+    def by_status(self) -> dict[str, int]:
+        """How many predictions came to each status."""
+        counts = Counter(verdict.status for verdict in self.verdicts.values())
+        return {status.value: counts[status] for status in Status}
+
+    def by_database(self) -> dict[str, tuple[int, int]]:
+        """Right answers and questions of each database."""
+        total = Counter(question.db_id for question in self.verdicts)
+        right = Counter(question.db_id for question, verdict in self.verdicts.items() if verdict.correct)
+        return {db_id: (right[db_id], total[db_id]) for db_id in sorted(total)}
+
+    def summary(self) -> dict[str, Any]:
+        """Everything but the single verdicts, as plain values."""
+        return {
+            "dataset": self.dataset.layout.name,
+            "split": self.dataset.split,
+            "protocol": self.protocol,
+            "questions": len(self.verdicts),
+            "correct": self.correct,
+            "accuracy": accuracy(self.correct, len(self.verdicts)),
+            "by_status": self.by_status(),
+            "by_database": {
+                db_id: {"questions": total, "correct": right, "accuracy": accuracy(right, total)}
+                for db_id, (right, total) in self.by_database().items()
+            },
+            "absent_databases": dict(self.absent),
+            "failing_references": [{"id": identity, "reason": why} for identity, why in self.unjudged.items()],
+            "without_prediction": self.unpredicted,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def accuracy(right: int, total: int) -> float:
+    """A percentage, rounded as the paper rounds."""
+    return round(100.0 * right / total, 2) if total else 0.0
+
+
+def score(
+    dataset: Dataset,
+    protocol: str,
+    predictions: Mapping[QuestionId, str],
+    oracle: Oracle,
+    *,
+    partial: bool = False,
+    jobs: int = 1,
+    on_verdict: Callable[[Verdict | None], None] = lambda _: None,
+) -> Score:
+    """Judge every prediction whose question can be judged; `on_verdict` hears of each one done."""
+    absent = dataset.absent(protocol)
+    usable = [question for question in dataset.questions if question.db_id not in absent]
+    asked = [question for question in usable if question.id in predictions]
+    if len(asked) < len(usable) and not partial:
+        first = next(question.id for question in usable if question.id not in predictions)
+        raise InputError(
+            f"{len(usable) - len(asked)} of {len(usable)} questions have no prediction (the first is {first}); "
+            "complete the file, or score only what it answers with --partial"
+        )
+    unjudged: dict[QuestionId, str] = {}
+
+    def judge(question: Question) -> Verdict | None:
+        verdict = None
+        try:
+            verdict = oracle.judge(question, predictions[question.id])
+        except ReferenceFailed as error:
+            unjudged[question.id] = str(error)
+        on_verdict(verdict)
+        return verdict
+
+    started = time.monotonic()
+    if jobs == 1:
+        judged = [judge(question) for question in asked]
+    else:
+        with ThreadPoolExecutor(jobs) as pool:
+            judged = list(pool.map(judge, asked))
+    verdicts = {question: verdict for question, verdict in zip(asked, judged, strict=True) if verdict is not None}
+    seconds = time.monotonic() - started
+    return Score(dataset, protocol, verdicts, absent, unjudged, len(usable) - len(asked), seconds)
+
+
+def write_verdicts(score: Score, path: Path) -> None:
+    """One JSON object a line: id, status, error. The file appears whole or not at all."""
+    lines = [
+        json.dumps({"id": question.id, "status": verdict.status, "error": verdict.error}, ensure_ascii=False)
+        for question, verdict in score.verdicts.items()
+    ]
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8", errors="backslashreplace")
+    unfinished.replace(path)

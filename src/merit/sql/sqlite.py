@@ -1,0 +1,130 @@
+"""The SQLite sandbox: a quick lane inside this process, and a process that can be killed for whatever outgrows it.
+
+Nearly every statement ends within milliseconds and is run here, on a pooled connection with tight caps. One that
+meets such a cap has not failed: it is run again from the start in an isolated process, under the caller's own limits,
+and only that answer counts. So no statement can hold or bloat this process, and answers do not depend on the lane.
+"""
+
+import os
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from pathlib import Path
+
+from merit.sql.connection import Caps, Connection
+from merit.sql.isolated import Isolated
+from merit.sql.limits import Limits
+from merit.sql.modest import is_modest
+from merit.sql.result import Failure, Result, Timeout
+from merit.types import Cause
+
+QUICK_S = 0.25
+# SQLite's string functions and patterns are quadratic, and cannot be interrupted inside a cell.
+QUICK_CAPS = Caps(cell_bytes=32 * 1024, pattern_bytes=500)
+IDLE_CONNECTIONS = 256
+
+
+class SQLiteSandbox:
+    """Runs any text against SQLite files: safe from it, bounded in time and memory, usable from many threads."""
+
+    def __init__(self, *, frozen: bool = False) -> None:
+        """`frozen` promises that no database changes while it is open, which saves every lock (benchmarks)."""
+        self._frozen = frozen
+        self._lock = threading.Lock()
+        self._start_anew()
+
+    def _start_anew(self) -> None:
+        self._pid = os.getpid()
+        self._idle: OrderedDict[Path, list[Connection]] = OrderedDict()
+        self._idle_count = 0
+        self._children: list[Isolated] = []
+        self._closed = False
+
+    def execute(
+        self, database: Path, sql: str, limits: Limits, *, distinct: bool = False, lossy: bool = False
+    ) -> Result:
+        """Run one read-only query (see `Sandbox.execute`)."""
+        deadline = time.monotonic() + limits.timeout_s
+        if is_modest(sql):
+            try:
+                connection = self._borrow(database)
+            except sqlite3.Error as error:
+                return _unopened(database, error)
+            try:
+                budget_s = min(QUICK_S, limits.timeout_s)
+                result = connection.run(sql, limits, QUICK_CAPS, budget_s, distinct=distinct, lossy=lossy)
+            finally:
+                self._give_back(database, connection)
+            if not _outgrew(result):
+                return result
+        if not database.is_file():
+            return _unopened(database, None)
+        left_s = deadline - time.monotonic()
+        if left_s <= 0.0:
+            return Timeout(limits.timeout_s)
+        return self._isolate(database, sql, limits, left_s, distinct, lossy)
+
+    def close(self) -> None:
+        """Close every idle connection and child; what is in use is closed when it comes back."""
+        with self._lock:
+            self._closed = True
+            unused: list[Connection | Isolated] = [idle for pool in self._idle.values() for idle in pool]
+            unused += self._children
+            self._idle.clear()
+            self._idle_count = 0
+            self._children = []
+        for closable in unused:
+            closable.close()
+
+    def _isolate(self, database: Path, sql: str, limits: Limits, left_s: float, distinct: bool, lossy: bool) -> Result:
+        with self._lock:
+            child = self._children.pop() if self._children else Isolated(frozen=self._frozen)
+        result = child.run(database, sql, limits, left_s, distinct=distinct, lossy=lossy)
+        with self._lock:
+            kept = not self._closed
+            if kept:
+                self._children.append(child)
+        if not kept:
+            child.close()
+        return Timeout(limits.timeout_s) if isinstance(result, Timeout) else result
+
+    def _borrow(self, database: Path) -> Connection:
+        if self._pid != os.getpid():  # connections and children do not survive a fork
+            self._start_anew()
+        with self._lock:
+            pool = self._idle.get(database)
+            if pool:
+                self._idle_count -= 1
+                return pool.pop()
+        return Connection(database, frozen=self._frozen, refuse_hungry=True)
+
+    def _give_back(self, database: Path, connection: Connection) -> None:
+        surplus: list[Connection] = []
+        with self._lock:
+            if self._closed:
+                surplus.append(connection)
+            else:
+                self._idle.setdefault(database, []).append(connection)
+                self._idle.move_to_end(database)
+                self._idle_count += 1
+                while self._idle_count > IDLE_CONNECTIONS:
+                    oldest, pool = next(iter(self._idle.items()))
+                    if pool:
+                        surplus.append(pool.pop())
+                        self._idle_count -= 1
+                    if not pool:
+                        del self._idle[oldest]
+        for closable in surplus:
+            closable.close()
+
+
+def _outgrew(result: Result) -> bool:
+    """Whether a quick answer only says that the quick lane was too narrow."""
+    return isinstance(result, Timeout) or (isinstance(result, Failure) and result.cause is Cause.TOO_LARGE)
+
+
+def _unopened(database: Path, error: sqlite3.Error | None) -> Failure:
+    if not database.is_file():
+        return Failure(Cause.DATABASE_MISSING, f"{database}: no such database file")
+    return Failure(Cause.DATABASE_UNREADABLE, f"{database}: {error}")
