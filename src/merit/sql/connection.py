@@ -30,7 +30,7 @@ _OUTSIDE_ACTIONS = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqli
 _FREE_ACTIONS = frozenset({sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
-_CREATE = re.compile(r"\bcreate\b", re.IGNORECASE)
+_WRITING = re.compile(r"\b(?:alter|create|drop|insert|replace|update)\b", re.IGNORECASE)
 
 _CHUNK_BYTES = 8 * MIB
 
@@ -191,7 +191,7 @@ class Connection:
             return sqlite3.SQLITE_OK
         elif action in _OUTSIDE_ACTIONS:
             self._refusal = Failure(Cause.FORBIDDEN, "not authorized")
-        elif action == sqlite3.SQLITE_INSERT and first in _SCHEMA_TABLES and not _CREATE.search(self._sql):
+        elif first in _SCHEMA_TABLES and not _WRITING.search(self._sql):
             self._refusal = Failure(Cause.FORBIDDEN, "not authorized")  # an undeclared table-valued function
         else:
             self._refusal = Failure(Cause.READ_ONLY, _WRITE_REFUSED)

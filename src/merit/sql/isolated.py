@@ -36,10 +36,12 @@ class Isolated:
 
     def run(self, database: Path, sql: str, limits: Limits, timeout_s: float, *, distinct: bool, lossy: bool) -> Result:
         """Run one statement in the child; a child that overruns or dies is replaced."""
+        deadline = time.monotonic() + timeout_s
         pipe = self._started()
+        left_s = max(0.0, deadline - time.monotonic())
         try:
-            pipe.send((database, self._frozen, sql, limits, timeout_s, distinct, lossy))
-            if pipe.poll(timeout_s + GRACE_S):
+            pipe.send((database, self._frozen, sql, limits, left_s, distinct, lossy))
+            if pipe.poll(left_s + GRACE_S):
                 result: Result = pipe.recv()
                 return result
             self.close()

@@ -25,6 +25,8 @@ def is_modest(sql: str) -> bool:
         return False
     if "with" not in sql.lower():
         return True
+    if "--" in sql or "/*" in sql:  # a comment can hide a definition from what follows
+        return False
     names = _DEFINITION.findall(sql)
     if len(names) < len(_BODY.findall(sql)):  # a quoted or unusual name: not read, so not trusted
         return False

@@ -1,0 +1,138 @@
+"""The command line as people use it: in a process of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def merit(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "merit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
+
+
+def test_the_demo_shows_something_true() -> None:
+    done = merit("demo", "--timeout", "0.5", COLUMNS="120")
+    assert done.returncode == 0, done.stderr
+    assert "6" in done.stdout
+    assert "60.00" in done.stdout  # six of ten on the database alone
+    assert "40.00" in done.stdout  # four on the suite
+    assert "no such column: nationality" in done.stdout
+
+
+def test_scoring_a_file(root: Path, tmp_path: Path) -> None:
+    out = tmp_path / "verdicts.jsonl"
+    score = ("score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5")
+    done = merit(*score, "--protocol", "suite", "--out", out, "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert (summary["questions"], summary["correct"], summary["accuracy"]) == (10, 4, 40.0)
+    assert summary["by_status"] == {"CORRECT": 4, "DENOTATION_MISMATCH": 3, "EXECUTION_ERROR": 2, "TIMEOUT": 1}
+    assert summary["by_database"]["library"] == {"questions": 10, "correct": 4, "accuracy": 40.0}
+    verdicts = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [verdict["id"] for verdict in verdicts] == list(range(10))
+    assert verdicts[2] == {"id": 2, "status": "EXECUTION_ERROR", "error": "no such column: nationality"}
+    assert {frozenset(verdict) for verdict in verdicts} == {frozenset({"id", "status", "error"})}
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_the_table_names_what_was_left_out(root: Path, jobs: int) -> None:
+    text = (root / "dev.json").read_text().replace("SELECT count(*) FROM loan", "SELECT count(*) FROM gone")
+    (root / "dev.json").write_text(text)
+    done = merit(
+        "score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5", "--jobs", jobs
+    )
+    assert done.returncode == 0, done.stderr
+    assert "overall" in done.stdout
+    assert "left out: question 9: its reference SQL fails" in done.stdout
+    assert "gone" not in done.stdout + done.stderr
+
+
+def test_questions_on_absent_databases_are_left_out(root: Path) -> None:
+    entries = json.loads((root / "dev.json").read_text())
+    entries.append({"db_id": "moon", "question": "?", "query": "SELECT 1"})
+    (root / "dev.json").write_text(json.dumps(entries))
+    tables = json.loads((root / "tables.json").read_text())
+    tables.append({**tables[0], "db_id": "moon"})
+    (root / "tables.json").write_text(json.dumps(tables))
+    score = ("score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5")
+    done = merit(*score, "--json")
+    summary = json.loads(done.stdout)
+    assert summary["questions"] == 10
+    assert summary["absent_databases"] == {"moon": 1}
+
+
+def test_missing_predictions_need_to_be_meant(root: Path) -> None:
+    file = root / "some.jsonl"
+    file.write_text('{"id": 0, "sql": "SELECT 7"}\n')
+    score = ("score", "spider", "--data", root, "--pred", file)
+    refused = merit(*score)
+    assert refused.returncode == 1
+    assert refused.stderr.strip() == (
+        "merit: 9 of 10 questions have no prediction (the first is 1); complete the file, or score only what it "
+        "answers with --partial"
+    )
+    done = merit(*score, "--partial", "--protocol", "db", "--json")
+    assert json.loads(done.stdout)["correct"] == 1
+
+
+def sentence(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1, done
+    assert done.stdout == ""
+    assert done.stderr.startswith("merit: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_bad_input_is_one_sentence(root: Path, tmp_path: Path) -> None:
+    good = root / "predictions.jsonl"
+    assert "no such folder" in sentence(merit("score", "spider", "--data", tmp_path / "x", "--pred", good))
+    assert "no such file" in sentence(merit("score", "spider", "--data", root, "--pred", tmp_path / "x"))
+    assert "there is no folder" in sentence(
+        merit("score", "spider", "--data", root, "--pred", good, "--out", tmp_path / "no" / "out")
+    )
+    shutil.rmtree(root / "test_suite")
+    assert "use --protocol db" in sentence(
+        merit("score", "spider", "--data", root, "--pred", good, "--protocol", "suite")
+    )
+    (root / "database/library/library.sqlite").write_bytes(b"junk" * 4000)
+    assert "library.sqlite" in sentence(merit("score", "spider", "--data", root, "--pred", good))
+    blocked = tmp_path / "file"
+    blocked.touch()
+    assert "set MERIT_CACHE" in sentence(
+        merit("score", "spider", "--data", root, "--pred", good, MERIT_CACHE=str(blocked / "cache"))
+    )
+
+
+def test_an_unknown_dataset_is_a_usage_error(root: Path) -> None:
+    done = merit("score", "spidr", "--data", root, "--pred", root / "predictions.jsonl")
+    assert done.returncode == 2
+    assert "'spidr'" in done.stderr
+
+
+def test_data_check_says_what_is_there(root: Path) -> None:
+    done = merit("data", "check", root)
+    assert done.returncode == 0, done.stderr
+    assert "10, of which 10 have their database" in done.stdout
+    (found,) = json.loads(merit("data", "check", root, "--json").stdout)
+    assert found["suite_files"] == 2
+    assert found["content_hash"] in done.stdout
+
+
+def test_data_check_finds_damage_and_gaps(root: Path) -> None:
+    path = root / "test_suite/library/library_other.sqlite"
+    path.write_bytes(path.read_bytes()[:4096])
+    shutil.rmtree(root / "database")
+    done = merit("data", "check", root)
+    assert done.returncode == 1
+    assert "missing       library, 10 questions" in done.stdout
+    assert "library_other.sqlite: damaged" in done.stderr
+
+
+def test_data_schema_prints_what_a_model_reads(root: Path) -> None:
+    assert merit("data", "schema", root, "library").stdout.startswith("Database: library\nTable: author\n")
+    assert "no database 'moon'" in sentence(merit("data", "schema", root, "moon"))

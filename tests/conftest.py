@@ -1,0 +1,69 @@
+"""Where tests find data: a small example always, the real benchmarks through MERIT_DATA."""
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from merit import example
+from merit.data import Dataset, load
+
+# Shared machines stall at times; a slow example is no failure. MERIT_FUZZ multiplies the examples of the fuzzers.
+settings.register_profile("merit", deadline=None, suppress_health_check=list(HealthCheck))
+settings.load_profile("merit")
+
+
+def benchmark_data() -> Path | None:
+    given = os.environ.get("MERIT_DATA")
+    root = Path(given) if given else Path(__file__).parents[2] / "shared" / "data"
+    return root if root.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    root = benchmark_data()
+    if root is None:
+        pytest.skip("the benchmarks are not here: set MERIT_DATA to the folder that holds spider/ and bird/")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def cache_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The example benchmark, built anew."""
+    folder = tmp_path / "example"
+    folder.mkdir()
+    example.build(folder)
+    return folder
+
+
+@pytest.fixture
+def library(root: Path) -> Dataset:
+    return load("spider", root)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A database of two small tables, one with text that is not UTF-8 and one with a larger table."""
+    path = tmp_path / "small.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, x REAL);
+            INSERT INTO t VALUES (1, 'one', 1.0), (2, 'two', 2.5), (3, NULL, NULL);
+            CREATE TABLE odd (word TEXT);
+            INSERT INTO odd VALUES (CAST(x'666ffc6f' AS TEXT)), ('plain');
+            CREATE TABLE n (i INTEGER);
+            WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 5000) INSERT INTO n SELECT i FROM c;
+            CREATE INDEX names ON t (name);
+            CREATE VIEW v AS SELECT name FROM t;
+            """
+        )
+    return path

@@ -1,0 +1,110 @@
+"""Each benchmark's idea of equal results, checked against a naive restatement of it."""
+
+import time
+from collections import Counter
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from merit.oracle.compare import ComparisonTimeout, same_bird, same_spider
+from merit.sql import Row
+
+LATER = float("inf")
+
+
+def naive(reference: list[Row], result: list[Row], ordered: bool) -> bool:
+    """Spider's rule said as plainly as possible: try every order of columns."""
+    if not reference and not result:
+        return True
+    if len(reference) != len(result) or len(reference[0]) != len(result[0]):
+        return False
+
+    def unordered(row: Row) -> Row:
+        return tuple(sorted(row, key=lambda value: str(value) + str(type(value))))
+
+    ours, theirs = [unordered(row) for row in reference], [unordered(row) for row in result]
+    if not (ours == theirs if ordered else set(ours) == set(theirs)):
+        return False
+    for order in permutations(range(len(reference[0]))):
+        turned = [tuple(row[i] for i in order) for row in result]
+        if reference == turned if ordered else Counter(reference) == Counter(turned):
+            return True
+    return False
+
+
+values = st.one_of(
+    st.none(), st.integers(0, 12), st.sampled_from([0.0, 1.0, 2.5, 10.0, 12.0]), st.sampled_from(["", "1", "a"])
+)
+
+
+changed = st.booleans()
+
+
+@st.composite
+def results(draw: st.DrawFn) -> tuple[list[Row], list[Row]]:
+    """Two results that are often nearly the same: shuffled rows, turned columns, a changed value."""
+    width = draw(st.integers(1, 5))
+    rows: list[Row] = draw(st.lists(st.tuples(*[values] * width), max_size=6))
+    order = draw(st.permutations(range(width)))
+    other: list[Row] = [tuple(row[i] for i in order) for row in draw(st.permutations(rows))]
+    if draw(changed) and other:
+        i, j = draw(st.integers(0, len(other) - 1)), draw(st.integers(0, width - 1))
+        other[i] = (*other[i][:j], draw(values), *other[i][j + 1 :])
+    return rows, other
+
+
+@given(results(), st.booleans())
+def test_spider_agrees_with_trying_everything(pair: tuple[list[Row], list[Row]], ordered: bool) -> None:
+    reference, result = pair
+    assert same_spider(reference, result, ordered=ordered, deadline=LATER) == naive(reference, result, ordered)
+
+
+@pytest.mark.parametrize(
+    ("reference", "result", "same"),
+    [
+        ([], [], True),
+        ([(1,)], [], False),
+        ([(1, "a")], [("a", 1)], True),
+        ([(1,), (2,)], [(2,), (1,)], True),
+        ([(1,), (1,)], [(1,)], False),
+        ([(1,), (1,), (2,)], [(1,), (2,), (2,)], False),
+        ([(1,)], [("1",)], False),
+        ([(1,)], [(1.0,)], True),
+        ([(1, 10)], [(1.0, 10)], False),  # equal, but the official quick rejection sorts them apart
+        ([(None, 1)], [(1, None)], True),
+        ([(1, 2)], [(1, 2, 3)], False),
+    ],
+)
+def test_spider_by_example(reference: list[Row], result: list[Row], same: bool) -> None:
+    assert same_spider(reference, result, ordered=False, deadline=LATER) is same
+
+
+def test_order_counts_only_when_asked_for() -> None:
+    reference: list[Row] = [(1, "a"), (2, "b")]
+    backwards: list[Row] = [("b", 2), ("a", 1)]
+    assert same_spider(reference, backwards, ordered=False, deadline=LATER)
+    assert not same_spider(reference, backwards, ordered=True, deadline=LATER)
+    assert same_spider(reference, [("a", 1), ("b", 2)], ordered=True, deadline=LATER)
+
+
+def test_many_equal_columns_are_no_trap() -> None:
+    """The official search would try 20! orders here."""
+    reference: list[Row] = [tuple(range(20)), *[(0,) * 20] * 50]
+    result: list[Row] = [tuple(reversed(range(20))), *[(0,) * 20] * 50]
+    started = time.monotonic()
+    assert same_spider(reference, result, ordered=False, deadline=LATER)
+    assert time.monotonic() - started < 5.0
+
+
+def test_a_search_that_takes_too_long_says_so() -> None:
+    reference: list[Row] = [(0, 1), (1, 0)]
+    with pytest.raises(ComparisonTimeout):
+        same_spider(reference, [(1, 1), (0, 0)], ordered=False, deadline=time.monotonic() - 1.0)
+
+
+@given(st.lists(st.tuples(values, values)), st.lists(st.tuples(values, values)))
+def test_bird_compares_sets(reference: list[Row], result: list[Row]) -> None:
+    assert same_bird(reference, result) == (set(reference) == set(result))
+    assert same_bird(reference, [*reversed(reference), *reference])

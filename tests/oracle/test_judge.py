@@ -1,0 +1,163 @@
+"""Verdicts on the example benchmark: statuses, causes, suites, caches, and what stays inside."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from merit.data import Dataset, load
+from merit.errors import DatabaseUnusable, ReferenceFailed
+from merit.oracle import Judge, open_judge
+from merit.types import Cause, Question, Status, Verdict
+
+Open = Callable[..., Judge]
+
+
+@pytest.fixture
+def judge_of(library: Dataset) -> Iterator[Open]:
+    opened: list[Judge] = []
+
+    def make(
+        protocol: str = "db", cache: Path | None = None, timeout_s: float = 2.0, dataset: Dataset = library
+    ) -> Judge:
+        opened.append(open_judge(dataset, protocol, cache=cache, timeout_s=timeout_s))
+        return opened[-1]
+
+    yield make
+    for judge in opened:
+        judge.close()
+
+
+def question(dataset: Dataset, start: str) -> Question:
+    return next(question for question in dataset.questions if question.text.startswith(start))
+
+
+def test_the_four_statuses(judge_of: Open, library: Dataset) -> None:
+    judge, books = judge_of(), question(library, "How many books are")
+    assert judge.judge(books, "SELECT count(*) FROM book") == Verdict(Status.CORRECT)
+    assert judge.judge(books, "SELECT count(*) FROM author") == Verdict(Status.DENOTATION_MISMATCH)
+    assert judge.judge(books, "SELECT count(*) FROM books") == Verdict(
+        Status.EXECUTION_ERROR, "no such table: books", Cause.DBMS
+    )
+    endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT count(*) FROM c"
+    late = judge_of(timeout_s=0.3).judge(books, endless)
+    assert (late.status, late.cause) == (Status.TIMEOUT, Cause.TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    ("sql", "cause"),
+    [
+        ("", Cause.STATEMENTS),
+        ("-- nothing", Cause.STATEMENTS),
+        ("DELETE FROM book", Cause.READ_ONLY),
+        ("ATTACH 'x' AS y", Cause.FORBIDDEN),
+        ("SELECT zeroblob(1000000000)", Cause.TOO_LARGE),
+        ("SELECT '\ud800'", Cause.DBMS),
+        ("x" * 1_000_000, Cause.TOO_LARGE),
+    ],
+)
+def test_anything_at_all_gets_a_verdict(judge_of: Open, library: Dataset, sql: str, cause: Cause) -> None:
+    verdict = judge_of().judge(question(library, "How many books are"), sql)
+    assert (verdict.status, verdict.cause) == (Status.EXECUTION_ERROR, cause)
+    assert verdict.error
+
+
+def test_only_the_first_statement_counts_in_spider(judge_of: Open, library: Dataset) -> None:
+    books = question(library, "How many books are")
+    assert judge_of().judge(books, "SELECT count(*) FROM book; DROP TABLE book").correct
+
+
+def test_the_suite_tells_luck_from_knowledge(judge_of: Open, library: Dataset) -> None:
+    members = question(library, "Which members have a book")
+    lucky = "SELECT name FROM member JOIN loan ON member.member_id = loan.member_id WHERE returned IS NULL"
+    assert judge_of("db").judge(members, lucky).correct
+    assert judge_of("suite").judge(members, lucky) == Verdict(Status.DENOTATION_MISMATCH)
+
+
+def test_a_failure_on_a_suite_database_alone_is_a_mismatch(judge_of: Open, library: Dataset) -> None:
+    """Status and text come from the original: nothing of a hidden database reaches the model."""
+    books = question(library, "How many books are")
+    overflow = "SELECT count(*) + CASE WHEN (SELECT count(*) FROM author) > 5 THEN abs(-9223372036854775808) ELSE 0 END FROM book"
+    assert judge_of("db").judge(books, overflow).correct
+    assert judge_of("suite").judge(books, overflow) == Verdict(Status.DENOTATION_MISMATCH)
+
+
+def test_databases_that_kill_are_tried_first_next_time(judge_of: Open, library: Dataset, tmp_path: Path) -> None:
+    members = question(library, "Which members have a book")
+    lucky = "SELECT name FROM member JOIN loan ON member.member_id = loan.member_id WHERE returned IS NULL"
+    judge = judge_of("suite", cache=tmp_path)
+    judge.judge(members, lucky)
+    judge.close()
+    again = judge_of("suite", cache=tmp_path)
+    assert sorted(again._kills.values()) == [1]
+
+
+def test_reference_results_are_computed_once(judge_of: Open, library: Dataset, tmp_path: Path) -> None:
+    books = question(library, "How many books are")
+    first = judge_of("suite", cache=tmp_path)
+    first.judge(books, "SELECT 1")
+    first.close()
+    second = judge_of("suite", cache=tmp_path)
+
+    def never(*_: object) -> None:
+        raise AssertionError("a cached reference was run again")
+
+    second._references._run = never  # type: ignore[method-assign, assignment]
+    assert second.judge(books, "SELECT count(book_id) FROM book").correct
+    with pytest.raises(AssertionError):
+        second.judge(question(library, "How many loans"), "SELECT 1")
+
+
+def test_a_changed_database_is_not_judged_by_old_results(
+    judge_of: Open, library: Dataset, root: Path, tmp_path: Path
+) -> None:
+    import sqlite3
+
+    books = question(library, "How many books are")
+    judge = judge_of(cache=tmp_path)
+    assert judge.judge(books, "SELECT 7").correct
+    judge.close()
+    db = sqlite3.connect(root / "database/library/library.sqlite")
+    db.execute("DELETE FROM book WHERE book_id = 1")
+    db.commit()
+    db.close()
+    assert not judge_of(cache=tmp_path).judge(books, "SELECT 7").correct
+    assert judge_of(cache=tmp_path).judge(books, "SELECT 6").correct
+
+
+def test_the_same_text_is_never_run_twice(judge_of: Open, library: Dataset) -> None:
+    judge, books = judge_of(), question(library, "How many books are")
+    verdict = judge.judge(books, "SELECT nope FROM book")
+    judge._sandbox.execute = None  # type: ignore[method-assign, assignment]
+    assert judge.judge(books, "SELECT nope FROM book") is verdict
+
+
+def test_a_failing_reference_is_our_fault_and_keeps_its_secrets(root: Path, judge_of: Open) -> None:
+    path = root / "dev.json"
+    path.write_text(path.read_text().replace("SELECT count(*) FROM loan", "SELECT secret_column FROM loan"))
+    dataset = load("spider", root)
+    loans = question(dataset, "How many loans")
+    with pytest.raises(ReferenceFailed, match=f"question {loans.id}: its reference SQL fails") as caught:
+        judge_of(dataset=dataset).judge(loans, "SELECT 1")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_database_that_goes_away_stops_the_judge(root: Path, library: Dataset, judge_of: Open) -> None:
+    judge = judge_of()
+    (root / "database/library/library.sqlite").unlink()
+    with pytest.raises(DatabaseUnusable, match="library.sqlite"):
+        judge.judge(library.questions[0], "SELECT 1")
+    stranger = Question("x", "nowhere", "?")
+    with pytest.raises(DatabaseUnusable, match="nowhere"):
+        judge.judge(stranger, "SELECT 1")
+
+
+def test_a_verdict_carries_nothing_of_the_reference(judge_of: Open, root: Path) -> None:
+    path = root / "dev.json"
+    path.write_text(path.read_text().replace("SELECT count(*) FROM loan", "SELECT count(*) AS canary_7f3 FROM loan"))
+    dataset = load("spider", root)
+    loans = question(dataset, "How many loans")
+    assert "canary_7f3" not in repr(dataset)
+    judge = judge_of(dataset=dataset)
+    for sql in ("SELECT 1", "SELECT nope", "", "SELECT count(*) FROM loan", "DELETE FROM loan"):
+        assert "canary_7f3" not in repr(judge.judge(loans, sql))
