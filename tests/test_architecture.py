@@ -12,8 +12,9 @@ SOURCE = Path(merit.__file__).parent
 # A room may import the rooms of earlier floors; rooms on one floor do not know each other.
 FLOORS = [
     {"errors", "types"},
-    {"data", "example", "sql"},
+    {"data", "example", "models", "sql"},
     {"oracle"},
+    {"failure", "memory"},
     {"score"},
     {"cli"},
 ]

@@ -34,6 +34,50 @@ class Cause(StrEnum):
         return self in (Cause.DATABASE_MISSING, Cause.DATABASE_UNREADABLE)
 
 
+class FailureType(StrEnum):
+    """The coarse kinds of failure that condition recall (paper, section 3.2)."""
+
+    RESULT_MISMATCH = "RESULT_MISMATCH"
+    SCHEMA_LINKING = "SCHEMA_LINKING"
+    AGGREGATION = "AGGREGATION"
+    FILTER_VALUE = "FILTER_VALUE"
+    EXECUTION = "EXECUTION"
+    SYNTAX = "SYNTAX"
+    UNKNOWN = "UNKNOWN"
+
+
+class FailureSubtype(StrEnum):
+    """What exactly was observed (paper, appendix on the classifier)."""
+
+    MISSING_TABLE = "MISSING_TABLE"
+    MISSING_COLUMN = "MISSING_COLUMN"
+    MISSING_VIEW = "MISSING_VIEW"
+    AMBIGUOUS_COLUMN = "AMBIGUOUS_COLUMN"
+    UNKNOWN_FUNCTION = "UNKNOWN_FUNCTION"
+    PARSE_FAILURE = "PARSE_FAILURE"
+    DBMS_AGGREGATE_MISUSE = "DBMS_AGGREGATE_MISUSE"
+    TYPE_MISMATCH = "TYPE_MISMATCH"
+    READ_ONLY_VIOLATION = "READ_ONLY_VIOLATION"
+    DB_NOT_FOUND = "DB_NOT_FOUND"
+    TIMEOUT = "TIMEOUT"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The name of a failure: a coarse type that recall goes by, and a subtype for people."""
+
+    type: FailureType
+    subtype: FailureSubtype
+
+
+class Polarity(StrEnum):
+    """Whether an entry is a confirmed change or a direction seen to fail."""
+
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One benchmark question as the agent may see it: without its answer."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from corpus.hostile import BOMBS, CORPUS, GROWTH, OUTSIDE, WRITES
-from merit.sql import Failure, Limits, Rows, SQLiteSandbox, Timeout
+from merit.sql import Error, Limits, Rows, SQLiteSandbox, Timeout
 from merit.types import Cause
 
 DEADLINE_S = 1.0
@@ -44,8 +44,8 @@ def test_hostile_statement(
         started = time.monotonic()
         result = sandbox.execute(database, sql, Limits(timeout_s=DEADLINE_S), lossy=True)
         took.append(time.monotonic() - started)
-        assert isinstance(result, Rows | Failure | Timeout)
-        if isinstance(result, Failure):
+        assert isinstance(result, Rows | Error | Timeout)
+        if isinstance(result, Error):
             assert not result.cause.environmental, result
             assert result.message
         if took[-1] <= DEADLINE_S + 0.5:
@@ -63,7 +63,7 @@ def test_the_corpus_is_large_enough() -> None:
 @pytest.mark.parametrize("sql", WRITES)
 def test_no_write_is_taken_for_a_query(sandbox: SQLiteSandbox, database: Path, sql: str) -> None:
     result = sandbox.execute(database, sql, Limits(timeout_s=DEADLINE_S))
-    assert isinstance(result, Failure)
+    assert isinstance(result, Error)
     # COMMIT and VACUUM outside a transaction fail before they are asked for permission.
     assert result.cause in (Cause.READ_ONLY, Cause.FORBIDDEN, Cause.DBMS)
 
@@ -71,7 +71,7 @@ def test_no_write_is_taken_for_a_query(sandbox: SQLiteSandbox, database: Path, s
 @pytest.mark.parametrize("sql", OUTSIDE)
 def test_nothing_reaches_outside(sandbox: SQLiteSandbox, database: Path, sql: str) -> None:
     result = sandbox.execute(database, sql, Limits(timeout_s=DEADLINE_S))
-    assert isinstance(result, Failure)
+    assert isinstance(result, Error)
     assert result.cause in (Cause.FORBIDDEN, Cause.READ_ONLY, Cause.DBMS)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from merit.sql import Failure, Limits, Rows, SQLiteSandbox, Timeout
+from merit.sql import Error, Limits, Rows, SQLiteSandbox, Timeout
 from merit.types import Cause
 
 LIMITS = Limits(timeout_s=5.0)
@@ -30,7 +30,7 @@ def rows(result: object) -> list[tuple[object, ...]]:
 
 
 def cause(result: object) -> Cause:
-    assert isinstance(result, Failure), result
+    assert isinstance(result, Error), result
     return result.cause
 
 
@@ -49,7 +49,7 @@ def test_a_query_gives_columns_and_typed_rows(sandbox: SQLiteSandbox, database: 
     ],
 )
 def test_the_database_speaks_for_itself(sandbox: SQLiteSandbox, database: Path, sql: str, message: str) -> None:
-    assert sandbox.execute(database, sql, LIMITS) == Failure(Cause.DBMS, message)
+    assert sandbox.execute(database, sql, LIMITS) == Error(Cause.DBMS, message)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_database_speaks_for_itself(sandbox: SQLiteSandbox, database: Path, 
     ],
 )
 def test_a_write_is_told_by_its_cause(sandbox: SQLiteSandbox, database: Path, sql: str) -> None:
-    assert sandbox.execute(database, sql, LIMITS) == Failure(Cause.READ_ONLY, "attempt to write a readonly database")
+    assert sandbox.execute(database, sql, LIMITS) == Error(Cause.READ_ONLY, "attempt to write a readonly database")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore, encode
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import Failure, Limits, Rows, Sandbox, Timeout
+from merit.sql import Error, Limits, Rows, Sandbox, Timeout
 from merit.types import Cause, Question, Status, Verdict
 
 _CORRECT = Verdict(Status.CORRECT)
@@ -86,7 +86,7 @@ class Judge:
         rule, limits = self._rule, expected.bound(self._limits)
         deadline = time.monotonic() + limits.timeout_s
         result = self._sandbox.execute(expected.database, sql, limits, distinct=rule.distinct, lossy=rule.lossy)
-        if isinstance(result, Failure):
+        if isinstance(result, Error):
             return _failed(result, expected.database)
         if isinstance(result, Rows):
             if result.truncated:
@@ -109,7 +109,7 @@ class Judge:
             self._new_kills[content] += 1
 
 
-def _failed(failure: Failure, database: Path) -> Verdict:
+def _failed(failure: Error, database: Path) -> Verdict:
     if failure.cause.environmental:
         raise DatabaseUnusable(f"{database}: {failure.message}")
     return Verdict(Status.EXECUTION_ERROR, failure.message, failure.cause)

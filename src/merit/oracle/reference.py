@@ -11,7 +11,7 @@ from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.results import ResultStore, Stored, decode, encode
 from merit.oracle.rule import Rule
 from merit.oracle.text import is_steady
-from merit.sql import Failure, Limits, Row, Rows, Sandbox, Timeout
+from merit.sql import Error, Limits, Row, Rows, Sandbox, Timeout
 from merit.types import Question, QuestionId
 
 _MIB = 1024 * 1024
@@ -115,7 +115,7 @@ class References:
         result = self._sandbox.execute(file, sql, _REFERENCE_LIMITS, distinct=rule.distinct, lossy=rule.lossy)
         if isinstance(result, Rows) and not result.truncated:
             return len(result.rows), encode(result.rows)
-        if isinstance(result, Failure) and result.cause.environmental:
+        if isinstance(result, Error) and result.cause.environmental:
             raise DatabaseUnusable(f"{file}: {result.message}")
         # The database's words about a reference would give parts of it away, so they stay here.
         why = "takes too long" if isinstance(result, Timeout) else "fails"

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from merit.sql.limits import MIB, Limits
-from merit.sql.result import Failure, Result, Row, Rows, Timeout
+from merit.sql.result import Error, Result, Row, Rows, Timeout
 from merit.sql.watchdog import WATCHDOG
 from merit.types import Cause
 
@@ -94,7 +94,7 @@ class Connection:
         self._refuse_hungry = refuse_hungry
         self._caps: Caps | None = None
         self._sql = ""
-        self._refusal: Failure | None = None
+        self._refusal: Error | None = None
         self._expired = False
 
     def close(self) -> None:
@@ -123,11 +123,11 @@ class Connection:
         try:
             return self._fetch(sql, limits, caps, distinct, lossy)
         except sqlite3.Warning as error:  # Python 3.11's word for several statements
-            return Failure(Cause.STATEMENTS, str(error))
+            return Error(Cause.STATEMENTS, str(error))
         except sqlite3.Error as error:
             return self._failure(error, timeout_s)
         except MemoryError:
-            return Failure(Cause.TOO_LARGE, "out of memory")
+            return Error(Cause.TOO_LARGE, "out of memory")
         finally:
             WATCHDOG.disarm(self)
 
@@ -135,7 +135,7 @@ class Connection:
         cursor = self._raw.execute(sql)
         try:
             if cursor.description is None:
-                return Failure(Cause.STATEMENTS, "not a query: there is no statement, or one without a result")
+                return Error(Cause.STATEMENTS, "not a query: there is no statement, or one without a result")
             columns = tuple([column[0] for column in cursor.description])
             try:
                 rows, truncated = _collect(cursor, len(columns) * caps.cell_bytes, limits, distinct)
@@ -182,49 +182,49 @@ class Connection:
         if action == sqlite3.SQLITE_FUNCTION:
             name = (second or "").lower()
             if name in OUTSIDE_FUNCTIONS:
-                self._refusal = Failure(Cause.FORBIDDEN, f"not authorized to use function: {name}")
+                self._refusal = Error(Cause.FORBIDDEN, f"not authorized to use function: {name}")
             elif self._refuse_hungry and name in HUNGRY_FUNCTIONS:
-                self._refusal = Failure(Cause.TOO_LARGE, f"{name} needs a process of its own")
+                self._refusal = Error(Cause.TOO_LARGE, f"{name} needs a process of its own")
             else:
                 return sqlite3.SQLITE_OK
         elif action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in READABLE_PRAGMAS:
             return sqlite3.SQLITE_OK
         elif action in _OUTSIDE_ACTIONS:
-            self._refusal = Failure(Cause.FORBIDDEN, "not authorized")
+            self._refusal = Error(Cause.FORBIDDEN, "not authorized")
         elif first in _SCHEMA_TABLES and not _WRITING.search(self._sql):
-            self._refusal = Failure(Cause.FORBIDDEN, "not authorized")  # an undeclared table-valued function
+            self._refusal = Error(Cause.FORBIDDEN, "not authorized")  # an undeclared table-valued function
         else:
-            self._refusal = Failure(Cause.READ_ONLY, _WRITE_REFUSED)
+            self._refusal = Error(Cause.READ_ONLY, _WRITE_REFUSED)
         return sqlite3.SQLITE_DENY
 
-    def _failure(self, error: sqlite3.Error, timeout_s: float) -> Failure | Timeout:
+    def _failure(self, error: sqlite3.Error, timeout_s: float) -> Error | Timeout:
         code = getattr(error, "sqlite_errorcode", None)
         if self._refusal is not None:
             return self._refusal
         if code is None:
             # Raised by Python's driver itself: several statements (3.12 on), or text that is not UTF-8.
             several = isinstance(error, sqlite3.ProgrammingError)
-            return Failure(Cause.STATEMENTS if several else Cause.DBMS, str(error))
+            return Error(Cause.STATEMENTS if several else Cause.DBMS, str(error))
         if code == sqlite3.SQLITE_INTERRUPT and self._expired:
             return Timeout(timeout_s)
         if code == sqlite3.SQLITE_IOERR_WRITE:
-            return Failure(Cause.TOO_LARGE, "the query needs more temporary space than allowed")
+            return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed")
         if str(error) == "LIKE or GLOB pattern too complex":
-            return Failure(Cause.TOO_LARGE, str(error))
+            return Error(Cause.TOO_LARGE, str(error))
         cause = _CAUSES.get(code & 0xFF, Cause.DBMS)
-        return Failure(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error))
+        return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error))
 
 
-def _unfit(sql: str, limits: Limits) -> Failure | None:
+def _unfit(sql: str, limits: Limits) -> Error | None:
     """What is wrong with a text before any database sees it."""
     try:
         size = len(sql.encode())
     except UnicodeEncodeError:
-        return Failure(Cause.DBMS, "unrecognized token: the statement is not valid Unicode text")
+        return Error(Cause.DBMS, "unrecognized token: the statement is not valid Unicode text")
     if size > limits.sql_bytes:
-        return Failure(Cause.TOO_LARGE, f"statement too long: {size} bytes, at most {limits.sql_bytes} are run")
+        return Error(Cause.TOO_LARGE, f"statement too long: {size} bytes, at most {limits.sql_bytes} are run")
     if "\0" in sql:
-        return Failure(Cause.DBMS, "unrecognized token: the statement contains a NUL character")
+        return Error(Cause.DBMS, "unrecognized token: the statement contains a NUL character")
     return None
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import merit
 from merit.sql.connection import Caps, Connection
 from merit.sql.limits import MIB, Limits
-from merit.sql.result import Failure, Result, Timeout
+from merit.sql.result import Error, Result, Timeout
 from merit.types import Cause
 
 HEAP_BYTES = 64 * MIB
@@ -48,7 +48,7 @@ class Isolated:
             return Timeout(timeout_s)
         except (EOFError, BrokenPipeError, ConnectionResetError):
             self.close()
-            return Failure(Cause.CRASHED, "the database engine stopped while running this statement")
+            return Error(Cause.CRASHED, "the database engine stopped while running this statement")
 
     def close(self) -> None:
         """Kill the child, if there is one."""
@@ -104,7 +104,7 @@ def _serve(pipe: PipeEnd) -> None:
             left_s = timeout_s - (time.monotonic() - started)
             result = opened[2].run(sql, limits, Caps(limits.cell_bytes), left_s, distinct=distinct, lossy=lossy)
         except sqlite3.Error as error:
-            result = Failure(Cause.DATABASE_UNREADABLE, str(error))
+            result = Error(Cause.DATABASE_UNREADABLE, str(error))
         if isinstance(result, Timeout):
             result = Timeout(timeout_s)
         pipe.send(result)

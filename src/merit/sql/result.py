@@ -21,7 +21,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class Error:
     """No rows, and why; `message` is the database's own text where it has one."""
 
     cause: Cause
@@ -40,7 +40,7 @@ class Timeout:
         return f"the query timed out after {self.seconds:g} s"
 
 
-Result = Rows | Failure | Timeout
+Result = Rows | Error | Timeout
 
 
 class Sandbox(Protocol):

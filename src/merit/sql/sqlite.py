@@ -16,7 +16,7 @@ from merit.sql.connection import Caps, Connection
 from merit.sql.isolated import Isolated
 from merit.sql.limits import Limits
 from merit.sql.modest import is_modest
-from merit.sql.result import Failure, Result, Timeout
+from merit.sql.result import Error, Result, Timeout
 from merit.types import Cause
 
 QUICK_S = 0.25
@@ -121,10 +121,10 @@ class SQLiteSandbox:
 
 def _outgrew(result: Result) -> bool:
     """Whether a quick answer only says that the quick lane was too narrow."""
-    return isinstance(result, Timeout) or (isinstance(result, Failure) and result.cause is Cause.TOO_LARGE)
+    return isinstance(result, Timeout) or (isinstance(result, Error) and result.cause is Cause.TOO_LARGE)
 
 
-def _unopened(database: Path, error: sqlite3.Error | None) -> Failure:
+def _unopened(database: Path, error: sqlite3.Error | None) -> Error:
     if not database.is_file():
-        return Failure(Cause.DATABASE_MISSING, f"{database}: no such database file")
-    return Failure(Cause.DATABASE_UNREADABLE, f"{database}: {error}")
+        return Error(Cause.DATABASE_MISSING, "there is no such database file")
+    return Error(Cause.DATABASE_UNREADABLE, str(error))

@@ -1,0 +1,91 @@
+"""The paper's rule table, line by line, against errors that a real SQLite produced."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from merit.failure import classify
+from merit.failure.classify import RULES
+from merit.sql import Error, Limits, SQLiteSandbox, Timeout
+from merit.types import Cause, Failure, FailureSubtype, FailureType, Status, Verdict
+
+SCHEMA, SYNTAX, EXECUTION = FailureType.SCHEMA_LINKING, FailureType.SYNTAX, FailureType.EXECUTION
+
+REAL = [
+    ("SELECT * FROM nope", "no such table: nope", SCHEMA, FailureSubtype.MISSING_TABLE),
+    ("SELECT nope FROM t", "no such column: nope", SCHEMA, FailureSubtype.MISSING_COLUMN),
+    ("SELECT t.nope FROM t", "no such column: t.nope", SCHEMA, FailureSubtype.MISSING_COLUMN),
+    ("DROP VIEW nope", "no such view: nope", SCHEMA, FailureSubtype.MISSING_VIEW),
+    ("SELECT id FROM t a, t b", "ambiguous column name: id", SCHEMA, FailureSubtype.AMBIGUOUS_COLUMN),
+    ("SELECT nope(1)", "no such function: nope", SYNTAX, FailureSubtype.UNKNOWN_FUNCTION),
+    ("SELEC 1", "syntax error", SYNTAX, FailureSubtype.PARSE_FAILURE),
+    ("SELECT (", "incomplete input", SYNTAX, FailureSubtype.PARSE_FAILURE),
+    ("SELECT 'open", "unrecognized token", SYNTAX, FailureSubtype.PARSE_FAILURE),
+    ("SELECT sum(count(*)) FROM t", "misuse of aggregate", FailureType.AGGREGATION, FailureSubtype.DBMS_AGGREGATE_MISUSE),
+    ("SELECT 1 FROM t WHERE count(*) > 1", "misuse of aggregate", FailureType.AGGREGATION, FailureSubtype.DBMS_AGGREGATE_MISUSE),
+    (
+        "SELECT 1 FROM t GROUP BY count(*)",
+        "aggregate functions are not allowed",
+        FailureType.AGGREGATION,
+        FailureSubtype.DBMS_AGGREGATE_MISUSE,
+    ),
+    ("SELECT 1 FROM t LIMIT 'many'", "datatype mismatch", FailureType.FILTER_VALUE, FailureSubtype.TYPE_MISMATCH),
+    ("DELETE FROM t", "readonly", EXECUTION, FailureSubtype.READ_ONLY_VIOLATION),
+    ("SELECT count(*) FROM n a, n b, n c", "timed out", EXECUTION, FailureSubtype.TIMEOUT),
+    ("SELECT abs(-9223372036854775808)", "integer overflow", FailureType.UNKNOWN, FailureSubtype.UNKNOWN),
+    ("SELECT count(1, 2)", "wrong number of arguments", FailureType.UNKNOWN, FailureSubtype.UNKNOWN),
+]
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SQLiteSandbox]:
+    made = SQLiteSandbox()
+    yield made
+    made.close()
+
+
+def observed(sandbox: SQLiteSandbox, database: Path, sql: str) -> Verdict:
+    result = sandbox.execute(database, sql, Limits(timeout_s=0.3))
+    if isinstance(result, Timeout):
+        return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
+    assert isinstance(result, Error), result
+    return Verdict(Status.EXECUTION_ERROR, result.message, result.cause)
+
+
+@pytest.mark.parametrize(("sql", "text", "kind", "subtype"), REAL, ids=[case[0] for case in REAL])
+def test_each_line_of_the_table(
+    sandbox: SQLiteSandbox, database: Path, sql: str, text: str, kind: FailureType, subtype: FailureSubtype
+) -> None:
+    verdict = observed(sandbox, database, sql)
+    assert re.search(text, str(verdict.error)), verdict
+    assert classify(verdict) == Failure(kind, subtype)
+
+
+def test_a_missing_database(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    verdict = observed(sandbox, tmp_path / "nowhere.sqlite", "SELECT 1")
+    assert classify(verdict) == Failure(EXECUTION, FailureSubtype.DB_NOT_FOUND)
+
+
+def test_an_executable_query_with_the_wrong_rows() -> None:
+    verdict = Verdict(Status.DENOTATION_MISMATCH)
+    assert classify(verdict) == Failure(FailureType.RESULT_MISMATCH, FailureSubtype.UNKNOWN)
+
+
+def test_every_line_is_reached_by_a_real_error(sandbox: SQLiteSandbox, database: Path, tmp_path: Path) -> None:
+    seen = [observed(sandbox, database, case[0]) for case in REAL]
+    seen += [observed(sandbox, tmp_path / "nowhere.sqlite", "SELECT 1"), Verdict(Status.DENOTATION_MISMATCH)]
+    first = {next(i for i, rule in enumerate(RULES) if rule.matches(verdict)) for verdict in seen}
+    assert first == set(range(len(RULES)))
+
+
+def test_the_first_match_wins() -> None:
+    text = "no such column: x (also: syntax error, timed out)"
+    assert classify(Verdict(Status.TIMEOUT, text, Cause.TIMEOUT)).subtype is FailureSubtype.MISSING_COLUMN
+    assert classify(Verdict(Status.EXECUTION_ERROR, "syntax error near timed out")).subtype is FailureSubtype.PARSE_FAILURE
+
+
+def test_a_correct_attempt_has_no_failure() -> None:
+    with pytest.raises(ValueError, match="no failure"):
+        classify(Verdict(Status.CORRECT))
