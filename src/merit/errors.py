@@ -4,7 +4,9 @@ MeritError
 ├── InputError          a file, option or value given by the user is wrong
 ├── DatabaseUnusable    a database is missing, damaged or out of reach
 ├── ReferenceFailed     a benchmark's own reference SQL does not run
-└── CacheUnusable       a cache folder cannot be used
+├── CacheUnusable       a cache folder cannot be used
+├── MemoryUnusable      a memory folder cannot be used
+└── EncoderFailed       an encoder cannot be loaded, or returns what is no vector
 """
 
 
@@ -28,4 +30,20 @@ class CacheUnusable(MeritError):
     """A cache folder cannot be created or written."""
 
 
-__all__ = ["CacheUnusable", "DatabaseUnusable", "InputError", "MeritError", "ReferenceFailed"]
+class MemoryUnusable(MeritError):
+    """A memory cannot be opened or written; what was committed is still there."""
+
+
+class EncoderFailed(MeritError):
+    """An encoder cannot be loaded, reached or trusted."""
+
+
+__all__ = [
+    "CacheUnusable",
+    "DatabaseUnusable",
+    "EncoderFailed",
+    "InputError",
+    "MemoryUnusable",
+    "MeritError",
+    "ReferenceFailed",
+]

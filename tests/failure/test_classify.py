@@ -23,8 +23,18 @@ REAL = [
     ("SELEC 1", "syntax error", SYNTAX, FailureSubtype.PARSE_FAILURE),
     ("SELECT (", "incomplete input", SYNTAX, FailureSubtype.PARSE_FAILURE),
     ("SELECT 'open", "unrecognized token", SYNTAX, FailureSubtype.PARSE_FAILURE),
-    ("SELECT sum(count(*)) FROM t", "misuse of aggregate", FailureType.AGGREGATION, FailureSubtype.DBMS_AGGREGATE_MISUSE),
-    ("SELECT 1 FROM t WHERE count(*) > 1", "misuse of aggregate", FailureType.AGGREGATION, FailureSubtype.DBMS_AGGREGATE_MISUSE),
+    (
+        "SELECT sum(count(*)) FROM t",
+        "misuse of aggregate",
+        FailureType.AGGREGATION,
+        FailureSubtype.DBMS_AGGREGATE_MISUSE,
+    ),
+    (
+        "SELECT 1 FROM t WHERE count(*) > 1",
+        "misuse of aggregate",
+        FailureType.AGGREGATION,
+        FailureSubtype.DBMS_AGGREGATE_MISUSE,
+    ),
     (
         "SELECT 1 FROM t GROUP BY count(*)",
         "aggregate functions are not allowed",
@@ -83,7 +93,9 @@ def test_every_line_is_reached_by_a_real_error(sandbox: SQLiteSandbox, database:
 def test_the_first_match_wins() -> None:
     text = "no such column: x (also: syntax error, timed out)"
     assert classify(Verdict(Status.TIMEOUT, text, Cause.TIMEOUT)).subtype is FailureSubtype.MISSING_COLUMN
-    assert classify(Verdict(Status.EXECUTION_ERROR, "syntax error near timed out")).subtype is FailureSubtype.PARSE_FAILURE
+    assert (
+        classify(Verdict(Status.EXECUTION_ERROR, "syntax error near timed out")).subtype is FailureSubtype.PARSE_FAILURE
+    )
 
 
 def test_a_correct_attempt_has_no_failure() -> None:

@@ -20,7 +20,11 @@ from merit.types import FailureSubtype as Sub
 POSTGRES = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 MARIADB = os.environ.get("MERIT_TEST_MARIADB", "mysql://root@127.0.0.1:3306/test")
 TABLE = "merit_failure_test"
-SETUP = [f"DROP TABLE IF EXISTS {TABLE}", f"CREATE TABLE {TABLE} (id INT, name VARCHAR(9), day DATE)", f"INSERT INTO {TABLE} VALUES (1, 'a', '2020-01-01')"]
+SETUP = [
+    f"DROP TABLE IF EXISTS {TABLE}",
+    f"CREATE TABLE {TABLE} (id INT, name VARCHAR(9), day DATE)",
+    f"INSERT INTO {TABLE} VALUES (1, 'a', '2020-01-01')",
+]
 
 SHARED = [
     ("SELECT * FROM merit_nope", Sub.MISSING_TABLE),

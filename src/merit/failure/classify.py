@@ -42,9 +42,7 @@ RULES = (
         _says("misuse of aggregate", "aggregate functions are not allowed"),
         Failure(FailureType.AGGREGATION, FailureSubtype.DBMS_AGGREGATE_MISUSE),
     ),
-    Rule(
-        _says("datatype mismatch", "type mismatch"), Failure(FailureType.FILTER_VALUE, FailureSubtype.TYPE_MISMATCH)
-    ),
+    Rule(_says("datatype mismatch", "type mismatch"), Failure(FailureType.FILTER_VALUE, FailureSubtype.TYPE_MISMATCH)),
     # Causes that SQLite words badly are told by their type, which the sandbox knows.
     Rule(
         lambda verdict: verdict.cause is Cause.READ_ONLY,

@@ -1,0 +1,52 @@
+"""The causal boundary: every recall passes through here (paper, section 3.1, checks i to iv).
+
+(i)   Only finalised episodes: nothing but committed entries has a row at all.
+(ii)  Never the current question's own attempts, whenever they were made.
+(iii) Only sources at strictly earlier positions.
+(iv)  No reference text: an entry has no field for it (`memory.entry`), and no reference ever leaves the oracle.
+"""
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from merit.memory.policy import Cue, Databases
+
+Mask = npt.NDArray[np.bool_]
+
+
+class Sources(Protocol):
+    """Where the rows of a pool come from, a column each."""
+
+    @property
+    def positions(self) -> npt.NDArray[np.int64]:
+        """The stream position of each row's episode."""
+        ...
+
+    @property
+    def questions(self) -> npt.NDArray[np.int64]:
+        """The code of each row's question."""
+        ...
+
+    @property
+    def databases(self) -> npt.NDArray[np.int64]:
+        """The code of each row's database."""
+        ...
+
+    @property
+    def deleted(self) -> Mask:
+        """Which rows people have deleted."""
+        ...
+
+
+def legal(sources: Sources, cue: Cue, question: int, database: int, allowed: Databases) -> Mask:
+    """Which rows may be recalled; `question` and `database` are the codes of the cue's own."""
+    mask = sources.positions < cue.position
+    mask &= sources.questions != question
+    mask &= ~sources.deleted
+    if allowed is Databases.SAME:
+        mask &= sources.databases == database
+    elif allowed is Databases.OTHER:
+        mask &= sources.databases != database
+    return mask

@@ -1,0 +1,174 @@
+"""What is remembered: the paper's x = <c, tau, delta, o, rho>, format version 3, and what the two channels read of it.
+
+Every SQL in an entry is the model's own. The format has no field in which a reference could travel, and a record with
+a field it does not know is refused.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from merit.errors import InputError
+from merit.types import FailureSubtype, FailureType, Polarity, QuestionId, Status
+
+FORMAT = 3
+
+
+class Grade(StrEnum):
+    """How sure we are of an entry's outcome, best first."""
+
+    CONFIRMED = "confirmed"  # an oracle or a person said so
+    TESTED = "tested"
+    AGREED = "agreed"
+    EXECUTED = "executed"  # it ran; nothing more is known
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where an entry comes from (the paper's rho)."""
+
+    run: str
+    question_id: QuestionId
+    db_id: str
+    position: int
+    step: int
+    episode: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One finalised episode's lesson: what was tried, how it had failed, what was changed, how that ended."""
+
+    id: str
+    polarity: Polarity
+    question: str
+    schema: str
+    before: str  # the unsuccessful SQL
+    status: Status  # of `before`
+    db_error: str | None  # about `before`
+    type: FailureType  # of `before`
+    subtype: FailureSubtype
+    after: str  # the SQL it was changed to
+    outcome: Status  # of `after`
+    outcome_error: str | None  # about `after`
+    grade: Grade
+    provenance: Provenance
+
+    @property
+    def failure_context(self) -> str:
+        """The situation the change was made in."""
+        return failure_context(self.before, self.status, self.db_error)
+
+    @property
+    def delta(self) -> str:
+        """The change itself."""
+        return f"{self.before} => {self.after}"
+
+    @property
+    def observed_error(self) -> str:
+        """What the database said: about the outcome of a failed direction, about the start of a successful one."""
+        error = self.db_error if self.polarity is Polarity.POSITIVE else self.outcome_error
+        return error or "(none)"
+
+    def dense_text(self) -> str:
+        """What the encoder reads."""
+        return "\n".join(
+            [
+                f"Question: {self.question}",
+                f"Schema: {self.schema}",
+                f"Failure context: {self.failure_context}",
+                f"Transformation: {normalise_sql(self.before)} => {normalise_sql(self.after)}",
+                f"Error type: {self.type}",
+                f"Outcome: {self.outcome}",
+                f"DB error: {self.observed_error}",
+            ]
+        )
+
+    def lexical_text(self) -> str:
+        """What BM25 reads."""
+        parts = [self.question, self.failure_context, self.delta, self.type, self.outcome, self.observed_error]
+        if self.polarity is Polarity.POSITIVE:
+            parts.append(self.delta)  # the successful direction
+        return " ".join(parts)
+
+    def to_line(self) -> str:
+        """The entry as one line of JSON, always the same for the same entry."""
+        return _canonical({"format": FORMAT, **asdict(self)})
+
+
+def failure_context(sql: str, status: Status, error: str | None) -> str:
+    """An unsuccessful attempt in one line (SPEC.md, text fields)."""
+    return f"attempted_sql={sql}; status={status}; db_error={error or '(none)'}"
+
+
+def normalise_sql(sql: str) -> str:
+    """SQL up to case, white space and one trailing semicolon."""
+    return " ".join(sql.strip().removesuffix(";").lower().split())
+
+
+def with_id(entry: Entry) -> Entry:
+    """The entry under its own id: a hash of what it says, not of the run or position it was learned at."""
+    content = asdict(replace(entry, id=""))
+    for accidental in ("run", "position", "episode"):
+        del content["provenance"][accidental]
+    digest = hashlib.sha256(_canonical(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return replace(entry, id=f"{entry.polarity[:3]}-{digest}")
+
+
+def from_record(record: object, where: str) -> Entry:
+    """The entry of a parsed line; what is wrong with it is said in one sentence."""
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: expected a JSON object")
+    fields = dict(record)
+    version = fields.pop("format", None)
+    if version != FORMAT:
+        raise InputError(f"{where}: memory format {version!r}, this merit reads {FORMAT}; {_advice(version)}")
+    try:
+        provenance = Provenance(**_take(fields.pop("provenance", None), Provenance, f"{where}, provenance"))
+        checked = _take({**fields, "provenance": None}, Entry, where)
+        return Entry(
+            **{
+                **checked,
+                "polarity": Polarity(checked["polarity"]),
+                "status": Status(checked["status"]),
+                "type": FailureType(checked["type"]),
+                "subtype": FailureSubtype(checked["subtype"]),
+                "outcome": Status(checked["outcome"]),
+                "grade": Grade(checked["grade"]),
+                "provenance": provenance,
+            }
+        )
+    except ValueError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+_OPTIONAL = ("db_error", "outcome_error")
+
+
+def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> dict[str, Any]:
+    """The fields of `record` if they are exactly those of `kind`."""
+    if not isinstance(record, dict):
+        raise InputError(f"{where}: missing; every entry says where it comes from")
+    wanted = set(kind.__dataclass_fields__)
+    for name in sorted(wanted - set(record)):
+        raise InputError(f"{where}: the field {name!r} is missing")
+    for name in sorted(set(record) - wanted):
+        raise InputError(f"{where}: the field {name!r} does not belong to memory format {FORMAT}")
+    for name, value in record.items():
+        number = name in ("position", "step")
+        fits = isinstance(value, int) and not isinstance(value, bool) if number else isinstance(value, str)
+        fits = fits or (name == "question_id" and isinstance(value, int)) or (value is None and name in _OPTIONAL)
+        if not fits and name != "provenance":
+            raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
+    return record
+
+
+def _advice(version: object) -> str:
+    newer = isinstance(version, int) and version > FORMAT
+    return "it was written by a newer merit: update this one" if newer else "it is not a memory entry"
+
+
+def _canonical(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

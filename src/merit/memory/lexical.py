@@ -1,0 +1,136 @@
+"""BM25 over one bucket of entries, with the statistics of whichever pool is selected (paper, appendix on retrieval).
+
+Texts are tokenised once, when they are added; a query touches only the postings of its own tokens.
+"""
+
+import math
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+K1 = 1.5
+B = 0.75
+
+_TOKEN = re.compile(r"[a-z0-9_]+")
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Piece = tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]  # rows in ascending order, and how often each has it
+
+
+def tokenise(text: str) -> list[str]:
+    """Lower-cased runs of letters, digits and underscores."""
+    return _TOKEN.findall(text.lower())
+
+
+class Postings:
+    """Which rows have which token how often. The first rows may be loaded from disk; later ones grow in memory."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.total = 0  # tokens
+        self.lengths = array("I")
+        self._loaded: dict[str, int] = {}
+        self._starts: npt.NDArray[np.int64] = np.zeros(1, np.int64)
+        self._rows: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._times: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+        self._grown: dict[str, tuple[array[int], array[int]]] = {}
+
+    def add(self, text: str) -> None:
+        """Append a row."""
+        tokens = tokenise(text)
+        for token, times in Counter(tokens).items():
+            grown = self._grown.get(token)
+            if grown is None:
+                grown = self._grown[token] = (array("I"), array("I"))
+            grown[0].append(self.count)
+            grown[1].append(times)
+        self.lengths.append(len(tokens))
+        self.total += len(tokens)
+        self.count += 1
+
+    def pieces(self, token: str) -> Iterator[Piece]:
+        """The postings of a token, in one or two pieces."""
+        at = self._loaded.get(token)
+        if at is not None:
+            span = slice(self._starts[at], self._starts[at + 1])
+            yield self._rows[span], self._times[span]
+        grown = self._grown.get(token)
+        if grown is not None:
+            yield np.frombuffer(grown[0], np.uint32), np.frombuffer(grown[1], np.uint32)
+
+    def frequency(self, token: str, mask: Mask | None) -> int:
+        """In how many rows, of those in `mask`, the token stands."""
+        if mask is None:
+            return sum(len(rows) for rows, _ in self.pieces(token))
+        return sum(int(np.count_nonzero(mask[rows])) for rows, _ in self.pieces(token))
+
+    def score(self, weights: Mapping[str, float], mean_length: float, mask: Mask | None) -> Floats:
+        """The BM25 score of every row in `mask`, in row order, for weighted tokens."""
+        lengths = np.frombuffer(self.lengths, np.uint32) if self.count else np.zeros(0, np.uint32)
+        norms = K1 * (1.0 - B + B * lengths / mean_length)
+        scores = np.zeros(self.count)
+        for token, weight in weights.items():
+            factor = weight * (K1 + 1.0)
+            for rows, times in self.pieces(token):
+                if len(rows) == self.count:  # in every row, as words of the template are
+                    scores += factor * times / (times + norms)
+                else:
+                    if mask is not None and len(rows) > 64:
+                        kept = mask[rows]
+                        rows, times = rows[kept], times[kept]
+                    scores[rows] += factor * times / (times + norms[rows])
+        return scores if mask is None else scores[mask]
+
+    def dump(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Everything as flat arrays."""
+        vocabulary = [*self._loaded, *(token for token in self._grown if token not in self._loaded)]
+        pieces = [list(self.pieces(token)) for token in vocabulary]
+        sizes = [sum(len(rows) for rows, _ in token_pieces) for token_pieces in pieces]
+        flat = [piece for token_pieces in pieces for piece in token_pieces]
+        empty = np.zeros(0, np.uint32)
+        return {
+            "vocabulary": np.frombuffer("\n".join(vocabulary).encode(), np.uint8),
+            "starts": np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64),
+            "rows": np.concatenate([rows for rows, _ in flat]) if flat else empty,
+            "times": np.concatenate([times for _, times in flat]) if flat else empty,
+            "lengths": np.frombuffer(self.lengths, np.uint32) if self.count else empty,
+        }
+
+    @classmethod
+    def load(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> "Postings":
+        """The postings of a dump."""
+        loaded = cls()
+        vocabulary = arrays["vocabulary"].tobytes().decode()
+        loaded._loaded = {token: at for at, token in enumerate(vocabulary.split("\n"))} if vocabulary else {}
+        loaded._starts = arrays["starts"].astype(np.int64)
+        loaded._rows = arrays["rows"].astype(np.uint32, copy=False)
+        loaded._times = arrays["times"].astype(np.uint32, copy=False)
+        loaded.lengths = array("I", arrays["lengths"].astype(np.uint32).tobytes())
+        loaded.count = len(loaded.lengths)
+        loaded.total = sum(loaded.lengths)
+        return loaded
+
+
+def weigh(query: str, pool: Sequence[tuple[Postings, Mask | None]], size: int) -> dict[str, float]:
+    """How much each token of the query counts in a pool: its IDF there, times how often the query has it."""
+    weights = {}
+    for token, times in Counter(tokenise(query)).items():
+        frequency = sum(postings.frequency(token, mask) for postings, mask in pool)
+        if frequency:
+            weights[token] = times * math.log(1.0 + (size - frequency + 0.5) / (frequency + 0.5))
+    return weights
+
+
+def mean_length(pool: Sequence[tuple[Postings, Mask | None]], size: int) -> float:
+    """The mean number of tokens of a pool's rows."""
+    total = 0
+    for postings, mask in pool:
+        if mask is None:
+            total += postings.total
+        else:
+            total += int(np.frombuffer(postings.lengths, np.uint32)[mask].sum(dtype=np.int64))
+    return total / size if total else 1.0

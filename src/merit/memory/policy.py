@@ -1,0 +1,113 @@
+"""How recall chooses, as one value: the paper's policy, its variants and every retrieval-side ablation."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from merit.memory.entry import Entry
+from merit.types import FailureType, Polarity, QuestionId
+
+# Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
+RELIABLE_TYPES = frozenset({FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION})
+
+
+class Databases(StrEnum):
+    """Which databases' entries are legal."""
+
+    ANY = "any"
+    SAME = "same"
+    OTHER = "other"
+
+
+class TypeFilter(StrEnum):
+    """What the predicted failure type does."""
+
+    HARD = "hard"  # filters, where enough entries of the type exist
+    RELIABILITY = "reliability"  # filters reliable types; a bonus for the others
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class RecallPolicy:
+    """One retrieval policy; the defaults are full MERIT (paper, appendix on retrieval)."""
+
+    positives: int = 3
+    negatives: int = 1
+    one_pool: bool = False  # polarities compete for `positives + negatives` places (Dynamic RAG)
+    type_filter: TypeFilter = TypeFilter.HARD
+    typed_threshold: int = 3
+    type_bonus: float = 0.10  # of the reliability filter
+    dense: bool = True
+    lexical: bool = True
+    dense_weight: float = 0.75  # the lexical channel has the rest; one channel alone ranks by itself
+    databases: Databases = Databases.ANY
+    random_seed: int | None = None  # draw at random instead of ranking
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What recall starts from: the current question and its latest failure."""
+
+    question: str
+    question_id: QuestionId
+    db_id: str
+    position: int
+    step: int
+    sql: str
+    failure_context: str
+    type: FailureType
+
+    def text(self) -> str:
+        """The retrieval query of both channels."""
+        return " ".join([self.question, self.sql, self.failure_context, self.type])
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A recalled entry with the scores that brought it up."""
+
+    entry: Entry
+    rank: int
+    score: float
+    dense: float | None
+    lexical: float | None
+    dense_normalised: float | None
+    lexical_normalised: float | None
+    bonus: float
+
+
+@dataclass(frozen=True, slots=True)
+class PoolReport:
+    """How one pool was chosen and ranked: what logs and pages show."""
+
+    polarity: Polarity | None  # None where polarities share the pool
+    stored: int  # entries of the polarity
+    legal: int  # after the causal and database checks
+    same_type: int  # of those
+    typed: bool  # whether the pool was narrowed to the type
+    fallback: bool  # whether it would have been, with more entries of the type
+    size: int
+    dense_range: tuple[float, float] | None
+    lexical_range: tuple[float, float] | None
+    matches: tuple[Match, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to one cue."""
+
+    policy: RecallPolicy
+    pools: tuple[PoolReport, ...]
+
+    @property
+    def positives(self) -> list[Entry]:
+        """Confirmed changes, best first."""
+        return self._entries(Polarity.POSITIVE)
+
+    @property
+    def negatives(self) -> list[Entry]:
+        """Failed directions, best first."""
+        return self._entries(Polarity.NEGATIVE)
+
+    def _entries(self, polarity: Polarity) -> list[Entry]:
+        found = (match.entry for pool in self.pools for match in pool.matches)
+        return [entry for entry in found if entry.polarity is polarity]

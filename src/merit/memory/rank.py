@@ -1,0 +1,140 @@
+"""From two channels' scores to an order: min-max per pool, weights, ties (paper, appendix on retrieval).
+
+Dense scores come in single precision for a whole pool at once, which is fast and nearly right. Whatever could matter
+for the result, the pool's extremes and everybody near the top, is then scored again exactly.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+DECIMALS = 12  # what is equal up to here is a tie (SPEC.md)
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """A pool's dense scores: nearly right for all, exact on demand, and how far off the former can be."""
+
+    near: npt.NDArray[np.float32]
+    exact: Callable[[Rows], Floats]
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One candidate's place in the order and how it came about."""
+
+    at: int  # in the pool
+    score: float
+    dense: float | None
+    lexical: float | None
+    dense_normalised: float | None
+    lexical_normalised: float | None
+    bonus: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best candidates, in order, and the extremes they were normalised by."""
+
+    best: tuple[Scored, ...]
+    dense_range: tuple[float, float] | None
+    lexical_range: tuple[float, float] | None
+
+
+def rank(
+    dense: Dense | None,
+    lexical: Floats | None,
+    dense_weight: float,
+    bonus: Floats | None,
+    same_type: npt.NDArray[np.bool_] | None,
+    identity: Callable[[int], str],
+    limit: int,
+) -> Ranking:
+    """The best `limit` candidates of a pool that is not empty."""
+    weights = (dense_weight, 1.0 - dense_weight) if dense is not None and lexical is not None else (1.0, 1.0)
+    dense_range = _extremes(dense) if dense is not None else None
+    lexical_range = None
+    total: Floats | float = 0.0
+    slack = 1e-9
+    if lexical is not None:
+        lexical = np.round(lexical, DECIMALS)
+        lexical_range = (float(lexical.min()), float(lexical.max()))
+        total = total + weights[1] * _normalised(lexical, lexical_range)
+    if dense is not None and dense_range is not None:
+        total = total + weights[0] * _normalised(dense.near.astype(np.float64), dense_range)
+        span = dense_range[1] - dense_range[0]
+        slack += 2.0 * weights[0] * dense.error / span if span > 0.0 else 0.0
+    if bonus is not None:
+        total = total + bonus
+    rows = _near_the_top(np.asarray(total), limit, slack)
+    best = _settle(rows, dense, dense_range, lexical, lexical_range, weights, bonus)
+    same = same_type if same_type is not None else np.zeros(0, np.bool_)
+    best.sort(
+        key=lambda scored: (
+            -scored.score,
+            -(scored.dense or 0.0),
+            -(scored.lexical or 0.0),
+            -int(same[scored.at]) if len(same) else 0,
+            identity(scored.at),
+        )
+    )
+    return Ranking(tuple(best[:limit]), dense_range, lexical_range)
+
+
+def _settle(
+    rows: Rows,
+    dense: Dense | None,
+    dense_range: tuple[float, float] | None,
+    lexical: Floats | None,
+    lexical_range: tuple[float, float] | None,
+    weights: tuple[float, float],
+    bonus: Floats | None,
+) -> list[Scored]:
+    """Exact scores of the few candidates that are left."""
+    d = np.round(dense.exact(rows), DECIMALS) if dense is not None else None
+    dn = _normalised(d, dense_range) if d is not None and dense_range is not None else None
+    b = lexical[rows] if lexical is not None else None
+    bn = _normalised(b, lexical_range) if b is not None and lexical_range is not None else None
+    extra = bonus[rows] if bonus is not None else np.zeros(len(rows))
+    total = extra.copy()
+    if dn is not None:
+        total += weights[0] * dn
+    if bn is not None:
+        total += weights[1] * bn
+    total = np.round(total, DECIMALS)
+
+    def value(channel: Floats | None, i: int) -> float | None:
+        return None if channel is None else float(channel[i])
+
+    return [
+        Scored(int(at), float(total[i]), value(d, i), value(b, i), value(dn, i), value(bn, i), float(extra[i]))
+        for i, at in enumerate(rows)
+    ]
+
+
+def _normalised(scores: Floats, extremes: tuple[float, float]) -> Floats:
+    low, high = extremes
+    if high > low:
+        return (scores - low) / (high - low)
+    return np.zeros(len(scores))
+
+
+def _extremes(dense: Dense) -> tuple[float, float]:
+    """The exact smallest and largest score: among those that could be it, the exact ones decide."""
+    near, reach = dense.near, 2.0 * dense.error
+    low = np.round(dense.exact(np.flatnonzero(near <= near.min() + reach)), DECIMALS)
+    high = np.round(dense.exact(np.flatnonzero(near >= near.max() - reach)), DECIMALS)
+    return float(low.min()), float(high.max())
+
+
+def _near_the_top(total: Floats, limit: int, slack: float) -> Rows:
+    """Everybody who could be among the best, given that scores may be off by `slack`."""
+    if len(total) <= limit:
+        return np.arange(len(total))
+    floor = np.partition(total, len(total) - limit)[len(total) - limit]
+    return np.flatnonzero(total >= floor - slack)

@@ -1,0 +1,203 @@
+"""Recall: choose the pool, score both channels over it, rank, explain (paper, sections 3.2 and 3.3)."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from merit.memory.eligibility import Mask, legal
+from merit.memory.entry import Entry
+from merit.memory.lexical import mean_length, weigh
+from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
+from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
+from merit.memory.segment import Segment
+from merit.memory.vectors import Matrix
+from merit.types import Polarity
+
+_EXACT_ROWS = 8192
+_COPIED_BELOW = 0.3  # of a segment: then the pool's rows are copied out instead of scoring all
+_UNIT_ROUNDOFF = 2.0**-24  # of single precision
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """What there is to recall from, and the cue's own codes in it."""
+
+    segments: Sequence[Segment]
+    question: int
+    database: int
+    read: Callable[[Polarity, int], Entry]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A segment's part in a pool."""
+
+    segment: Segment
+    mask: Mask | None  # None where all of it takes part
+    size: int
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows that take part."""
+        return np.arange(self.size) if self.mask is None else np.flatnonzero(self.mask)
+
+
+class Pool:
+    """The members of a pool, one share after the other."""
+
+    def __init__(self, shares: Sequence[Share]) -> None:
+        self.shares = [share for share in shares if share.size]
+        self.size = sum(share.size for share in self.shares)
+        self._starts = np.cumsum([0, *(share.size for share in self.shares)])
+
+    def place(self, at: int) -> tuple[Segment, int]:
+        """The segment and row of member number `at`."""
+        which = int(np.searchsorted(self._starts, at, side="right")) - 1
+        share = self.shares[which]
+        return share.segment, int(share.rows[at - int(self._starts[which])])
+
+    def identity(self, at: int) -> str:
+        """The entry id of member number `at`."""
+        segment, row = self.place(at)
+        return segment.ids[row]
+
+    def lexical(self, query: str) -> Floats:
+        """Every member's BM25 score, with the pool's own statistics."""
+        parts = [(share.segment.postings, share.mask) for share in self.shares]
+        weights = weigh(query, parts, self.size)
+        mean = mean_length(parts, self.size)
+        return np.concatenate([postings.score(weights, mean, mask) for postings, mask in parts])
+
+    def dense(self, query: Matrix) -> Dense:
+        """Every member's dense score."""
+        near = np.concatenate([_near(share, query) for share in self.shares])
+        exactly = query.astype(np.float64)
+
+        def exact(members: Rows) -> Floats:
+            scores = np.empty(len(members))
+            rows = self._rows(members)
+            for start in range(0, len(members), _EXACT_ROWS):
+                block = slice(start, start + _EXACT_ROWS)
+                scores[block] = rows(block).astype(np.float64) @ exactly
+            return scores
+
+        return Dense(near, exact, 1.01 * (len(query) + 1) * _UNIT_ROUNDOFF)
+
+    def of_type(self, cue: Cue) -> Mask:
+        """Which members have the cue's failure type."""
+        return np.concatenate([np.full(share.size, share.segment.type is cue.type) for share in self.shares])
+
+    def _rows(self, members: Rows) -> Callable[[slice], Matrix]:
+        """The vectors of some members, a block of them at a time."""
+        which = np.searchsorted(self._starts, members, side="right") - 1
+
+        def block(span: slice) -> Matrix:
+            gathered = np.empty((len(members[span]), self._dimension()), np.float32)
+            for number in np.unique(which[span]):
+                share = self.shares[number]
+                here = which[span] == number
+                gathered[here] = _matrix(share)[share.rows[members[span][here] - self._starts[number]]]
+            return gathered
+
+        return block
+
+    def _dimension(self) -> int:
+        return int(_matrix(self.shares[0]).shape[1])
+
+
+def recall(catalogue: Catalogue, cue: Cue, query: Matrix | None, policy: RecallPolicy) -> Recall:
+    """Answer one cue under one policy."""
+    if policy.one_pool:
+        wanted: list[tuple[Polarity | None, int]] = [(None, policy.positives + policy.negatives)]
+    else:
+        wanted = [(Polarity.POSITIVE, policy.positives), (Polarity.NEGATIVE, policy.negatives)]
+    reports = [_recall_from(catalogue, cue, query, policy, polarity, limit) for polarity, limit in wanted if limit > 0]
+    return Recall(policy, tuple(reports))
+
+
+def _recall_from(
+    catalogue: Catalogue, cue: Cue, query: Matrix | None, policy: RecallPolicy, polarity: Polarity | None, limit: int
+) -> PoolReport:
+    segments = [s for s in catalogue.segments if s.count and (polarity is None or s.polarity is polarity)]
+    shares = [_share(segment, catalogue, cue, policy) for segment in segments]
+    same_type = [share for share in shares if share.segment.type is cue.type]
+    enough = sum(share.size for share in same_type) >= policy.typed_threshold
+    filters = policy.type_filter is TypeFilter.HARD or (
+        policy.type_filter is TypeFilter.RELIABILITY and cue.type in RELIABLE_TYPES
+    )
+    pool = Pool(same_type if filters and enough else shares)
+    ranking = Ranking((), None, None)
+    if pool.size:
+        draws = policy.random_seed is not None
+        ranking = _draw(pool, cue, policy, polarity, limit) if draws else _rank(pool, cue, query, policy, limit)
+    return PoolReport(
+        polarity=polarity,
+        stored=sum(segment.live for segment in segments),
+        legal=sum(share.size for share in shares),
+        same_type=sum(share.size for share in same_type),
+        typed=filters and enough,
+        fallback=filters and not enough,
+        size=pool.size,
+        dense_range=ranking.dense_range,
+        lexical_range=ranking.lexical_range,
+        matches=tuple(_match(catalogue, pool, scored, i) for i, scored in enumerate(ranking.best, 1)),
+    )
+
+
+def _share(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> Share:
+    mask = legal(segment, cue, catalogue.question, catalogue.database, policy.databases)
+    size = int(np.count_nonzero(mask))
+    return Share(segment, None if size == len(mask) else mask, size)
+
+
+def _rank(pool: Pool, cue: Cue, query: Matrix | None, policy: RecallPolicy, limit: int) -> Ranking:
+    same_type = pool.of_type(cue) if policy.type_filter is not TypeFilter.NONE else None
+    soft = policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE_TYPES
+    return rank(
+        pool.dense(query) if query is not None and policy.dense else None,
+        pool.lexical(cue.text()) if policy.lexical else None,
+        policy.dense_weight,
+        policy.type_bonus * same_type.astype(np.float64) if soft and same_type is not None else None,
+        same_type,
+        pool.identity,
+        limit,
+    )
+
+
+def _draw(pool: Pool, cue: Cue, policy: RecallPolicy, polarity: Polarity | None, limit: int) -> Ranking:
+    """The random ablation: the same pool and limit, an order that only seed, question, step and polarity decide."""
+    members = sorted(range(pool.size), key=pool.identity)
+    generator = random.Random(f"{policy.random_seed}\0{cue.question_id}\0{cue.step}\0{polarity}")  # noqa: S311
+    drawn = generator.sample(members, min(limit, len(members)))
+    return Ranking(tuple(Scored(at, 0.0, None, None, None, None, 0.0) for at in drawn), None, None)
+
+
+def _match(catalogue: Catalogue, pool: Pool, scored: Scored, number: int) -> Match:
+    segment, row = pool.place(scored.at)
+    return Match(
+        entry=catalogue.read(segment.polarity, segment.offsets[row]),
+        rank=number,
+        score=scored.score,
+        dense=scored.dense,
+        lexical=scored.lexical,
+        dense_normalised=scored.dense_normalised,
+        lexical_normalised=scored.lexical_normalised,
+        bonus=scored.bonus,
+    )
+
+
+def _matrix(share: Share) -> Matrix:
+    assert share.segment.vectors is not None
+    return share.segment.vectors.matrix
+
+
+def _near(share: Share, query: Matrix) -> Matrix:
+    matrix = _matrix(share)
+    if share.mask is None:
+        return matrix @ query
+    if share.size < _COPIED_BELOW * len(matrix):
+        return matrix[share.mask] @ query
+    return (matrix @ query)[share.mask]

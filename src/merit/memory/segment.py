@@ -1,0 +1,104 @@
+"""One bucket of memory, a polarity and a failure type: rows in columns, their postings, their vectors."""
+
+from array import array
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from merit.memory.lexical import Mask, Postings
+from merit.memory.vectors import Matrix, Vectors
+from merit.types import FailureType, Polarity
+
+Longs = npt.NDArray[np.int64]
+
+
+class Segment:
+    """The committed entries of one polarity and type."""
+
+    def __init__(self, polarity: Polarity, kind: FailureType, vectors: Vectors | None) -> None:
+        self.polarity = polarity
+        self.type = kind
+        self.ids: list[str] = []
+        self.offsets = array("q")  # of each entry's line
+        self.postings = Postings()
+        self.vectors = vectors
+        self._positions = array("q")
+        self._questions = array("q")
+        self._databases = array("q")
+        self._deleted = bytearray()
+
+    @property
+    def count(self) -> int:
+        """How many rows there are, deleted ones included."""
+        return len(self.ids)
+
+    @property
+    def live(self) -> int:
+        """How many rows are not deleted."""
+        return len(self.ids) - self._deleted.count(1)
+
+    @property
+    def positions(self) -> Longs:
+        """The stream position of each row's episode."""
+        return _view(self._positions)
+
+    @property
+    def questions(self) -> Longs:
+        """The code of each row's question."""
+        return _view(self._questions)
+
+    @property
+    def databases(self) -> Longs:
+        """The code of each row's database."""
+        return _view(self._databases)
+
+    @property
+    def deleted(self) -> Mask:
+        """Which rows people have deleted."""
+        return np.frombuffer(self._deleted, np.bool_) if self._deleted else np.zeros(0, np.bool_)
+
+    def add(
+        self, identity: str, offset: int, position: int, question: int, database: int, text: str, vector: Matrix | None
+    ) -> None:
+        """Append a row."""
+        self.ids.append(identity)
+        self.offsets.append(offset)
+        self._positions.append(position)
+        self._questions.append(question)
+        self._databases.append(database)
+        self._deleted.append(0)
+        self.postings.add(text)
+        if self.vectors is not None and vector is not None:
+            self.vectors.append(vector)
+
+    def delete(self, row: int) -> None:
+        """Take a row out of every later recall."""
+        self._deleted[row] = 1
+
+    def dump(self) -> dict[str, npt.NDArray[np.generic]]:
+        """Everything but the vectors, as flat arrays."""
+        columns = {
+            "ids": np.array(self.ids, dtype=np.bytes_),
+            "offsets": np.array(self.offsets),
+            "positions": np.array(self._positions),
+            "questions": np.array(self._questions),
+            "databases": np.array(self._databases),
+            "deleted": np.frombuffer(bytes(self._deleted), np.uint8),
+        }
+        return {**columns, **self.postings.dump()}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
+        """Fill an empty segment from a dump."""
+        self.ids = [identity.decode() for identity in arrays["ids"].tolist()]
+        for name, column in (("offsets", self.offsets), ("positions", self._positions)):
+            column.frombytes(arrays[name].astype(np.int64).tobytes())
+        for name, column in (("questions", self._questions), ("databases", self._databases)):
+            column.frombytes(arrays[name].astype(np.int64).tobytes())
+        self._deleted = bytearray(arrays["deleted"].tobytes())
+        self.postings = Postings.load(arrays)
+
+
+def _view(column: "array[int]") -> Longs:
+    """A column as numpy sees it, without copying; gone before the next row is added."""
+    return np.frombuffer(column, np.int64) if column else np.zeros(0, np.int64)

@@ -1,0 +1,48 @@
+"""What an encoder is: texts in, unit vectors out, under a name that says which vectors go together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from merit.errors import EncoderFailed
+
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderIdentity:
+    """Vectors may be compared only under the same identity."""
+
+    name: str
+    revision: str
+    dimension: int
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        """Which vectors these are."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """A vector of length 1 for each text, a row each."""
+        ...
+
+
+def unit_vectors(raw: npt.ArrayLike, texts: Sequence[str], identity: EncoderIdentity) -> Matrix:
+    """Scale an encoder's output to length 1, after making sure that it is what it should be."""
+    matrix = np.asarray(raw, dtype=np.float64)
+    if matrix.shape != (len(texts), identity.dimension):
+        raise EncoderFailed(
+            f"{identity.name}: {len(texts)} texts gave an array of shape {matrix.shape}, expected "
+            f"{(len(texts), identity.dimension)}; is it the same model as before?"
+        )
+    if not np.isfinite(matrix).all():
+        raise EncoderFailed(f"{identity.name}: the encoder returned a vector that is not a number; nothing was kept")
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return (matrix / np.where(lengths > 0.0, lengths, 1.0)).astype(np.float32)
