@@ -250,12 +250,12 @@ def test_killed_at_any_moment_it_opens_again_with_everything_acknowledged(tmp_pa
         if child == 0:
             write_until_killed(tmp_path, kill * 1_000_000, sending)
         os.close(sending)
-        os.read(receiving, 1)  # it is writing
+        first = os.read(receiving, 21).decode()  # one id and its newline: it is writing
         time.sleep(generator.random() * 0.01)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         with os.fdopen(receiving) as pipe:
-            acknowledged.update(pipe.read().split("\n")[1:-1])  # the first lost a letter to the read above
+            acknowledged.update((first + pipe.read()).split("\n")[:-1])
         with Memory(tmp_path, WordEncoder()) as reopened:
             assert acknowledged <= set(reopened._places)
-    assert len(acknowledged) > 200
+    assert len(acknowledged) >= 200

@@ -2,6 +2,7 @@
 
 import threading
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
@@ -56,18 +57,32 @@ class Memory:
 
     def commit(self, entry: Entry) -> Entry:
         """Keep a finalised episode's entry; it is durable when this returns. Gives it back under its id."""
-        entry = with_id(entry)
+        return self.commit_all([entry])[0]
+
+    def commit_all(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Keep many entries at once: all of a polarity, or after a failure none."""
         with self._lock:
-            if entry.id in self._places:
-                if self.entry(entry.id) == entry:
-                    return entry  # committed before a crash, and now again
-                raise InputError(f"entry {entry.id}: another entry has this id already; nothing was written")
-            vector = self._encode([entry])[0] if self._encoder else None  # before anything is written
-            offset = self._store.append(entry.polarity, entry)
-            self._add(entry, offset, vector)
-            self._lines[entry.polarity] += 1
-            self._saved = False
-            return entry
+            named = [with_id(entry) for entry in entries]
+            fresh: dict[str, Entry] = {}
+            for entry in named:
+                known = fresh.get(entry.id) or (self.entry(entry.id) if entry.id in self._places else None)
+                if known is not None and known != entry:
+                    raise InputError(f"entry {entry.id}: another entry has this id already; nothing was written")
+                if known is None:  # else: committed before a crash, and now again
+                    fresh[entry.id] = entry
+            for polarity in Polarity:
+                self._commit(polarity, [entry for entry in fresh.values() if entry.polarity is polarity])
+            return named
+
+    def _commit(self, polarity: Polarity, entries: list[Entry]) -> None:
+        if not entries:
+            return
+        vectors = self._encode(entries) if self._encoder else None  # before anything is written
+        offsets = self._store.append(polarity, *entries)
+        for i, (entry, offset) in enumerate(zip(entries, offsets, strict=True)):
+            self._add(entry, offset, None if vectors is None else vectors[i])
+        self._lines[polarity] += len(entries)
+        self._saved = False
 
     def delete(self, identity: str, reason: str) -> None:
         """Take an entry out of every later recall; the file keeps it, with the reason."""

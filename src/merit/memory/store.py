@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -56,24 +57,22 @@ class MemoryStore:
         """The file of one polarity."""
         return self.folder / f"memory_{polarity}.jsonl"
 
-    def append(self, polarity: Polarity, content: Entry | Tombstone) -> int:
-        """Commit a line; returns where it starts. When this returns, the line survives a crash."""
+    def append(self, polarity: Polarity, *contents: Entry | Tombstone) -> list[int]:
+        """Commit lines; returns where each starts. When this returns, they survive a crash."""
         if not self._files:
             raise MemoryUnusable(f"{self.folder}: opened for reading only")
         file = self._files[polarity]
-        data = (content.to_line() + "\n").encode("utf-8", "surrogatepass")
-        offset = os.fstat(file).st_size
+        lines = [(content.to_line() + "\n").encode("utf-8", "surrogatepass") for content in contents]
+        before = os.fstat(file).st_size
         try:
-            written = os.write(file, data)
-            if written < len(data):
-                raise OSError(28, "No space left on device")
+            _write_all(file, b"".join(lines))
             os.fsync(file)
         except OSError as error:
-            os.ftruncate(file, offset)  # leave no half line behind
+            os.ftruncate(file, before)  # leave no half line behind
             raise MemoryUnusable(
                 f"{self.path(polarity)}: the entry was not kept ({error.strerror}); nothing else is lost"
             ) from error
-        return offset
+        return list(accumulate(map(len, lines[:-1]), initial=before))
 
     def lines(self, polarity: Polarity, start: int = 0, first_number: int = 1) -> Iterator[Line]:
         """Every committed line from byte `start` on; damage is refused with file and line."""
@@ -125,6 +124,11 @@ class MemoryStore:
         except OSError as error:
             self.close()
             raise MemoryUnusable(f"{error.filename or self.folder}: cannot be written ({error.strerror})") from error
+
+
+def _write_all(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
 
 
 def _parse(data: bytes, where: str) -> Entry | Tombstone:
