@@ -12,6 +12,7 @@ SOURCE = Path(merit.__file__).parent
 # A room may import the rooms of earlier floors; rooms on one floor do not know each other.
 FLOORS = [
     {"errors", "types"},
+    {"cache"},
     {"data", "example", "models", "sql"},
     {"oracle"},
     {"failure", "memory"},

@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(MemoryUnusable, match="cannot be written"):
         Memory(tmp_path / "file" / "memory", WordEncoder())
-    with pytest.raises(MemoryUnusable, match="no such memory folder"):
+    with pytest.raises(MemoryUnusable, match="there is no memory here"):
         MemoryStore(tmp_path / "nowhere", writable=False)
 
 

@@ -7,6 +7,7 @@ import click
 from merit import __version__
 from merit.cli.data import data
 from merit.cli.demo import demo
+from merit.cli.memory import memory
 from merit.cli.score import score
 from merit.errors import MeritError
 
@@ -17,7 +18,7 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
-for command in (data, demo, score):
+for command in (data, demo, memory, score):
     cli.add_command(command)
 
 

@@ -10,9 +10,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from merit.cache import cache_folder
 from merit.data import LAYOUTS, load, read_predictions
 from merit.errors import InputError
-from merit.oracle import default_folder, open_judge
+from merit.oracle import open_judge
 from merit.score import Score, accuracy, write_verdicts
 from merit.score import score as run
 from merit.types import Verdict
@@ -68,7 +69,7 @@ def score(
     loaded = load(dataset, root, split)
     chosen = protocol or ("suite" if loaded.suites else "db")
     predictions = read_predictions(pred, loaded.questions, loaded.absent(chosen))
-    folder = None if no_cache else (cache or default_folder())
+    folder = None if no_cache else (cache or cache_folder())
     with (
         closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
         _progress() as progress,

@@ -50,8 +50,8 @@ class MemoryStore:
         self._files: dict[Polarity, int] = {}
         if writable:
             self._open_for_writing()
-        elif not folder.is_dir():
-            raise MemoryUnusable(f"{folder}: no such memory folder")
+        elif not any(self.path(polarity).is_file() for polarity in Polarity):
+            raise MemoryUnusable(f"{folder}: there is no memory here (no memory_positive.jsonl)")
 
     def path(self, polarity: Polarity) -> Path:
         """The file of one polarity."""

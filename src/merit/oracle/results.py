@@ -3,20 +3,15 @@
 Only this room opens the file: it holds what the right answers look like.
 """
 
-import logging
 import marshal
-import os
-import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
+from merit.cache import open_cache, write_cache
 from merit.data.files import hash_file
-from merit.errors import CacheUnusable
 from merit.sql import Row
 
-_log = logging.getLogger(__name__)
 _FILE = "references-v1.sqlite"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS result (
@@ -44,20 +39,13 @@ def decode(encoded: bytes) -> list[Row]:
     return rows
 
 
-def default_folder() -> Path:
-    """Where caches live: MERIT_CACHE, or the user's cache folder."""
-    given = os.environ.get("MERIT_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(given) if given else base / "merit"
-
-
 class ResultStore:
     """Reference results, file hashes and kill counts in one SQLite file; `folder=None` keeps them in memory."""
 
     def __init__(self, folder: Path | None) -> None:
         self._lock = threading.Lock()
         self._pending: dict[bytes, dict[str, Stored]] = {}
-        self._db = _open(folder)
+        self._db = open_cache(folder, _FILE, _TABLES)
 
     def fetch(self, reference: bytes) -> dict[str, Stored]:
         """The encoded rows of a reference on every database it was run on, by the database's content hash."""
@@ -85,7 +73,7 @@ class ResultStore:
                     row = [stat.st_size, stat.st_mtime_ns, hash_file(path)]
                     fresh.append((str(path.absolute()), *row))
                 hashes[path] = str(row[2])
-            self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", fresh)
+            write_cache(self._db, "INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", fresh)
         return hashes
 
     def kills(self) -> dict[str, int]:
@@ -96,7 +84,8 @@ class ResultStore:
     def add_kills(self, counts: Mapping[str, int]) -> None:
         """Add to the kill counts."""
         with self._lock:
-            self._write(
+            write_cache(
+                self._db,
                 "INSERT INTO kills VALUES (?, ?) ON CONFLICT (hash) DO UPDATE SET count = count + excluded.count",
                 list(counts.items()),
             )
@@ -109,51 +98,5 @@ class ResultStore:
 
     def _flush(self) -> None:
         rows = [(key, database, *result) for key, kept in self._pending.items() for database, result in kept.items()]
-        self._write("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", rows)
+        write_cache(self._db, "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", rows)
         self._pending.clear()
-
-    def _write(self, statement: str, rows: list[Any]) -> None:
-        if not rows:
-            return
-        try:
-            with self._db:
-                self._db.executemany(statement, rows)
-        except sqlite3.OperationalError as error:  # a full disk or a locked file costs time, never a verdict
-            _log.warning("the cache of reference results was not written: %s", error)
-
-
-def _open(folder: Path | None) -> sqlite3.Connection:
-    if folder is None:
-        db = sqlite3.connect(":memory:", check_same_thread=False)
-        db.executescript(_TABLES)
-        return db
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return _open_file(folder / _FILE)
-    except (OSError, sqlite3.OperationalError) as error:
-        raise CacheUnusable(
-            f"{folder}: cannot keep a cache here ({error}); set MERIT_CACHE to another folder"
-        ) from error
-
-
-def _open_file(path: Path) -> sqlite3.Connection:
-    try:
-        return _prepare(path)
-    except sqlite3.DatabaseError as error:
-        if isinstance(error, sqlite3.OperationalError):
-            raise
-        _log.warning("%s is damaged (%s) and is started anew", path, error)
-        path.unlink()
-        return _prepare(path)
-
-
-def _prepare(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=30.0, check_same_thread=False)
-    try:
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=OFF")  # losing a cache to a power cut costs time only
-        db.executescript(_TABLES)
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db

@@ -1,0 +1,67 @@
+"""Where caches live, and how a cache file is opened: shared by processes, started anew when damaged."""
+
+import logging
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from merit.errors import CacheUnusable
+
+_log = logging.getLogger(__name__)
+
+
+def cache_folder() -> Path:
+    """MERIT_CACHE, or merit's folder in the user's cache folder."""
+    given = os.environ.get("MERIT_CACHE")
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(given) if given else base / "merit"
+
+
+def open_cache(folder: Path | None, name: str, tables: str) -> sqlite3.Connection:
+    """The cache file `name` in `folder` with its `tables`, or without a folder one in memory."""
+    if folder is None:
+        db = sqlite3.connect(":memory:", check_same_thread=False)
+        db.executescript(tables)
+        return db
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return _open_file(folder / name, tables)
+    except (OSError, sqlite3.OperationalError) as error:
+        raise CacheUnusable(
+            f"{folder}: cannot keep a cache here ({error}); set MERIT_CACHE to another folder"
+        ) from error
+
+
+def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+    """Write rows in one transaction; a full disk or a locked file costs time later, never a result now."""
+    if not rows:
+        return
+    try:
+        with db:
+            db.executemany(statement, rows)
+    except sqlite3.OperationalError as error:
+        _log.warning("a cache was not written: %s", error)
+
+
+def _open_file(path: Path, tables: str) -> sqlite3.Connection:
+    try:
+        return _prepare(path, tables)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise
+        _log.warning("%s is damaged (%s) and is started anew", path, error)
+        path.unlink()
+        return _prepare(path, tables)
+
+
+def _prepare(path: Path, tables: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=30.0, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=OFF")  # losing a cache to a power cut costs time only
+        db.executescript(tables)
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db

@@ -1,0 +1,132 @@
+"""Memory as people look after it: list, find, delete, export, import, count. Works on the entry files alone."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.errors import InputError
+from merit.memory.entry import Entry, from_record, with_id
+from merit.memory.store import MemoryStore, Tombstone
+from merit.types import Polarity
+
+_AT_ONCE = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An entry in the files, and why it was deleted if it was."""
+
+    entry: Entry
+    deleted: str | None = None
+
+
+def kept(folder: Path) -> Iterator[Kept]:
+    """Every entry, deleted ones too, positive ones first."""
+    store = MemoryStore(folder, writable=False)
+    for polarity in Polarity:
+        contents = [line.content for line in store.lines(polarity)]
+        reasons = {content.id: content.reason for content in contents if isinstance(content, Tombstone)}
+        for content in contents:
+            if isinstance(content, Entry):
+                yield Kept(content, reasons.get(content.id))
+
+
+def find(folder: Path, identity: str) -> Kept:
+    """One entry by its id, or by a beginning of it that only one has."""
+    found = [one for one in kept(folder) if one.entry.id.startswith(identity)]
+    exact = [one for one in found if one.entry.id == identity]
+    if len(exact or found) != 1:
+        count = f"{len(found)} entries begin with" if found else "there is no entry"
+        raise InputError(f"{folder}: {count} {identity!r}; merit memory list shows all ids")
+    return (exact or found)[0]
+
+
+def delete(folder: Path, identity: str, reason: str) -> Entry:
+    """Take an entry out of every later recall, and keep the reason."""
+    one = find(folder, identity)
+    if one.deleted is not None:
+        raise InputError(f"{folder}: {one.entry.id} is deleted already ({one.deleted})")
+    store = MemoryStore(folder)
+    try:
+        store.append(one.entry.polarity, Tombstone(one.entry.id, reason))
+    finally:
+        store.close()
+    return one.entry
+
+
+def export(folder: Path, path: Path) -> int:
+    """Write every entry that is not deleted to one file; returns how many."""
+    entries = [one.entry for one in kept(folder) if one.deleted is None]
+    unfinished = path.with_name(path.name + ".part")
+    text = "".join(entry.to_line() + "\n" for entry in entries)
+    unfinished.write_bytes(text.encode("utf-8", "surrogatepass"))
+    unfinished.replace(path)
+    return len(entries)
+
+
+def import_entries(folder: Path, path: Path) -> tuple[int, int]:
+    """Add the entries of an exported file; returns how many were new and how many were there. All or nothing."""
+    store = MemoryStore(folder)  # the lock first: nobody else may add meanwhile
+    try:
+        fresh, there = _sift(path, {one.entry.id: one.entry for one in kept(folder)})
+        for polarity in Polarity:
+            entries = [entry for entry in fresh if entry.polarity is polarity]
+            for start in range(0, len(entries), _AT_ONCE):
+                store.append(polarity, *entries[start : start + _AT_ONCE])
+    finally:
+        store.close()
+    return len(fresh), there
+
+
+def _sift(path: Path, known: dict[str, Entry]) -> tuple[list[Entry], int]:
+    """The entries of a file that are not known, and how many are."""
+    fresh: dict[str, Entry] = {}
+    there = 0
+    for number, entry in _read(path):
+        where = f"{path}, line {number}"
+        if with_id(entry).id != entry.id:
+            raise InputError(f"{where}: the id {entry.id} does not follow from the entry; it was edited by hand")
+        same = known.get(entry.id) or fresh.get(entry.id)
+        if same is not None and same != entry:
+            raise InputError(f"{where}: another entry has the id {entry.id} already; nothing was imported")
+        if same is None:
+            fresh[entry.id] = entry
+        else:
+            there += 1
+    return list(fresh.values()), there
+
+
+def stats(folder: Path) -> dict[str, Any]:
+    """Counts by polarity, type, database and grade."""
+    everything = list(kept(folder))
+    live = [one.entry for one in everything if one.deleted is None]
+    return {
+        "entries": len(live),
+        "deleted": len(everything) - len(live),
+        "by_polarity": _counts(entry.polarity for entry in live),
+        "by_type": _counts(entry.type for entry in live),
+        "by_database": _counts(entry.provenance.db_id for entry in live),
+        "by_grade": _counts(entry.grade for entry in live),
+        "bytes": sum(path.stat().st_size for path in folder.glob("memory_*.jsonl")),
+    }
+
+
+def _counts(values: Iterator[str]) -> dict[str, int]:
+    return {str(value): count for value, count in sorted(Counter(values).items())}
+
+
+def _read(path: Path) -> Iterator[tuple[int, Entry]]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            try:
+                record = json.loads(line.decode("utf-8", "surrogatepass"))
+            except (json.JSONDecodeError, UnicodeDecodeError):
+                raise InputError(f"{path}, line {number}: not valid JSON") from None
+            yield number, from_record(record, f"{path}, line {number}")

@@ -1,0 +1,56 @@
+"""An encoder that never encodes a text twice."""
+
+import hashlib
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from merit.cache import open_cache, write_cache
+from merit.models.encoder import Encoder, EncoderIdentity, Matrix
+
+_FILE = "embeddings-v1.sqlite"
+_TABLES = "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
+
+
+class CachedEncoder:
+    """Another encoder's vectors, kept under its identity and the text; shared by processes through `folder`."""
+
+    def __init__(self, encoder: Encoder, folder: Path | None) -> None:
+        self._encoder = encoder
+        self._db = open_cache(folder, _FILE, _TABLES)
+        self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        """The identity of the encoder behind it."""
+        return self._encoder.identity
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """A vector of length 1 for each text."""
+        keys = [self._key(text) for text in texts]
+        with self._lock:
+            known = {key: self._fetch(key) for key in set(keys)}
+            missing = {key: text for key, text in zip(keys, texts, strict=True) if known[key] is None}
+            if missing:
+                fresh = self._encoder.encode(list(missing.values()))
+                rows = dict(zip(missing, fresh, strict=True))
+                write_cache(
+                    self._db, "INSERT OR REPLACE INTO vector VALUES (?, ?)", [(k, v.tobytes()) for k, v in rows.items()]
+                )
+                known.update(rows)
+        vectors = [vector for key in keys if (vector := known[key]) is not None]
+        return np.array(vectors, np.float32).reshape(len(texts), self.identity.dimension)
+
+    def close(self) -> None:
+        """Close the cache file."""
+        self._db.close()
+
+    def _fetch(self, key: bytes) -> Matrix | None:
+        row = self._db.execute("SELECT value FROM vector WHERE key = ?", (key,)).fetchone()
+        return None if row is None else np.frombuffer(row[0], np.float32)
+
+    def _key(self, text: str) -> bytes:
+        named = f"{self._encoder.identity!r}\0{text}"
+        return hashlib.sha256(named.encode("utf-8", "surrogatepass")).digest()[:16]

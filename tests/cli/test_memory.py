@@ -1,0 +1,126 @@
+"""Looking after a memory from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from making.memories import WordEncoder, make_cue, make_entry
+from merit.cli.main import cli
+from merit.errors import InputError, MemoryUnusable
+from merit.memory import Memory, RecallPolicy
+from merit.types import FailureType, Polarity
+
+
+def merit(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["memory", *map(str, arguments)], catch_exceptions=True, env={"COLUMNS": "200"})
+
+
+def output(*arguments: object) -> str:
+    done = merit(*arguments)
+    assert done.exit_code == 0, done
+    return done.output
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with Memory(tmp_path / "memory", WordEncoder()) as memory:
+        memory.commit(make_entry(1, question="how many [singers]?"))
+        memory.commit(make_entry(2, type=FailureType.SYNTAX, db_id="zoo"))
+        memory.commit(make_entry(3, polarity=Polarity.NEGATIVE))
+    return tmp_path / "memory"
+
+
+def ids(folder: Path, *options: object) -> list[str]:
+    return [json.loads(line)["id"] for line in output("list", folder, "--json", *options).splitlines()]
+
+
+def test_list_filters(folder: Path) -> None:
+    assert len(ids(folder)) == 3
+    assert len(ids(folder, "--polarity", "negative")) == 1
+    assert len(ids(folder, "--type", "syntax")) == 1
+    assert len(ids(folder, "--db", "zoo")) == 1
+    assert "how many [singers]?" in output("list", folder)
+
+
+def test_show_by_the_beginning_of_an_id(folder: Path) -> None:
+    first = ids(folder)[0]
+    shown = output("show", folder, first[:9])
+    assert first in shown
+    assert "SELECT a1 FROM t" in shown
+    assert "question 1, position 1, step 1" in shown
+    ambiguous = merit("show", folder, "pos")
+    assert isinstance(ambiguous.exception, InputError)
+    assert "2 entries begin with 'pos'" in str(ambiguous.exception)
+
+
+def test_delete_keeps_the_reason_and_reaches_recall(folder: Path) -> None:
+    first = ids(folder)[0]
+    output("delete", folder, first, "--reason", "wrong join")
+    assert first not in ids(folder)
+    assert ids(folder, "--deleted") == [first]
+    assert "wrong join" in output("show", folder, first)
+    assert "deleted already (wrong join)" in str(merit("delete", folder, first, "--reason", "again").exception)
+    with Memory(folder, WordEncoder()) as memory:
+        assert first not in {entry.id for entry in memory.recall(make_cue(), RecallPolicy()).positives}
+
+
+def test_export_and_import_carry_a_memory_over(folder: Path, tmp_path: Path) -> None:
+    output("delete", folder, ids(folder)[0], "--reason", "x")
+    file, other = tmp_path / "all.jsonl", tmp_path / "other"
+    assert "2 entries written" in output("export", folder, "--out", file)
+    assert "2 entries imported, 0 were there" in output("import", other, file)
+    assert "0 entries imported, 2 were there" in output("import", other, file)
+    assert ids(other) == ids(folder)
+
+
+def edited(file: Path, change: dict[str, object]) -> None:
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([lines[0], json.dumps({**json.loads(lines[1]), **change}), *lines[2:]]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"after": "SELECT 9"}, "line 2: the id .* does not follow from the entry"),
+        ({"format": 9}, "line 2: memory format 9"),
+        ({"provenance": {}}, "line 2, provenance: the field 'db_id' is missing"),
+    ],
+)
+def test_a_bad_import_imports_nothing(folder: Path, tmp_path: Path, change: dict[str, object], message: str) -> None:
+    file, other = tmp_path / "all.jsonl", tmp_path / "other"
+    output("export", folder, "--out", file)
+    edited(file, change)
+    with pytest.raises(InputError, match=message):
+        raise merit("import", other, file).exception or AssertionError
+    assert (other / "memory_positive.jsonl").read_text() == ""
+
+
+def test_an_id_under_which_something_else_is_known(folder: Path, tmp_path: Path) -> None:
+    file, other = tmp_path / "all.jsonl", tmp_path / "other"
+    output("export", folder, "--out", file)
+    with Memory(other, None) as memory:
+        memory.commit(make_entry(1, question="how many [singers]?", position=77))
+    assert "another entry has the id" in str(merit("import", other, file).exception)
+
+
+def test_stats_count(folder: Path) -> None:
+    output("delete", folder, ids(folder)[0], "--reason", "x")
+    counted = json.loads(output("stats", folder, "--json"))
+    assert (counted["entries"], counted["deleted"]) == (2, 1)
+    assert counted["by_type"] == {"RESULT_MISMATCH": 1, "SYNTAX": 1}
+    assert "2 entries, 1 deleted" in output("stats", folder)
+
+
+def test_a_folder_without_a_memory(tmp_path: Path) -> None:
+    assert isinstance(merit("list", tmp_path).exception, MemoryUnusable)
+    assert isinstance(merit("stats", tmp_path / "nowhere").exception, MemoryUnusable)
+
+
+def test_a_running_memory_cannot_be_edited(folder: Path) -> None:
+    first = ids(folder)[0]
+    with Memory(folder, WordEncoder()) as memory:
+        refused = merit("delete", folder, first, "--reason", "x")
+        assert isinstance(refused.exception, MemoryUnusable)
+        assert len(memory) == 3
