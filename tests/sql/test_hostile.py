@@ -3,6 +3,7 @@
 import hashlib
 import os
 import resource
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -100,3 +101,28 @@ def test_no_process_outlives_its_sandbox(database: Path) -> None:
     sandbox.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+ORPHAN = """
+import sys
+from pathlib import Path
+from merit.sql import Limits, SQLiteSandbox
+sandbox = SQLiteSandbox(frozen=True)
+sandbox.execute(Path(sys.argv[1]), "SELECT length(zeroblob(100000))", Limits())
+print(sandbox._children[0]._process.pid, flush=True)
+sandbox.execute(Path(sys.argv[1]), "SELECT printf('%.*c', 2147483647, 'x') FROM n", Limits(timeout_s=1.0))
+"""
+
+
+def test_a_child_whose_parent_was_killed_ends_by_itself(database: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", ORPHAN, str(database)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    time.sleep(0.5)  # now in the middle of what cannot be interrupted
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline and Path(f"/proc/{child}").exists():
+        time.sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()

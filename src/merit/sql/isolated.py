@@ -95,6 +95,8 @@ def _serve(pipe: PipeEnd) -> None:
         except EOFError:
             return
         started = time.monotonic()
+        # Should the parent be gone when the deadline passes, the kernel does its duty: SIGALRM ends the process.
+        signal.setitimer(signal.ITIMER_REAL, timeout_s + 2 * GRACE_S)
         try:
             if opened is None or opened[:2] != (database, frozen):
                 if opened is not None:
@@ -105,6 +107,7 @@ def _serve(pipe: PipeEnd) -> None:
             result = opened[2].run(sql, limits, Caps(limits.cell_bytes), left_s, distinct=distinct, lossy=lossy)
         except sqlite3.Error as error:
             result = Error(Cause.DATABASE_UNREADABLE, str(error))
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
         if isinstance(result, Timeout):
             result = Timeout(timeout_s)
         pipe.send(result)
@@ -113,6 +116,7 @@ def _serve(pipe: PipeEnd) -> None:
 def _cap_this_process() -> None:
     """Bound memory and temporary files for good; possible here because the process serves nothing else."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (TEMPORARY_FILE_BYTES, TEMPORARY_FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
