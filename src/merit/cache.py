@@ -3,19 +3,25 @@
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from merit.errors import CacheUnusable
 
 _log = logging.getLogger(__name__)
+_PATIENCE_S = 30.0
 
 
 def cache_folder() -> Path:
     """MERIT_CACHE, or merit's folder in the user's cache folder."""
-    given = os.environ.get("MERIT_CACHE")
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(given) if given else base / "merit"
+    if given := os.environ.get("MERIT_CACHE"):
+        return Path(given)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "merit"
+    except RuntimeError:
+        raise CacheUnusable("there is no home folder to keep a cache in; set MERIT_CACHE to a folder") from None
 
 
 def open_cache(folder: Path | None, name: str, tables: str) -> sqlite3.Connection:
@@ -33,6 +39,15 @@ def open_cache(folder: Path | None, name: str, tables: str) -> sqlite3.Connectio
         ) from error
 
 
+def read_cache(db: sqlite3.Connection, statement: str, *parameters: object) -> list[Any]:
+    """All rows of a query; what a damaged cache cannot tell is not known."""
+    try:
+        return db.execute(statement, parameters).fetchall()
+    except sqlite3.DatabaseError as error:
+        _log.warning("a cache could not be read: %s", error)
+        return []
+
+
 def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
     """Write rows in one transaction; a full disk or a locked file costs time later, never a result now."""
     if not rows:
@@ -40,7 +55,7 @@ def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[obj
     try:
         with db:
             db.executemany(statement, rows)
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         _log.warning("a cache was not written: %s", error)
 
 
@@ -55,10 +70,23 @@ def _open_file(path: Path, tables: str) -> sqlite3.Connection:
         return _prepare(path, tables)
 
 
+def _use_wal(db: sqlite3.Connection) -> None:
+    """Switch to WAL; while another process does the same, SQLite does not wait by itself."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
 def _prepare(path: Path, tables: str) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=30.0, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     try:
-        db.execute("PRAGMA journal_mode=WAL")
+        _use_wal(db)
         db.execute("PRAGMA synchronous=OFF")  # losing a cache to a power cut costs time only
         db.executescript(tables)
     except sqlite3.Error:

@@ -89,6 +89,10 @@ def score(
             f"{len(usable) - len(asked)} of {len(usable)} questions have no prediction (the first is {first}); "
             "complete the file, or score only what it answers with --partial"
         )
+    if not asked:
+        raise InputError(
+            f"{dataset.root}: nothing to score, none of the {len(dataset.questions)} questions has its database"
+        )
     unjudged: dict[QuestionId, str] = {}
 
     def judge(question: Question) -> Verdict | None:
@@ -101,14 +105,22 @@ def score(
         return verdict
 
     started = time.monotonic()
-    if jobs == 1:
-        judged = [judge(question) for question in asked]
-    else:
-        with ThreadPoolExecutor(jobs) as pool:
-            judged = list(pool.map(judge, asked))
+    judged = [judge(question) for question in asked] if jobs == 1 else _judge_together(judge, asked, jobs)
     verdicts = {question: verdict for question, verdict in zip(asked, judged, strict=True) if verdict is not None}
+    if not verdicts:
+        raise InputError(f"nothing could be judged; {next(iter(unjudged.values()))}, and so for all others")
     seconds = time.monotonic() - started
     return Score(dataset, protocol, verdicts, absent, unjudged, len(usable) - len(asked), seconds)
+
+
+def _judge_together(
+    judge: Callable[[Question], Verdict | None], asked: list[Question], jobs: int
+) -> list[Verdict | None]:
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        return list(pool.map(judge, asked))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, closing the judge ends what still runs
 
 
 def write_verdicts(score: Score, path: Path) -> None:
@@ -117,6 +129,10 @@ def write_verdicts(score: Score, path: Path) -> None:
         json.dumps({"id": question.id, "status": verdict.status, "error": verdict.error}, ensure_ascii=False)
         for question, verdict in score.verdicts.items()
     ]
+    text = "".join(line + "\n" for line in lines)
+    if path.exists() and not path.is_file():  # a pipe or a device
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        return
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text("".join(line + "\n" for line in lines), encoding="utf-8", errors="backslashreplace")
+    unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
     unfinished.replace(path)

@@ -26,12 +26,13 @@ class Cause(StrEnum):
     CRASHED = "crashed"  # it took the database engine down with it
     TIMEOUT = "timeout"  # the deadline fired
     DATABASE_MISSING = "database_missing"  # environment: no such file
-    DATABASE_UNREADABLE = "database_unreadable"  # environment: damaged, locked or failing
+    DATABASE_BUSY = "database_busy"  # environment: locked by somebody else
+    DATABASE_UNREADABLE = "database_unreadable"  # environment: damaged or failing
 
     @property
     def environmental(self) -> bool:
         """Whether the environment is at fault rather than the statement."""
-        return self in (Cause.DATABASE_MISSING, Cause.DATABASE_UNREADABLE)
+        return self in (Cause.DATABASE_MISSING, Cause.DATABASE_BUSY, Cause.DATABASE_UNREADABLE)
 
 
 class FailureType(StrEnum):

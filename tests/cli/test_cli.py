@@ -18,7 +18,6 @@ def merit(*arguments: object, **environment: str) -> subprocess.CompletedProcess
 def test_the_demo_shows_something_true() -> None:
     done = merit("demo", "--timeout", "0.5", COLUMNS="120")
     assert done.returncode == 0, done.stderr
-    assert "6" in done.stdout
     assert "60.00" in done.stdout  # six of ten on the database alone
     assert "40.00" in done.stdout  # four on the suite
     assert "no such column: nationality" in done.stdout
@@ -106,6 +105,66 @@ def test_bad_input_is_one_sentence(root: Path, tmp_path: Path) -> None:
     assert "set MERIT_CACHE" in sentence(
         merit("score", "spider", "--data", root, "--pred", good, MERIT_CACHE=str(blocked / "cache"))
     )
+
+
+def test_nothing_is_overwritten_by_accident(root: Path, tmp_path: Path) -> None:
+    good = root / "predictions.jsonl"
+    score = ("score", "spider", "--data", root, "--pred", good, "--timeout", "0.5")
+    before = good.read_text()
+    assert "is the prediction file itself" in sentence(merit(*score, "--out", good))
+    assert good.read_text() == before
+    assert "is a folder" in sentence(merit(*score, "--out", tmp_path))
+    assert "is a folder" in sentence(merit(*score, "--out", "/"))
+    assert merit(*score, "--out", "/dev/null").returncode == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_odd_inputs_are_one_sentence_too(root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "odd"
+    score = ("score", "spider", "--data", root, "--pred", file, "--timeout", "0.5")
+    file.write_text('[{"id": 0, "sql": "SELECT 1"}]')
+    assert "a JSON list" in sentence(merit(*score))
+    file.write_text(f'{{"id": {"9" * 5000}, "sql": "x"}}')
+    assert "line 1" in sentence(merit(*score))
+    file.write_text('{"id": 1, "id": 2, "sql": "x"}')
+    assert "the key 'id' is there twice" in sentence(merit(*score))
+    for field, value in (("question_id", "[1]"), ("difficulty", "3"), ("db_id", '"\\ud800"')):
+        text = (root / "dev.json").read_text()
+        (root / "dev.json").write_text(
+            text.replace("{", f'{{"{field}": {value}, ', 1) if field != "db_id" else text.replace('"library"', value, 1)
+        )
+        assert f"{field!r}" in sentence(merit(*score))
+        (root / "dev.json").write_text(text)
+    assert merit(*score[:-1], "nan").returncode == 1
+    assert merit(*score[:-1], "inf").returncode == 2
+
+
+def test_a_score_of_nothing_is_no_score(root: Path) -> None:
+    score = ("score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--protocol", "db")
+    (root / "database/library/library.sqlite").write_bytes(b"")
+    assert "nothing could be judged" in sentence(merit(*score))
+    assert merit("data", "check", root).returncode == 1
+    shutil.rmtree(root / "database")
+    assert "nothing to score" in sentence(merit(*score))
+
+
+def test_predictions_from_a_pipe(root: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "merit",
+        "score",
+        "spider",
+        "--data",
+        root,
+        "--pred",
+        "/dev/stdin",
+        "--timeout",
+        "0.5",
+    ]
+    text = (root / "predictions.jsonl").read_text()
+    done = subprocess.run([*map(str, command), "--json"], input=text, capture_output=True, text=True, timeout=60)
+    assert json.loads(done.stdout)["questions"] == 10
 
 
 def test_an_unknown_dataset_is_a_usage_error(root: Path) -> None:

@@ -82,6 +82,8 @@ BOMBS = [
     copies(60, 2),
     copies(8, 9),
     copies(12, 9).replace("c3", '"c3"'),
+    "SELECT count(x) FROM " + "(SELECT x+x+x+x+x+x x FROM " * 8 + "(SELECT i x FROM n)" + ")" * 8 + ", n a, n b, n c",
+    "SELECT ', f AS (1, f AS (1, f AS (1', count(*) FROM (" + copies(14, 3).replace("c", '"c"') + ")",
     "SELECT count(*) FROM n a, n b, n c, n d",
     "SELECT * FROM n a CROSS JOIN n b CROSS JOIN n c ORDER BY random()",
     "SELECT DISTINCT a.i * b.i * c.i FROM n a, n b, n c",
@@ -113,6 +115,8 @@ GROWTH = [
     f"SELECT {LONG} LIKE '%' || substr({LONG}, 1, 40000) || 'b' FROM n",
     f"SELECT {LONG} GLOB '*a*a*a*a*a*a*a*a*a*a*a*b' FROM n",
     "SELECT quote(zeroblob(900000)) FROM n",
+    f"SELECT {', '.join(['x'] * 1900)} FROM (SELECT hex(zeroblob(16000)) || char(128512) x FROM n)",
+    "SELECT hex(zeroblob(400000)) || char(128512) FROM n",
     "SELECT i, hex(randomblob(15000)) FROM n",
 ]
 
@@ -164,6 +168,8 @@ TEXTS = [
     "SELECT 9223372036854775807 + 1, abs(-9223372036854775808)",
     "SELECT 1e999, -1e999, 0.0 / 0",
     "EXPLAIN EXPLAIN SELECT 1",
+    "SELECT json_extract('{}', CAST(x'ff' AS TEXT))",
+    "SELECT 1 AS '\u00ff', nope.\u00a0x",
     "SELECT DISTINCT",
     "DISTINCT",
 ]

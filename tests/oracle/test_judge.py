@@ -1,6 +1,7 @@
 """Verdicts on the example benchmark: statuses, causes, suites, caches, and what stays inside."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,22 @@ def test_databases_that_kill_are_tried_first_next_time(judge_of: Open, library: 
     judge.judge(members, lucky)
     judge.close()
     again = judge_of("suite", cache=tmp_path)
-    assert sorted(again._kills.values()) == [1]
+    reference = again._references.of(members)
+    killer = reference.expected[1]
+    assert again._kills == {killer.content: 1}
+    harmless = replace(killer, content="another")
+    assert min(harmless, killer, key=again._kills_first) is killer
+
+
+def test_rows_of_nothing_but_null(judge_of: Open, root: Path) -> None:
+    """Large in memory, small when encoded: the cap on a prediction's result must follow the former."""
+    path = root / "dev.json"
+    nulls = "SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM loan a, loan b, loan c, loan d, loan e, loan f, loan g"
+    path.write_text(path.read_text().replace("SELECT count(*) FROM loan", nulls))
+    dataset = load("spider", root)
+    assert (
+        judge_of(dataset=dataset, timeout_s=30.0).judge(question(dataset, "How many loans"), f"{nulls} WHERE 1").correct
+    )
 
 
 def test_reference_results_are_computed_once(judge_of: Open, library: Dataset, tmp_path: Path) -> None:

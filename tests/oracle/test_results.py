@@ -1,6 +1,9 @@
 """The cache of reference results: exact, shared, and never a reason to fail."""
 
 import logging
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,11 +70,65 @@ def test_a_changed_file_is_hashed_again(tmp_path: Path) -> None:
 
 
 def test_a_damaged_cache_is_started_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "references-v1.sqlite").write_bytes(b"junk" * 4096)
+    (tmp_path / "references-v2.sqlite").write_bytes(b"junk" * 4096)
     with caplog.at_level(logging.WARNING):
         store = ResultStore(tmp_path)
     assert "started anew" in caplog.text
     store.keep(b"reference", {"db": (0, encode([]))})
+    store.close()
+
+
+def test_an_altered_result_is_not_believed(tmp_path: Path) -> None:
+    store = ResultStore(tmp_path)
+    store.keep(b"reference", {"db": (1, encode([(1,)]))})
+    store.close()
+    db = sqlite3.connect(tmp_path / "references-v2.sqlite")
+    db.execute("UPDATE result SET rows = ?", (encode([(2,)]),))
+    db.commit()
+    db.close()
+    store = ResultStore(tmp_path)
+    assert store.fetch(b"reference") == {}
+    store.close()
+
+
+def test_pages_that_cannot_be_read_cost_no_verdict(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    store = ResultStore(tmp_path)
+    for number in range(300):
+        store.keep(b"%d" % number, {"db": (1, encode([("x" * 500,)]))})
+    store.close()
+    path = tmp_path / "references-v2.sqlite"
+    data = bytearray(path.read_bytes())
+    data[3 * 4096 :] = b"\xff" * (len(data) - 3 * 4096)
+    path.write_bytes(data)
+    store = ResultStore(tmp_path)
+    with caplog.at_level(logging.WARNING):
+        assert all(store.fetch(b"%d" % number) in ({}, {"db": (1, encode([("x" * 500,)]))}) for number in range(300))
+        store.close()
+    assert "could not be read" in caplog.text
+
+
+def test_many_processes_may_open_a_new_cache_at_once(tmp_path: Path) -> None:
+    script = "import sys; from pathlib import Path; from merit.oracle.results import ResultStore; ResultStore(Path(sys.argv[1])).close()"
+    for number in range(3):
+        folder = tmp_path / str(number)
+        opened = [
+            subprocess.Popen([sys.executable, "-c", script, str(folder)], stderr=subprocess.PIPE) for _ in range(6)
+        ]
+        assert [process.communicate()[1].decode() for process in opened] == [""] * 6
+
+
+def test_a_database_with_a_log_beside_it_is_what_both_say(tmp_path: Path) -> None:
+    store = ResultStore(None)
+    path = tmp_path / "db.sqlite"
+    writer = sqlite3.connect(path)
+    writer.execute("PRAGMA journal_mode=WAL")
+    writer.execute("CREATE TABLE t (a)")
+    writer.commit()
+    before = store.content_hashes([path])[path]
+    writer.execute("INSERT INTO t VALUES (1)")
+    writer.commit()
+    assert store.content_hashes([path])[path] != before
+    writer.close()
     store.close()
 
 

@@ -28,6 +28,7 @@ def by_sqlparse(sql: str) -> str:
         ("SELECT count(distinct a), DISTINCT(b)", "SELECT count( a), (b)"),
         ("SELECT 'distinct', \"Distinct\" FROM b", "SELECT 'distinct', \"Distinct\" FROM b"),
         ("SELECT distinctive FROM b", "SELECT distinctive FROM b"),
+        ("SELECT di\u017ftinct FROM b", "SELECT di\u017ftinct FROM b"),  # a long s
         ("SELECT a FROM b WHERE c > = 1 AND d ! = 2 AND e < = 3", "SELECT a FROM b WHERE c >= 1 AND d != 2 AND e <= 3"),
         ("SELECT 1; SELECT 2", "SELECT 1; "),
         ("SELECT 1;", "SELECT 1;"),

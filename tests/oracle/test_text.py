@@ -35,6 +35,9 @@ def test_case_and_white_space_do_not_make_a_statement(sql: str, other: str) -> N
         ("SELECT 1 --\n+ 1", "SELECT 1 -- + 1"),
         ("SELECT É", "SELECT é"),
         ("SELECT ab", "SELECT a b"),
+        ("SELECT\u00a0a", "SELECT a"),  # to SQLite a no-break space is a letter
+        ("SELECT\u3000a", "SELECT a"),
+        ("SELECT\x0ba", "SELECT a"),
     ],
 )
 def test_what_could_mean_something_else_is_something_else(sql: str, other: str) -> None:
@@ -64,6 +67,8 @@ PIECES = st.sampled_from(
         "e",
         "x",
         "X",
+        "\u00a0",
+        "\x0b",
         "/*",
         "*/",
     ]

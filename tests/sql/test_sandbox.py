@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import sqlite3
 import threading
 import time
@@ -297,6 +298,87 @@ def test_nothing_that_was_tried_changed_the_database(sandbox: SQLiteSandbox, dat
     for sql in ("DELETE FROM t", "DROP TABLE n", "PRAGMA writable_schema = 1", "VACUUM", "SELECT * FROM n"):
         sandbox.execute(database, sql, LIMITS)
     assert hashlib.sha256(database.read_bytes()).hexdigest() == before
+
+
+def test_a_fork_shares_no_child_with_its_parent(sandbox: SQLiteSandbox, database: Path) -> None:
+    """Both ask a child process; each must get its own answer."""
+    assert rows(sandbox.execute(database, "SELECT length(zeroblob(100000))", LIMITS)) == [(100_000,)]
+    fork = os.fork()
+    if fork == 0:
+        same = all(
+            sandbox.execute(database, f"SELECT length(zeroblob(100000)) + {i}", LIMITS)
+            == Rows((f"length(zeroblob(100000)) + {i}",), [(100_000 + i,)])
+            for i in range(50)
+        )
+        sandbox.close()
+        os._exit(0 if same else 1)
+    for i in range(50, 100):
+        assert rows(sandbox.execute(database, f"SELECT length(zeroblob(100000)) + {i}", LIMITS)) == [(100_000 + i,)]
+    assert os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1]) == 0
+
+
+def test_a_locked_database_is_waited_for_until_the_deadline(database: Path) -> None:
+    sandbox = SQLiteSandbox()
+    writer = sqlite3.connect(database, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    started = time.monotonic()
+    assert sandbox.execute(database, "SELECT count(*) FROM t", Limits(timeout_s=0.5)) == Timeout(0.5)
+    assert time.monotonic() - started < 1.0
+    writer.execute("COMMIT")
+    writer.close()
+    assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(3,)]
+    sandbox.close()
+
+
+def test_a_live_database_that_was_replaced_is_another_one(database: Path, tmp_path: Path) -> None:
+    sandbox = SQLiteSandbox()
+    assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(3,)]
+    other = tmp_path / "other.sqlite"
+    db = sqlite3.connect(other)
+    db.executescript("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+    db.close()
+    other.replace(database)
+    assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(1,)]
+    database.unlink()
+    assert cause(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) is Cause.DATABASE_MISSING
+    sandbox.close()
+
+
+def test_the_databases_own_virtual_tables_can_be_read(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    path = tmp_path / "search.sqlite"
+    db = sqlite3.connect(path)
+    try:
+        db.executescript(
+            "CREATE VIRTUAL TABLE notes USING fts5(body); INSERT INTO notes VALUES ('find me'), ('not that');"
+        )
+    except sqlite3.OperationalError:
+        pytest.skip("this SQLite has no full-text search")
+    finally:
+        db.close()
+    assert rows(sandbox.execute(path, "SELECT body FROM notes WHERE notes MATCH 'find'", LIMITS)) == [("find me",)]
+    assert cause(sandbox.execute(path, "INSERT INTO notes VALUES ('x')", LIMITS)) is Cause.READ_ONLY
+
+
+def test_a_path_that_is_not_utf8(sandbox: SQLiteSandbox, database: Path) -> None:
+    odd = Path(os.fsdecode(os.fsencode(database.parent) + b"/odd\xff?%.sqlite"))
+    database.rename(odd)
+    assert rows(sandbox.execute(odd, "SELECT count(*) FROM t", LIMITS)) == [(3,)]
+
+
+def test_a_parameter_is_not_several_statements(sandbox: SQLiteSandbox, database: Path) -> None:
+    assert cause(sandbox.execute(database, "SELECT ?", LIMITS)) is Cause.DBMS
+
+
+def test_interrupted_by_the_user_nothing_keeps_running(database: Path) -> None:
+    """Ctrl-C while a child works: the interrupt gets through, and the child is gone."""
+    sandbox = SQLiteSandbox(frozen=True)
+    threading.Timer(0.6, os.kill, [os.getpid(), signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.execute(database, "SELECT count(*) FROM n a, n b, n c", Limits(timeout_s=20.0))
+    assert sandbox._busy == set()
+    assert sandbox._children == []
+    assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(3,)]
+    sandbox.close()
 
 
 def test_more_databases_than_connections_kept(tmp_path: Path) -> None:

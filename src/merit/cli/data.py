@@ -31,7 +31,8 @@ def check(folder: Path, as_json: bool) -> None:
             _show(found, console)
     damaged = [path for found in surveys for path in found["damaged"]]
     if damaged:
-        raise InputError(f"{damaged[0]}: damaged, as are {len(damaged) - 1} others; fetch the dataset again")
+        others = f" and {len(damaged) - 1} others" if len(damaged) > 1 else ""
+        raise InputError(f"{damaged[0]}{others}: damaged; fetch the dataset again")
 
 
 @data.command()

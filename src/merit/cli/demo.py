@@ -10,14 +10,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit import example
-from merit.cli.score import show
+from merit.cli.score import SECONDS, show
 from merit.data import load, read_predictions
 from merit.oracle import open_judge
 from merit.score import score
 
 
 @click.command()
-@click.option("--timeout", "timeout_s", type=click.FloatRange(min=0.01), default=2.0, show_default=True)
+@click.option("--timeout", "timeout_s", type=SECONDS, default=2.0, show_default=True)
 def demo(timeout_s: float) -> None:
     """Judge ten sample answers over a small library database, twice: on it alone, and on its test suite."""
     console = Console()

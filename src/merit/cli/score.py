@@ -1,6 +1,7 @@
 """`merit score`: judge a file of predictions."""
 
 import json
+import math
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from merit.oracle import open_judge
 from merit.score import Score, accuracy, write_verdicts
 from merit.score import score as run
 from merit.types import Verdict
+
+SECONDS = click.FloatRange(min=0.01, max=86_400.0)
 
 
 @click.command()
@@ -37,7 +40,7 @@ from merit.types import Verdict
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(min=0.01),
+    type=SECONDS,
     default=30.0,
     show_default=True,
     help="Seconds for one execution.",
@@ -64,8 +67,9 @@ def score(
     no_cache: bool,
 ) -> None:
     """Score predicted SQL as the benchmark's official evaluator does."""
-    if out is not None and not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    _check_out(out, pred)
+    if math.isnan(timeout_s):
+        raise InputError("--timeout: nan is no number of seconds")
     loaded = load(dataset, root, split)
     chosen = protocol or ("suite" if loaded.suites else "db")
     predictions = read_predictions(pred, loaded.questions, loaded.absent(chosen))
@@ -89,6 +93,18 @@ def score(
         click.echo(json.dumps(result.summary(), indent=2))
     else:
         show(result, Console())
+
+
+def _check_out(out: Path | None, pred: Path) -> None:
+    """Complain about a place to write to before hours of judging, not after."""
+    if out is None:
+        return
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file to write to")
+    if out.exists() and pred.exists() and out.samefile(pred):
+        raise InputError(f"{out}: is the prediction file itself; write the verdicts to another one")
 
 
 def _progress() -> Progress:

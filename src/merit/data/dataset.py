@@ -114,7 +114,7 @@ def load(name: str, root: Path, split: str = "dev") -> Dataset:
     path = _questions_file(layout, root, split)
     schemas = read_schemas(root / layout.tables[split])
     records = read_records(path, {"db_id": str, "question": str})
-    questions = tuple(_question(record, number) for number, record in enumerate(records))
+    questions = tuple(_question(record, number, f"{path}, entry {number}") for number, record in enumerate(records))
     _check(questions, schemas, path)
     return Dataset(layout, split, root, questions, schemas)
 
@@ -150,14 +150,17 @@ def _database_files(folder: Path, db_id: str) -> tuple[Path, ...]:
     return tuple(folder / name for name in sorted(names, key=lambda name: (name != f"{db_id}.sqlite", name)))
 
 
-def _question(record: dict[str, Any], number: int) -> Question:
-    return Question(
-        id=record.get("question_id", number),
-        db_id=record["db_id"],
-        text=record["question"],
-        evidence=record.get("evidence") or "",
-        difficulty=record.get("difficulty") or "",
-    )
+def _question(record: dict[str, Any], number: int, where: str) -> Question:
+    identity = record.get("question_id", number)
+    optional = {name: record.get(name) or "" for name in ("evidence", "difficulty")}
+    if isinstance(identity, bool) or not isinstance(identity, int | str):
+        raise InputError(f"{where}: the field 'question_id' should be a number or a text, not {identity!r}")
+    for name, value in optional.items():
+        if not isinstance(value, str):
+            raise InputError(f"{where}: the field {name!r} should be a text, not {value!r}")
+    if not record["db_id"].isprintable():
+        raise InputError(f"{where}: the field 'db_id' cannot be {record['db_id']!r}")
+    return Question(id=identity, db_id=record["db_id"], text=record["question"], **optional)
 
 
 def _check(questions: Iterable[Question], schemas: Mapping[str, Schema], path: Path) -> None:

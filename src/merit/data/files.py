@@ -30,11 +30,21 @@ def read_text(path: Path) -> str:
 def parse_json(text: str, path: Path, line: int = 1) -> Any:
     """The value of a JSON text that starts at `line` of `path`."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
+    except ValueError as error:  # numbers of thousands of digits, keys that are there twice
+        raise InputError(f"{path}, line {line}: {error}") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found
 
 
 def read_records(path: Path, fields: dict[str, type]) -> list[dict[str, Any]]:
@@ -47,9 +57,9 @@ def read_records(path: Path, fields: dict[str, type]) -> list[dict[str, Any]]:
     return records
 
 
-def read_json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    """Line number and value of every line that is not blank."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+def read_json_lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
+    """Line number and value of every line of `path`'s text that is not blank."""
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, parse_json(line, path, number)
 

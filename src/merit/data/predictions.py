@@ -16,16 +16,18 @@ def read_predictions(path: Path, questions: Sequence[Question], absent: Mapping[
     if not text.strip():
         raise InputError(f"{path}: the file is empty")
     if not text.lstrip().startswith("{"):
+        if text.lstrip().startswith("["):
+            raise InputError(f"{path}: a JSON list; write one object with id and sql a line instead")
         return _plain(text, path, questions, absent)
     known = {question.id for question in questions}
     if '"sql"' not in text.lstrip().split("\n", 1)[0] and _BIRD_MARK.strip() in text:
         return _bird(text, path, known)
-    return _json_lines(path, known)
+    return _json_lines(text, path, known)
 
 
-def _json_lines(path: Path, known: set[QuestionId]) -> dict[QuestionId, str]:
+def _json_lines(text: str, path: Path, known: set[QuestionId]) -> dict[QuestionId, str]:
     predictions: dict[QuestionId, str] = {}
-    for number, record in read_json_lines(path):
+    for number, record in read_json_lines(text, path):
         where = f"{path}, line {number}"
         check_fields(record, {"id": object, "sql": str}, where)
         identity = record["id"]

@@ -56,7 +56,7 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
     for number, record in enumerate(read_records(path, {**fields, "primary_keys": list, "foreign_keys": list})):
         try:
             schemas[record["db_id"]] = _schema(record)
-        except (IndexError, TypeError, ValueError):
+        except (IndexError, OverflowError, TypeError, ValueError):
             raise InputError(
                 f"{path}, entry {number} ({record['db_id']}): tables, columns, types and keys do not fit together"
             ) from None

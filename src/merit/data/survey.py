@@ -1,5 +1,6 @@
 """Looking a dataset over: what is there, what is missing, what is damaged."""
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -32,8 +33,10 @@ def survey(dataset: Dataset) -> dict[str, Any]:
 
 def is_sound(path: Path) -> bool:
     """Whether SQLite finds nothing wrong with a file."""
+    if path.stat().st_size == 0:
+        return False  # to SQLite an empty database, to everybody else a failed download
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)) as db:
+        with closing(sqlite3.connect(f"file:{quote(os.fsencode(path.absolute()))}?mode=ro", uri=True)) as db:
             db.text_factory = bytes
             return bool(db.execute("PRAGMA quick_check(1)").fetchone()[0] == b"ok")
     except sqlite3.Error:

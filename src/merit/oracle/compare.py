@@ -53,8 +53,8 @@ def _columns_match(ours: Sequence[Row], theirs: Sequence[Row], deadline: float) 
     The official search runs through permutations of columns; this one extends an assignment column by column
     and gives up as soon as the bags of partial rows differ, which decides the same question.
     """
-    their_bags = [Counter(column) for column in theirs]
-    candidates = [[j for j, bag in enumerate(their_bags) if bag == Counter(column)] for column in ours]
+    our_bags, their_bags = ([Counter(column) for column in columns] for columns in (ours, theirs))
+    candidates = [[j for j, bag in enumerate(their_bags) if bag == our_bag] for our_bag in our_bags]
     if not all(candidates):
         return False
     width, height = len(ours), len(ours[0])

@@ -11,13 +11,12 @@ from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.results import ResultStore, Stored, decode, encode
 from merit.oracle.rule import Rule
 from merit.oracle.text import is_steady
-from merit.sql import Error, Limits, Row, Rows, Sandbox, Timeout
+from merit.sql import MIB, Error, Limits, Row, Rows, Sandbox, Timeout
 from merit.types import Question, QuestionId
 
-_MIB = 1024 * 1024
 # A reference is trusted to end; these only catch an accident.
 _REFERENCE_LIMITS = Limits(
-    timeout_s=600.0, rows=10_000_000, result_bytes=2048 * _MIB, cell_bytes=16 * _MIB, sql_bytes=1_000_000
+    timeout_s=600.0, rows=10_000_000, result_bytes=2048 * MIB, cell_bytes=16 * MIB, sql_bytes=1_000_000
 )
 
 
@@ -46,7 +45,7 @@ class Expected:
             self._limits = replace(
                 limits,
                 rows=self.count + 1,
-                result_bytes=max(limits.result_bytes, 16 * size),
+                result_bytes=limits.result_bytes + 40 * size,  # see `held_bytes` in merit.sql
                 cell_bytes=max(limits.cell_bytes, size),
             )
         return self._limits
@@ -92,14 +91,14 @@ class References:
         key = (question.db_id, self._queries[question.id])
         reference = self._known.get(key)
         if reference is None:
+            made = self._make(question, key[1])  # perhaps by two threads at once, with the same result
             with self._lock:
-                reference = self._known.get(key) or self._make(question, key[1])
-                self._known[key] = reference
+                reference = self._known.setdefault(key, made)
         return reference
 
     def _make(self, question: Question, query: str) -> Reference:
         sql = self._rule.rewrite(query)
-        key = hashlib.sha256(f"{self._salt}{sql}".encode()).digest()[:16]
+        key = hashlib.sha256(f"{self._salt}{sql}".encode("utf-8", "surrogatepass")).digest()[:16]
         files = {self._hashes[file]: file for file in self._suites[question.db_id]}
         steady = is_steady(sql)
         results = self._store.fetch(key) if steady else {}

@@ -5,17 +5,18 @@ Only this room opens the file: it holds what the right answers look like.
 
 import marshal
 import threading
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from merit.cache import open_cache, write_cache
+from merit.cache import open_cache, read_cache, write_cache
 from merit.data.files import hash_file
 from merit.sql import Row
 
-_FILE = "references-v1.sqlite"
+_FILE = "references-v2.sqlite"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS result (
-    reference BLOB, database TEXT, count INT NOT NULL, rows BLOB NOT NULL,
+    reference BLOB, database TEXT, count INT NOT NULL, rows BLOB NOT NULL, check_ INT NOT NULL,
     PRIMARY KEY (reference, database)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS content (path TEXT PRIMARY KEY, size INT, mtime_ns INT, hash TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS kills (hash TEXT PRIMARY KEY, count INT NOT NULL) WITHOUT ROWID;
@@ -39,6 +40,11 @@ def decode(encoded: bytes) -> list[Row]:
     return rows
 
 
+def _check(encoded: bytes) -> int:
+    """A checksum: a damaged cache must not decide a verdict."""
+    return zlib.crc32(encoded)
+
+
 class ResultStore:
     """Reference results, file hashes and kill counts in one SQLite file; `folder=None` keeps them in memory."""
 
@@ -51,8 +57,11 @@ class ResultStore:
         """The encoded rows of a reference on every database it was run on, by the database's content hash."""
         with self._lock:
             pending = self._pending.get(reference, {})
-            found = self._db.execute("SELECT database, count, rows FROM result WHERE reference = ?", (reference,))
-            return {**{database: (count, rows) for database, count, rows in found}, **pending}
+            found = read_cache(
+                self._db, "SELECT database, count, rows, check_ FROM result WHERE reference = ?", reference
+            )
+            sound = {database: (count, rows) for database, count, rows, check in found if _check(rows) == check}
+            return {**sound, **pending}
 
     def keep(self, reference: bytes, results: Mapping[str, Stored]) -> None:
         """Remember a reference's encoded rows by database."""
@@ -64,9 +73,13 @@ class ResultStore:
     def content_hashes(self, paths: Iterable[Path]) -> dict[Path, str]:
         """The hash of each file's content, read again only when size or time changed."""
         with self._lock:
-            known = {path: row for path, *row in self._db.execute("SELECT path, size, mtime_ns, hash FROM content")}
+            known = {path: row for path, *row in read_cache(self._db, "SELECT path, size, mtime_ns, hash FROM content")}
             hashes, fresh = {}, []
             for path in paths:
+                log = path.with_name(path.name + "-wal")
+                if log.is_file():  # then the database is what both say together
+                    hashes[path] = f"{hash_file(path)}+{hash_file(log)}"
+                    continue
                 stat = path.stat()
                 row = known.get(str(path.absolute()))
                 if row is None or row[:2] != [stat.st_size, stat.st_mtime_ns]:
@@ -79,7 +92,7 @@ class ResultStore:
     def kills(self) -> dict[str, int]:
         """How many wrong answers each database, by content hash, has told from right ones."""
         with self._lock:
-            return dict(self._db.execute("SELECT hash, count FROM kills").fetchall())
+            return dict(read_cache(self._db, "SELECT hash, count FROM kills"))
 
     def add_kills(self, counts: Mapping[str, int]) -> None:
         """Add to the kill counts."""
@@ -97,6 +110,10 @@ class ResultStore:
             self._db.close()
 
     def _flush(self) -> None:
-        rows = [(key, database, *result) for key, kept in self._pending.items() for database, result in kept.items()]
-        write_cache(self._db, "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?)", rows)
+        rows = [
+            (key, database, count, encoded, _check(encoded))
+            for key, kept in self._pending.items()
+            for database, (count, encoded) in kept.items()
+        ]
+        write_cache(self._db, "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)", rows)
         self._pending.clear()

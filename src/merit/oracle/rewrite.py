@@ -6,9 +6,9 @@ from sqlparse import lexer
 from sqlparse.engine.statement_splitter import StatementSplitter
 
 _CURRENT_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
-_ODD = re.compile(r"[\\$#@:\xb4\[\]{}]|--|/\*|;(?!\s*\Z)|\bGO\b")
+_ODD = re.compile(r"[\\$#@:\xb4\[\]{}]|--|/\*|;(?!\s*\Z)|\bGO\b|(?i:[0-9%]\w*distinct)")
 _QUOTED = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)""")
-_DISTINCT = re.compile(r"\bdistinct\b", re.IGNORECASE)
+_DISTINCT = re.compile(r"\b[dD][iI][sS][tT][iI][nN][cC][tT]\b")  # ignoring case would also find a long s
 
 
 def rewrite(sql: str) -> str:

@@ -2,10 +2,14 @@
 
 import re
 
-_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+# To SQLite only these are white space, only ASCII has cases, and everything beyond ASCII is a letter.
+_SPACE = " \t\n\f\r"
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_SQUEEZE = {**_LOWER, **{ord(blank): None for blank in _SPACE}}
 _TOKEN = re.compile(
     r"""([xX]?'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])  # kept as written
-        |(\d[\w.]*(?:(?<=[eE])[+-]\d+)?|[\w.$]+|<=|>=|<>|!=|==|\|\||<<|>>|->>|->|\S)""",
+        |([0-9][A-Za-z0-9_.$\x80-\U0010ffff]*(?:(?<=[eE])[+-][0-9]+)?|[A-Za-z0-9_.$\x80-\U0010ffff]+
+        |<=|>=|<>|!=|==|\|\||<<|>>|->>|->|[^ \t\n\f\r])""",
     re.VERBOSE,
 )
 _UNSTEADY = re.compile(
@@ -17,7 +21,7 @@ _UNSTEADY = re.compile(
 
 def same_statement(sql: str, other: str) -> bool:
     """Whether two texts differ in nothing but case and white space outside quotes."""
-    squeezed = "".join(sql.lower().split()) == "".join(other.lower().split())  # cheap, and most are not
+    squeezed = sql.translate(_SQUEEZE) == other.translate(_SQUEEZE)  # cheap, and most are not
     return squeezed and _tokens(sql) == _tokens(other)
 
 

@@ -1,5 +1,6 @@
 """One guarded SQLite connection: read-only three times over, capped, interruptible, and typed in what it returns."""
 
+import os
 import re
 import sqlite3
 import sys
@@ -29,10 +30,14 @@ _READABLE_TABLE = re.compile(rf"\b({'|'.join(sorted(READABLE_TABLES))})\b")
 _OUTSIDE_ACTIONS = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA})
 _FREE_ACTIONS = frozenset({sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
 
+_ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version"}  # which full-text search asks for itself
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
-_WRITING = re.compile(r"\b(?:alter|create|drop|insert|replace|update)\b", re.IGNORECASE)
+_READING = re.compile(r"\s*(?:explain|select|values|with)\b", re.IGNORECASE)
 
 _CHUNK_BYTES = 8 * MIB
+_QUICK_ROW_BYTES = 8 * MIB
+_QUICK_WAIT_S = 0.05
+_LONG_WAIT_S = 3600.0  # whoever waits in a process of its own is killed at the deadline
 
 _WRITE_REFUSED = "attempt to write a readonly database"
 _CAUSES = {
@@ -44,8 +49,8 @@ _CAUSES = {
     sqlite3.SQLITE_CANTOPEN: Cause.DATABASE_UNREADABLE,
     sqlite3.SQLITE_CORRUPT: Cause.DATABASE_UNREADABLE,
     sqlite3.SQLITE_NOTADB: Cause.DATABASE_UNREADABLE,
-    sqlite3.SQLITE_BUSY: Cause.DATABASE_UNREADABLE,
-    sqlite3.SQLITE_LOCKED: Cause.DATABASE_UNREADABLE,
+    sqlite3.SQLITE_BUSY: Cause.DATABASE_BUSY,
+    sqlite3.SQLITE_LOCKED: Cause.DATABASE_BUSY,
     sqlite3.SQLITE_IOERR: Cause.DATABASE_UNREADABLE,
     sqlite3.SQLITE_PERM: Cause.DATABASE_UNREADABLE,
 }
@@ -59,7 +64,7 @@ def _uri(path: Path, frozen: bool) -> str:
     # A file nobody else writes needs no locks; one with a journal beside it must be read through it.
     sidecars = (path.with_name(path.name + suffix) for suffix in ("-wal", "-journal"))
     frozen = frozen and not any(sidecar.exists() for sidecar in sidecars)
-    return f"file:{quote(str(path.absolute()))}?mode=ro" + ("&immutable=1" if frozen else "")
+    return f"file:{quote(os.fsencode(path.absolute()))}?mode=ro" + ("&immutable=1" if frozen else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +78,31 @@ class Caps:
 class Connection:
     """A connection to one database file that can be handed any text at all."""
 
-    def __init__(self, path: Path, *, frozen: bool, refuse_hungry: bool) -> None:
-        """Open `path`; `frozen` says that nobody writes it meanwhile, `refuse_hungry` that memory is not capped."""
+    def __init__(self, path: Path, *, frozen: bool, quick: bool) -> None:
+        """Open `path`; `frozen` says that nobody writes it meanwhile, `quick` that it is opened in our own process."""
         self._raw = sqlite3.connect(
-            _uri(path, frozen), uri=True, isolation_level=None, cached_statements=0, check_same_thread=False
+            _uri(path, frozen),
+            timeout=_QUICK_WAIT_S if quick else _LONG_WAIT_S,  # for somebody else's lock
+            uri=True,
+            isolation_level=None,
+            cached_statements=0,
+            check_same_thread=False,
         )
         try:
             self._raw.execute("PRAGMA query_only=1")
             self._raw.execute("PRAGMA trusted_schema=0")
             if sys.version_info >= (3, 12):  # builds differ in whether "text" may be a literal; benchmarks need it
                 self._raw.setconfig(sqlite3.SQLITE_DBCONFIG_DQS_DML, True)
-            self._raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.Error:
-            self._raw.close()
-            raise
+            self._declare_virtual_tables()
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:  # then statements will wait
+                self._raw.close()
+                raise
         self._raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         self._raw.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
         self._raw.set_authorizer(self._authorize)
         self._declared: set[str] = set()
-        self._refuse_hungry = refuse_hungry
+        self._quick = quick
         self._caps: Caps | None = None
         self._sql = ""
         self._refusal: Error | None = None
@@ -119,8 +130,8 @@ class Connection:
         self._sql = sql
         self._refusal = None
         self._expired = False
-        WATCHDOG.arm(self, time.monotonic() + timeout_s)
         try:
+            WATCHDOG.arm(self, time.monotonic() + timeout_s)
             return self._fetch(sql, limits, caps, distinct, lossy)
         except sqlite3.Warning as error:  # Python 3.11's word for several statements
             return Error(Cause.STATEMENTS, str(error))
@@ -128,6 +139,8 @@ class Connection:
             return self._failure(error, timeout_s)
         except MemoryError:
             return Error(Cause.TOO_LARGE, "out of memory")
+        except UnicodeError:  # a message or a column name
+            return Error(Cause.DBMS, "the database answered with text that is not UTF-8")
         finally:
             WATCHDOG.disarm(self)
 
@@ -137,8 +150,11 @@ class Connection:
             if cursor.description is None:
                 return Error(Cause.STATEMENTS, "not a query: there is no statement, or one without a result")
             columns = tuple([column[0] for column in cursor.description])
+            row_bytes = len(columns) * caps.cell_bytes
+            if self._quick and row_bytes > _QUICK_ROW_BYTES:
+                return Error(Cause.TOO_LARGE, "a row this wide needs a process of its own")
             try:
-                rows, truncated = _collect(cursor, len(columns) * caps.cell_bytes, limits, distinct)
+                rows, truncated = _collect(cursor, row_bytes, limits, distinct)
             except sqlite3.OperationalError as error:
                 if not lossy or hasattr(error, "sqlite_errorcode"):
                     raise
@@ -167,14 +183,24 @@ class Connection:
     def _declare(self, lowered: str) -> None:
         """Have SQLite declare the harmless table-valued functions that a statement mentions."""
         for name in set(_READABLE_TABLE.findall(lowered)) - self._declared:
-            self._raw.set_authorizer(None)
             try:
+                self._raw.set_authorizer(None)
                 self._raw.execute(f"SELECT 1 FROM {name}('0')").close()
             except sqlite3.Error:  # a build without this function: the statement itself will say so
                 pass
             finally:
                 self._raw.set_authorizer(self._authorize)
             self._declared.add(name)
+
+    def _declare_virtual_tables(self) -> None:
+        """Have SQLite connect the database's own virtual tables (full-text search, ...); also its first real read."""
+        virtual = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
+        for (name,) in self._raw.execute(virtual).fetchall():
+            quoted = name.replace('"', '""')
+            try:
+                self._raw.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').close()
+            except sqlite3.OperationalError:  # a module this build does not have
+                continue
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action in _FREE_ACTIONS:
@@ -183,15 +209,15 @@ class Connection:
             name = (second or "").lower()
             if name in OUTSIDE_FUNCTIONS:
                 self._refusal = Error(Cause.FORBIDDEN, f"not authorized to use function: {name}")
-            elif self._refuse_hungry and name in HUNGRY_FUNCTIONS:
+            elif self._quick and name in HUNGRY_FUNCTIONS:
                 self._refusal = Error(Cause.TOO_LARGE, f"{name} needs a process of its own")
             else:
                 return sqlite3.SQLITE_OK
-        elif action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in READABLE_PRAGMAS:
+        elif action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _ALLOWED_PRAGMAS:
             return sqlite3.SQLITE_OK
         elif action in _OUTSIDE_ACTIONS:
             self._refusal = Error(Cause.FORBIDDEN, "not authorized")
-        elif first in _SCHEMA_TABLES and not _WRITING.search(self._sql):
+        elif first in _SCHEMA_TABLES and _READING.match(self._sql):
             self._refusal = Error(Cause.FORBIDDEN, "not authorized")  # an undeclared table-valued function
         else:
             self._refusal = Error(Cause.READ_ONLY, _WRITE_REFUSED)
@@ -201,10 +227,11 @@ class Connection:
         code = getattr(error, "sqlite_errorcode", None)
         if self._refusal is not None:
             return self._refusal
-        if code is None:
-            # Raised by Python's driver itself: several statements (3.12 on), or text that is not UTF-8.
-            several = isinstance(error, sqlite3.ProgrammingError)
+        if code is None:  # Python's driver itself: several statements (3.12 on), parameters, text that is not UTF-8
+            several = "one statement" in str(error)
             return Error(Cause.STATEMENTS if several else Cause.DBMS, str(error))
+        if code == sqlite3.SQLITE_AUTH:  # nobody refused: Ctrl-C struck inside the authorizer, which cannot raise
+            raise KeyboardInterrupt
         if code == sqlite3.SQLITE_INTERRUPT and self._expired:
             return Timeout(timeout_s)
         if code == sqlite3.SQLITE_IOERR_WRITE:
@@ -232,18 +259,20 @@ def _collect(cursor: sqlite3.Cursor, row_bytes: int, limits: Limits, distinct: b
     """Fetch rows until they end or reach a cap; the second value says that a cap cut them off."""
     rows: list[Row] = []
     seen: dict[Row, None] = {}
-    # A chunk holds so few rows that even the longest possible ones do no harm, so the first needs no measuring.
+    # A chunk holds so few rows that even the longest possible ones do no harm.
     chunk_rows = max(1, _CHUNK_BYTES // row_bytes)
+    unmeasured = row_bytes <= _CHUNK_BYTES  # a first chunk of ordinary rows
     room = limits.result_bytes - _CHUNK_BYTES
     while chunk := cursor.fetchmany(chunk_rows):
         fetched = len(chunk)
         if distinct:
             chunk = [row for row in dict.fromkeys(chunk) if row not in seen]
             seen.update(dict.fromkeys(chunk))
-        if rows:
-            room -= _held_bytes(chunk)
+        if not unmeasured:
+            room -= held_bytes(chunk)
             if room < 0:
                 return rows, True
+        unmeasured = False
         rows += chunk
         if len(rows) > limits.rows:
             return rows[: limits.rows], True
@@ -252,7 +281,7 @@ def _collect(cursor: sqlite3.Cursor, row_bytes: int, limits: Limits, distinct: b
     return rows, False
 
 
-def _held_bytes(rows: list[Row]) -> int:
-    """About how much memory Python needs to hold these rows."""
+def held_bytes(rows: list[Row]) -> int:
+    """About how much memory Python needs to hold these rows: at most 40 times their encoded size."""
     texts = [value for row in rows for value in row if isinstance(value, str | bytes)]
-    return sum(64 + 40 * len(row) for row in rows) + sum(map(len, texts))
+    return sum(64 + 40 * len(row) for row in rows) + sum(map(sys.getsizeof, texts))

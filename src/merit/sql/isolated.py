@@ -20,7 +20,7 @@ from merit.sql.limits import MIB, Limits
 from merit.sql.result import Error, Result, Timeout
 from merit.types import Cause
 
-HEAP_BYTES = 64 * MIB
+HEAP_BYTES = 32 * MIB  # a row of it can take four times as much as Python text
 TEMPORARY_FILE_BYTES = 1024 * MIB
 GRACE_S = 0.2  # between the child's own deadline and the kill
 START_S = 60.0
@@ -46,7 +46,7 @@ class Isolated:
                 return result
             self.close()
             return Timeout(timeout_s)
-        except (EOFError, BrokenPipeError, ConnectionResetError):
+        except (EOFError, OSError):
             self.close()
             return Error(Cause.CRASHED, "the database engine stopped while running this statement")
 
@@ -102,7 +102,7 @@ def _serve(pipe: PipeEnd) -> None:
                 if opened is not None:
                     opened[2].close()
                 opened = None
-                opened = (database, frozen, Connection(database, frozen=frozen, refuse_hungry=False))
+                opened = (database, frozen, Connection(database, frozen=frozen, quick=False))
             left_s = timeout_s - (time.monotonic() - started)
             result = opened[2].run(sql, limits, Caps(limits.cell_bytes), left_s, distinct=distinct, lossy=lossy)
         except sqlite3.Error as error:

@@ -6,9 +6,11 @@ and only that answer counts. So no statement can hold or bloat this process, and
 """
 
 import os
+import resource
 import sqlite3
 import threading
 import time
+import weakref
 from collections import OrderedDict
 from pathlib import Path
 
@@ -22,7 +24,9 @@ from merit.types import Cause
 QUICK_S = 0.25
 # SQLite's string functions and patterns are quadratic, and cannot be interrupted inside a cell.
 QUICK_CAPS = Caps(cell_bytes=32 * 1024, pattern_bytes=500)
-IDLE_CONNECTIONS = 256
+MOST_CONNECTIONS = 256
+
+Key = tuple[Path, int]
 
 
 class SQLiteSandbox:
@@ -31,33 +35,32 @@ class SQLiteSandbox:
     def __init__(self, *, frozen: bool = False) -> None:
         """`frozen` promises that no database changes while it is open, which saves every lock (benchmarks)."""
         self._frozen = frozen
-        self._lock = threading.Lock()
+        open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most_idle = min(MOST_CONNECTIONS, open_files // 3) if open_files > 0 else MOST_CONNECTIONS
+        self._closed = False
         self._start_anew()
+        _SANDBOXES.add(self)
 
     def _start_anew(self) -> None:
-        self._pid = os.getpid()
-        self._idle: OrderedDict[Path, list[Connection]] = OrderedDict()
+        """Begin without connections and children: in a new sandbox, and after a fork, which they do not survive."""
+        self._lock = threading.Lock()
+        self._idle: OrderedDict[Key, list[Connection]] = OrderedDict()
         self._idle_count = 0
-        self._children: list[Isolated] = []
-        self._closed = False
+        self._children: list[Isolated] = []  # idle ones
+        self._busy: set[Isolated] = set()
 
     def execute(
         self, database: Path, sql: str, limits: Limits, *, distinct: bool = False, lossy: bool = False
     ) -> Result:
         """Run one read-only query (see `Sandbox.execute`)."""
         deadline = time.monotonic() + limits.timeout_s
-        if is_modest(sql):
-            try:
-                connection = self._borrow(database)
-            except sqlite3.Error as error:
-                return _unopened(database, error)
-            try:
-                budget_s = min(QUICK_S, limits.timeout_s)
-                result = connection.run(sql, limits, QUICK_CAPS, budget_s, distinct=distinct, lossy=lossy)
-            finally:
-                self._give_back(database, connection)
-            if not _outgrew(result):
-                return result
+        try:
+            key = _key(database, self._frozen)
+            result = self._run_quickly(key, sql, limits, distinct, lossy) if is_modest(sql) else None
+        except (OSError, sqlite3.Error) as error:
+            return _unopened(database, error)
+        if result is not None and not _outgrew(result):
+            return result
         if not database.is_file():
             return _unopened(database, None)
         left_s = deadline - time.monotonic()
@@ -65,12 +68,20 @@ class SQLiteSandbox:
             return Timeout(limits.timeout_s)
         return self._isolate(database, sql, limits, left_s, distinct, lossy)
 
+    def _run_quickly(self, key: Key, sql: str, limits: Limits, distinct: bool, lossy: bool) -> Result:
+        connection = self._borrow(key)
+        try:
+            budget_s = min(QUICK_S, limits.timeout_s)
+            return connection.run(sql, limits, QUICK_CAPS, budget_s, distinct=distinct, lossy=lossy)
+        finally:
+            self._give_back(key, connection)
+
     def close(self) -> None:
-        """Close every idle connection and child; what is in use is closed when it comes back."""
+        """Close every idle connection and every child; a connection in use is closed when it comes back."""
         with self._lock:
             self._closed = True
             unused: list[Connection | Isolated] = [idle for pool in self._idle.values() for idle in pool]
-            unused += self._children
+            unused += [*self._children, *self._busy]
             self._idle.clear()
             self._idle_count = 0
             self._children = []
@@ -80,35 +91,39 @@ class SQLiteSandbox:
     def _isolate(self, database: Path, sql: str, limits: Limits, left_s: float, distinct: bool, lossy: bool) -> Result:
         with self._lock:
             child = self._children.pop() if self._children else Isolated(frozen=self._frozen)
-        result = child.run(database, sql, limits, left_s, distinct=distinct, lossy=lossy)
-        with self._lock:
-            kept = not self._closed
-            if kept:
-                self._children.append(child)
-        if not kept:
-            child.close()
+            self._busy.add(child)
+        kept = False
+        try:
+            result = child.run(database, sql, limits, left_s, distinct=distinct, lossy=lossy)
+            kept = True
+        finally:
+            with self._lock:
+                self._busy.discard(child)
+                kept = kept and not self._closed
+                if kept:
+                    self._children.append(child)
+            if not kept:
+                child.close()
         return Timeout(limits.timeout_s) if isinstance(result, Timeout) else result
 
-    def _borrow(self, database: Path) -> Connection:
-        if self._pid != os.getpid():  # connections and children do not survive a fork
-            self._start_anew()
+    def _borrow(self, key: Key) -> Connection:
         with self._lock:
-            pool = self._idle.get(database)
+            pool = self._idle.get(key)
             if pool:
                 self._idle_count -= 1
                 return pool.pop()
-        return Connection(database, frozen=self._frozen, refuse_hungry=True)
+        return Connection(key[0], frozen=self._frozen, quick=True)
 
-    def _give_back(self, database: Path, connection: Connection) -> None:
+    def _give_back(self, key: Key, connection: Connection) -> None:
         surplus: list[Connection] = []
         with self._lock:
             if self._closed:
                 surplus.append(connection)
             else:
-                self._idle.setdefault(database, []).append(connection)
-                self._idle.move_to_end(database)
+                self._idle.setdefault(key, []).append(connection)
+                self._idle.move_to_end(key)
                 self._idle_count += 1
-                while self._idle_count > IDLE_CONNECTIONS:
+                while self._idle_count > self._most_idle:
                     oldest, pool = next(iter(self._idle.items()))
                     if pool:
                         surplus.append(pool.pop())
@@ -121,10 +136,25 @@ class SQLiteSandbox:
 
 def _outgrew(result: Result) -> bool:
     """Whether a quick answer only says that the quick lane was too narrow."""
-    return isinstance(result, Timeout) or (isinstance(result, Error) and result.cause is Cause.TOO_LARGE)
+    too_narrow = (Cause.TOO_LARGE, Cause.DATABASE_BUSY)
+    return isinstance(result, Timeout) or (isinstance(result, Error) and result.cause in too_narrow)
 
 
-def _unopened(database: Path, error: sqlite3.Error | None) -> Error:
+def _unopened(database: Path, error: Exception | None) -> Error:
     if not database.is_file():
         return Error(Cause.DATABASE_MISSING, "there is no such database file")
     return Error(Cause.DATABASE_UNREADABLE, str(error))
+
+
+def _key(database: Path, frozen: bool) -> Key:
+    """What connections are kept under; a live file that was replaced is another one."""
+    return (database, 0) if frozen else (database, database.stat().st_ino)
+
+
+def _after_fork() -> None:
+    for sandbox in _SANDBOXES:
+        sandbox._start_anew()
+
+
+_SANDBOXES: weakref.WeakSet[SQLiteSandbox] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_after_fork)
