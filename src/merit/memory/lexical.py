@@ -6,7 +6,7 @@ Texts are tokenised once, when they are added; a query touches only the postings
 import math
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -73,16 +73,24 @@ class Postings:
         lengths = np.frombuffer(self.lengths, np.uint32) if self.count else np.zeros(0, np.uint32)
         norms = K1 * (1.0 - B + B * lengths / mean_length)
         scores = np.zeros(self.count)
+        alike: defaultdict[int, float] = defaultdict(float)
+        part = np.empty(self.count)  # one buffer for all: fresh ones of this size cost more than the arithmetic
         for token, weight in weights.items():
             factor = weight * (K1 + 1.0)
             for rows, times in self.pieces(token):
                 if len(rows) == self.count:  # in every row, as words of the template are
-                    scores += factor * times / (times + norms)
+                    if (often := int(times.min())) == times.max():
+                        alike[often] += factor  # and equally often: all such words are one
+                        continue
+                    np.divide(times, np.add(times, norms, out=part), out=part)
+                    scores += np.multiply(part, factor, out=part)
                 else:
                     if mask is not None and len(rows) > 64:
                         kept = mask[rows]
                         rows, times = rows[kept], times[kept]
-                    scores[rows] += factor * times / (times + norms[rows])
+                    scores[rows] += times / (times + norms[rows]) * factor
+        for often, factor in alike.items():
+            scores += np.divide(often * factor, np.add(norms, often, out=part), out=part)
         return scores if mask is None else scores[mask]
 
     def dump(self) -> dict[str, npt.NDArray[np.generic]]:

@@ -18,6 +18,7 @@ from merit.models import Encoder
 from merit.types import FailureType, Polarity, QuestionId
 
 _ENCODED_AT_ONCE = 256
+_RECENT = 1000
 
 
 class Memory:
@@ -37,6 +38,7 @@ class Memory:
         self._questions: dict[QuestionId, int] = {}
         self._databases: dict[str, int] = {}
         self._lines = Counter[Polarity]()
+        self._recent: dict[tuple[Polarity, int], Entry] = {}
         self._saved = True
         try:
             self._load()
@@ -98,7 +100,7 @@ class Memory:
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
         segment, row = self._places[identity]
-        return self._store.read(segment.polarity, segment.offsets[row])
+        return self._read(segment.polarity, segment.offsets[row])
 
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""
@@ -111,9 +113,18 @@ class Memory:
                 list(self._segments.values()),
                 self._questions.get(cue.question_id, -1),
                 self._databases.get(cue.db_id, -1),
-                self._store.read,
+                self._read,
             )
             return recall(catalogue, cue, query, policy)
+
+    def _read(self, polarity: Polarity, offset: int) -> Entry:
+        """An entry from its file; those recalled lately are at hand, since the same ones come up again and again."""
+        place = (polarity, offset)
+        entry = self._recent.pop(place, None) or self._store.read(polarity, offset)
+        self._recent[place] = entry
+        if len(self._recent) > _RECENT:
+            del self._recent[next(iter(self._recent))]
+        return entry
 
     def close(self) -> None:
         """Save the index and give back the folder."""

@@ -51,7 +51,7 @@ def rank(
     lexical: Floats | None,
     dense_weight: float,
     bonus: Floats | None,
-    same_type: npt.NDArray[np.bool_] | None,
+    same_type: Callable[[int], bool],
     identity: Callable[[int], str],
     limit: int,
 ) -> Ranking:
@@ -59,27 +59,26 @@ def rank(
     weights = (dense_weight, 1.0 - dense_weight) if dense is not None and lexical is not None else (1.0, 1.0)
     dense_range = _extremes(dense) if dense is not None else None
     lexical_range = None
-    total: Floats | float = 0.0
+    total = np.zeros(len(dense.near) if dense is not None else len(lexical if lexical is not None else ()))
     slack = 1e-9
     if lexical is not None:
-        lexical = np.round(lexical, DECIMALS)
+        lexical = np.round(lexical, DECIMALS, out=lexical)
         lexical_range = (float(lexical.min()), float(lexical.max()))
-        total = total + weights[1] * _normalised(lexical, lexical_range)
+        total += weights[1] * _normalised(lexical, lexical_range)
     if dense is not None and dense_range is not None:
-        total = total + weights[0] * _normalised(dense.near.astype(np.float64), dense_range)
+        total += weights[0] * _normalised(dense.near.astype(np.float64), dense_range)
         span = dense_range[1] - dense_range[0]
         slack += 2.0 * weights[0] * dense.error / span if span > 0.0 else 0.0
     if bonus is not None:
-        total = total + bonus
-    rows = _near_the_top(np.asarray(total), limit, slack)
+        total += bonus
+    rows = _near_the_top(total, limit, slack)
     best = _settle(rows, dense, dense_range, lexical, lexical_range, weights, bonus)
-    same = same_type if same_type is not None else np.zeros(0, np.bool_)
     best.sort(
         key=lambda scored: (
             -scored.score,
             -(scored.dense or 0.0),
             -(scored.lexical or 0.0),
-            -int(same[scored.at]) if len(same) else 0,
+            -int(same_type(scored.at)),
             identity(scored.at),
         )
     )
@@ -119,9 +118,11 @@ def _settle(
 
 def _normalised(scores: Floats, extremes: tuple[float, float]) -> Floats:
     low, high = extremes
-    if high > low:
-        return (scores - low) / (high - low)
-    return np.zeros(len(scores))
+    if high <= low:
+        return np.zeros(len(scores))
+    scaled = scores - low
+    scaled /= high - low
+    return scaled
 
 
 def _extremes(dense: Dense) -> tuple[float, float]:
@@ -136,5 +137,8 @@ def _near_the_top(total: Floats, limit: int, slack: float) -> Rows:
     """Everybody who could be among the best, given that scores may be off by `slack`."""
     if len(total) <= limit:
         return np.arange(len(total))
-    floor = np.partition(total, len(total) - limit)[len(total) - limit]
-    return np.flatnonzero(total >= floor - slack)
+    left = total.copy()
+    for _ in range(limit):  # a few times the maximum is cheaper than sorting
+        best = int(left.argmax())
+        left[best] = -np.inf
+    return np.flatnonzero(total >= total[best] - slack)

@@ -4,8 +4,10 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from merit.memory.eligibility import Mask, legal
 from merit.memory.entry import Entry
@@ -14,9 +16,10 @@ from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, 
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
 from merit.memory.segment import Segment
 from merit.memory.vectors import Matrix
-from merit.types import Polarity
+from merit.types import FailureType, Polarity
 
 _EXACT_ROWS = 8192
+Number = TypeVar("Number", bound=np.floating)
 _COPIED_BELOW = 0.3  # of a segment: then the pool's rows are copied out instead of scoring all
 _UNIT_ROUNDOFF = 2.0**-24  # of single precision
 
@@ -69,11 +72,11 @@ class Pool:
         parts = [(share.segment.postings, share.mask) for share in self.shares]
         weights = weigh(query, parts, self.size)
         mean = mean_length(parts, self.size)
-        return np.concatenate([postings.score(weights, mean, mask) for postings, mask in parts])
+        return _joined([postings.score(weights, mean, mask) for postings, mask in parts])
 
     def dense(self, query: Matrix) -> Dense:
         """Every member's dense score."""
-        near = np.concatenate([_near(share, query) for share in self.shares])
+        near = _joined([_near(share, query) for share in self.shares])
         exactly = query.astype(np.float64)
 
         def exact(members: Rows) -> Floats:
@@ -86,9 +89,9 @@ class Pool:
 
         return Dense(near, exact, 1.01 * (len(query) + 1) * _UNIT_ROUNDOFF)
 
-    def of_type(self, cue: Cue) -> Mask:
-        """Which members have the cue's failure type."""
-        return np.concatenate([np.full(share.size, share.segment.type is cue.type) for share in self.shares])
+    def types(self, kind: FailureType) -> Floats:
+        """1 for every member of a failure type, 0 for the others."""
+        return _joined([np.full(share.size, float(share.segment.type is kind)) for share in self.shares])
 
     def _rows(self, members: Rows) -> Callable[[slice], Matrix]:
         """The vectors of some members, a block of them at a time."""
@@ -154,13 +157,16 @@ def _share(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolic
 
 
 def _rank(pool: Pool, cue: Cue, query: Matrix | None, policy: RecallPolicy, limit: int) -> Ranking:
-    same_type = pool.of_type(cue) if policy.type_filter is not TypeFilter.NONE else None
     soft = policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE_TYPES
+
+    def same_type(at: int) -> bool:
+        return policy.type_filter is not TypeFilter.NONE and pool.place(at)[0].type is cue.type
+
     return rank(
         pool.dense(query) if query is not None and policy.dense else None,
         pool.lexical(cue.text()) if policy.lexical else None,
         policy.dense_weight,
-        policy.type_bonus * same_type.astype(np.float64) if soft and same_type is not None else None,
+        policy.type_bonus * pool.types(cue.type) if soft else None,
         same_type,
         pool.identity,
         limit,
@@ -201,3 +207,7 @@ def _near(share: Share, query: Matrix) -> Matrix:
     if share.size < _COPIED_BELOW * len(matrix):
         return matrix[share.mask] @ query
     return (matrix @ query)[share.mask]
+
+
+def _joined(parts: list[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
