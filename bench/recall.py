@@ -70,10 +70,19 @@ def words(count: int) -> str:
 
 
 def sql(database: int) -> str:
-    """A query over one of a database's tables."""
+    """A query over some of a database's tables, in one of several shapes."""
     table, column, other = (f"d{database}_{kind}{RNG.randrange(12)}" for kind in ("table", "column", "column"))
-    where = f"{other} > {RNG.randrange(99)} GROUP BY {column}"
-    return f"SELECT {column}, count(*) FROM {table} JOIN {words(1)} ON {other} = {column} WHERE {where}"
+    parts = [f"SELECT {RNG.choice([column, 'count(*)', f'max({column})', f'{column}, {other}'])} FROM {table}"]
+    parts += [f"JOIN d{database}_table{i} ON {other} = {column}" for i in range(RNG.randrange(3))]
+    if RNG.random() < 0.7:
+        parts.append(f"WHERE {other} {RNG.choice('<>=')} '{words(1)}'")
+    if RNG.random() < 0.3:
+        parts.append(f"AND {column} IN (SELECT {column} FROM {table} WHERE {other} > {RNG.randrange(99)})")
+    if RNG.random() < 0.4:
+        parts.append(f"GROUP BY {column}")
+    if RNG.random() < 0.4:
+        parts.append(f"ORDER BY {column} DESC LIMIT {RNG.randrange(1, 9)}")
+    return " ".join(parts)
 
 
 def make_entries(count: int) -> Iterator[Entry]:

@@ -39,9 +39,28 @@ class Sources(Protocol):
         """Which rows people have deleted."""
         ...
 
+    def is_all_earlier(self, position: int) -> bool:
+        """Whether every row comes from before `position`."""
+        ...
 
-def legal(sources: Sources, cue: Cue, question: int, database: int, allowed: Databases) -> Mask:
-    """Which rows may be recalled; `question` and `database` are the codes of the cue's own."""
+    def has_question(self, question: int) -> bool:
+        """Whether a row comes from this question."""
+        ...
+
+    @property
+    def has_deleted(self) -> bool:
+        """Whether a row was deleted."""
+        ...
+
+
+def legal(sources: Sources, cue: Cue, question: int, database: int, allowed: Databases) -> Mask | None:
+    """Which rows may be recalled, None for all; `question` and `database` are the codes of the cue's own.
+
+    In a stream nearly every recall may use everything, so that is found out first without looking at each row.
+    """
+    untouched = not sources.has_question(question) and not sources.has_deleted
+    if allowed is Databases.ANY and untouched and sources.is_all_earlier(cue.position):
+        return None
     mask = sources.positions < cue.position
     mask &= sources.questions != question
     mask &= ~sources.deleted

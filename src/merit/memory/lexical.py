@@ -88,7 +88,13 @@ class Postings:
                     if mask is not None and len(rows) > 64:
                         kept = mask[rows]
                         rows, times = rows[kept], times[kept]
-                    scores[rows] += times / (times + norms[rows]) * factor
+                    at = rows.astype(np.intp)  # once, instead of at every use
+                    some = norms.take(at)
+                    some += times
+                    np.divide(times, some, out=some)
+                    some *= factor
+                    some += scores.take(at)
+                    scores[at] = some
         for often, factor in alike.items():
             scores += np.divide(often * factor, np.add(norms, often, out=part), out=part)
         return scores if mask is None else scores[mask]

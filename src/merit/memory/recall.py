@@ -152,8 +152,8 @@ def _recall_from(
 
 def _share(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> Share:
     mask = legal(segment, cue, catalogue.question, catalogue.database, policy.databases)
-    size = int(np.count_nonzero(mask))
-    return Share(segment, None if size == len(mask) else mask, size)
+    size = segment.count if mask is None else int(np.count_nonzero(mask))
+    return Share(segment, None if size == segment.count else mask, size)
 
 
 def _rank(pool: Pool, cue: Cue, query: Matrix | None, policy: RecallPolicy, limit: int) -> Ranking:

@@ -27,6 +27,8 @@ class Segment:
         self._questions = array("q")
         self._databases = array("q")
         self._deleted = bytearray()
+        self._latest = -1
+        self._asked: set[int] = set()
 
     @property
     def count(self) -> int:
@@ -58,6 +60,19 @@ class Segment:
         """Which rows people have deleted."""
         return np.frombuffer(self._deleted, np.bool_) if self._deleted else np.zeros(0, np.bool_)
 
+    def is_all_earlier(self, position: int) -> bool:
+        """Whether every row comes from before `position`."""
+        return self._latest < position
+
+    def has_question(self, question: int) -> bool:
+        """Whether a row comes from this question."""
+        return question in self._asked
+
+    @property
+    def has_deleted(self) -> bool:
+        """Whether a row was deleted."""
+        return 1 in self._deleted
+
     def add(
         self, identity: str, offset: int, position: int, question: int, database: int, text: str, vector: Matrix | None
     ) -> None:
@@ -65,6 +80,8 @@ class Segment:
         self.ids.append(identity)
         self.offsets.append(offset)
         self._positions.append(position)
+        self._latest = max(self._latest, position)
+        self._asked.add(question)
         self._questions.append(question)
         self._databases.append(database)
         self._deleted.append(0)
@@ -96,6 +113,8 @@ class Segment:
         for name, column in (("questions", self._questions), ("databases", self._databases)):
             column.frombytes(arrays[name].astype(np.int64).tobytes())
         self._deleted = bytearray(arrays["deleted"].tobytes())
+        self._latest = max(self._positions, default=-1)
+        self._asked = set(self._questions)
         self.postings = Postings.load(arrays)
 
 
