@@ -5,6 +5,7 @@
 `openai:MODEL`                     any OpenAI-compatible embeddings endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)
 """
 
+import hashlib
 import json
 import os
 import urllib.error
@@ -52,9 +53,10 @@ class SentenceTransformerEncoder:
             raise EncoderFailed(
                 f"{name}: sentence-transformers cannot load it ({str(error).splitlines()[0]})"
             ) from None
+        size = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
         config = getattr(self._model[0].auto_model, "config", None)
-        revision = getattr(config, "_commit_hash", None) or "local"
-        self.identity = EncoderIdentity(name, revision, int(self._model.get_sentence_embedding_dimension()))
+        revision = _content(Path(name)) if Path(name).is_dir() else getattr(config, "_commit_hash", None)
+        self.identity = EncoderIdentity(Path(name).name if Path(name).is_dir() else name, revision or "?", int(size()))
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A vector of length 1 for each text."""
@@ -98,6 +100,15 @@ class EndpointEncoder:
             raise EncoderFailed(f"{self._url}: answered {error.code} {error.reason} for model {self._model}") from None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise EncoderFailed(f"{self._url}: gave no embeddings ({error}); check OPENAI_BASE_URL") from None
+
+
+def _content(folder: Path) -> str:
+    """A model folder's revision: a hash of its files, since a path says nothing about what lies there."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            digest.update(f"{path.relative_to(folder)}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return digest.hexdigest()[:16]
 
 
 def open_encoder(uri: str) -> Encoder:
