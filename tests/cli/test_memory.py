@@ -100,9 +100,17 @@ def test_a_bad_import_imports_nothing(folder: Path, tmp_path: Path, change: dict
 def test_an_id_under_which_something_else_is_known(folder: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "all.jsonl", tmp_path / "other"
     output("export", folder, "--out", file)
-    with Memory(other, None) as memory:
-        memory.commit(make_entry(1, question="how many [singers]?", position=77))
+    output("import", other, file)
+    path = other / "memory_positive.jsonl"
+    path.write_text(path.read_text().replace("SELECT b1", "SELECT edited"))
     assert "another entry has the id" in str(merit("import", other, file).exception)
+
+
+def test_an_export_never_writes_over_a_memory(folder: Path) -> None:
+    before = (folder / "memory_positive.jsonl").read_text()
+    for target in (folder / "memory_positive.jsonl", folder / "x.jsonl", folder):
+        assert isinstance(merit("export", folder, "--out", target).exception, InputError)
+    assert (folder / "memory_positive.jsonl").read_text() == before
 
 
 def test_stats_count(folder: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from making import naive
 from making.memories import WordEncoder, make_cue, make_entry
-from merit.errors import MemoryUnusable
+from merit.errors import InputError, MemoryUnusable
 from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, with_id
 from merit.types import FailureType, Polarity, Status
 
@@ -241,10 +241,49 @@ def test_equal_scores_fall_back_on_the_id(tmp_path: Path) -> None:
     assert recalled.pools[0].matches[0].dense_normalised == 0.0  # all equal: nothing to tell them by
 
 
+def test_equal_rows_in_different_buckets_tie_to_the_last_bit(tmp_path: Path) -> None:
+    """Long SQL makes large BM25 sums, where the order of summation would show."""
+    encoder = WordEncoder()
+    wide = "SELECT " + ", ".join(f"column_{i % 7}, t{i % 3}.name_{i}" for i in range(40)) + " FROM t"
+    policy = RecallPolicy(type_filter=TypeFilter.NONE, positives=9)
+    with Memory(tmp_path, encoder) as memory:
+        made = []
+        for i in range(6):
+            kind = list(FailureType)[i]
+            made.append(memory.commit(make_entry(i, question="same words", before=wide, after=wide, type=kind)))
+            for j in range(i):  # other rows, so that words are common here and rare there
+                number = 100 + 10 * i + j
+                made.append(
+                    memory.commit(make_entry(number, type=kind, before=wide.replace("name", f"n{j}"), after="x"))
+                )
+        for asked in (wide, "SELECT name_3, column_2 FROM t", "same"):
+            cue = make_cue(sql=asked, question="same words")
+            assert_same(found(memory.recall(cue, policy)), naive.recall(made, cue, policy, encoder))
+
+
+def test_identical_vectors_have_identical_scores(tmp_path: Path) -> None:
+    """Wherever they stand in a pool: else an all-equal pool would be told apart by noise."""
+    same = {"question": "q w e r t", "before": "SELECT 1", "after": "SELECT 2"}
+    with Memory(tmp_path, WordEncoder(384)) as memory:
+        memory.commit_all(make_entry(i, **same) for i in range(300))
+        pool, _ = memory.recall(make_cue(question="q x y"), RecallPolicy(lexical=False)).pools
+    assert pool.dense_range is not None
+    assert pool.dense_range[0] == pool.dense_range[1]
+
+
+def test_a_question_is_the_same_whether_its_id_is_a_number_or_a_text(tmp_path: Path) -> None:
+    with Memory(tmp_path, WordEncoder()) as memory:
+        memory.commit(make_entry(7))
+        assert memory.recall(make_cue(question_id="7"), RecallPolicy()).positives == []
+
+
 def test_a_deleted_entry_is_not_recalled_any_more(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
         kept, gone = memory.commit(make_entry(0)), memory.commit(make_entry(1))
         memory.delete(gone.id, "it was wrong")
+        with pytest.raises(InputError, match="deleted already"):
+            memory.delete(gone.id, "again")
+        memory.commit(make_entry(1))  # learned again, it stays deleted
         assert memory.recall(make_cue(), RecallPolicy()).positives == [kept]
     with Memory(tmp_path, WordEncoder()) as memory:
         assert memory.recall(make_cue(), RecallPolicy()).positives == [kept]

@@ -7,9 +7,13 @@ import random
 import resource
 import signal
 import stat
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from making.memories import WordEncoder, make_cue, make_entry
@@ -24,7 +28,7 @@ def write(folder: Path, *entries: Entry) -> list[Entry]:
     store = MemoryStore(folder)
     committed = [with_id(entry) for entry in entries]
     for entry in committed:
-        store.append(entry.polarity, entry)
+        store.append({entry.polarity: [entry]})
     store.close()
     return committed
 
@@ -161,7 +165,7 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, before[1]))  # room for a part of the next line
     try:
-        with pytest.raises(MemoryUnusable, match="memory_positive.jsonl: the entry was not kept"):
+        with pytest.raises(MemoryUnusable, match="nothing was added"):
             memory.commit(make_entry(2))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
@@ -174,18 +178,171 @@ def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
 
 
 class Broken(WordEncoder):
-    def encode(self, texts):  # type: ignore[no-untyped-def]
-        from merit.models import unit_vectors
+    """An encoder of somebody else's that goes wrong in one of several ways."""
 
-        return unit_vectors([[float("nan")] * 16 for _ in texts], texts, self.identity)
+    def __init__(self, value: float = 1.0, dimension: int = 16) -> None:
+        super().__init__()
+        self._row = [value] * dimension
+
+    def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        return np.array([self._row for _ in texts], np.float32)
 
 
-def test_an_encoder_that_returns_nonsense_leaves_nothing_behind(tmp_path: Path) -> None:
-    memory = Memory(tmp_path, Broken())
-    with pytest.raises(EncoderFailed, match="not a number; nothing was kept"):
-        memory.commit(make_entry(1))
-    memory.close()
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (Broken(float("nan")), "not a number; nothing was kept"),
+        (Broken(dimension=3), r"shape \(1, 3\), expected \(1, 16\)"),
+    ],
+)
+def test_an_encoder_that_returns_nonsense_leaves_nothing_behind(tmp_path: Path, broken: Broken, message: str) -> None:
+    with Memory(tmp_path, broken) as memory:
+        with pytest.raises(EncoderFailed, match=message):
+            memory.commit(make_entry(1))
+        with pytest.raises(EncoderFailed, match=message):
+            memory.recall(make_cue(), RecallPolicy())
     assert contents(tmp_path) == []
+
+
+def test_a_commit_that_is_interrupted_loses_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory(tmp_path, WordEncoder())
+    kept = memory.commit(make_entry(1))
+
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            memory.commit(make_entry(2))
+    with pytest.raises(MemoryUnusable, match="interrupted"):
+        memory.commit(make_entry(3))
+    memory.close()
+    with Memory(tmp_path, WordEncoder()) as again:
+        later = again.commit(make_entry(2))
+    assert contents(tmp_path) == [kept, later]
+    with Memory(tmp_path, WordEncoder()) as again:
+        assert len(again) == 2
+
+
+def test_no_room_for_vectors_is_found_out_before_anything_is_written(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, WordEncoder(384))
+    for i in range(64):
+        memory.commit(make_entry(i))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, before[1]))
+    try:
+        with pytest.raises(MemoryUnusable, match="nothing was added"):
+            memory.commit(make_entry(64))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert len(contents(tmp_path)) == 64
+    memory.commit(make_entry(64))
+    expected = memory.recall(make_cue(), RecallPolicy())
+    memory.close()
+    with Memory(tmp_path, WordEncoder(384)) as again:
+        assert again.recall(make_cue(), RecallPolicy()) == expected
+
+
+@pytest.mark.parametrize("damage", ["missing", "short", "empty npz"])
+def test_vectors_and_postings_that_are_not_all_there_are_made_again(tmp_path: Path, damage: str) -> None:
+    with Memory(tmp_path, WordEncoder()) as memory:
+        for i in range(100):
+            memory.commit(make_entry(i))
+        expected = memory.recall(make_cue(), RecallPolicy())
+    for path in (tmp_path / "index").rglob("*.f32" if damage != "empty npz" else "*.npz"):
+        if damage == "missing":
+            path.unlink()
+        else:
+            path.write_bytes(path.read_bytes()[:640] if damage == "short" else b"")
+    with Memory(tmp_path, WordEncoder()) as memory:
+        assert memory.recall(make_cue(), RecallPolicy()) == expected
+
+
+def test_a_last_line_without_its_newline_is_kept(tmp_path: Path) -> None:
+    first, second = write(tmp_path, make_entry(1), make_entry(2))
+    path = tmp_path / "memory_positive.jsonl"
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    third = write(tmp_path, make_entry(3))[0]
+    assert contents(tmp_path) == [first, second, third]
+
+
+def test_an_entry_in_the_wrong_file_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, make_entry(1, polarity=Polarity.NEGATIVE))
+    (tmp_path / "memory_negative.jsonl").replace(tmp_path / "memory_positive.jsonl")
+    with pytest.raises(InputError, match="memory_positive.jsonl, line 1: a negative entry in the wrong file"):
+        Memory(tmp_path, WordEncoder())
+
+
+def test_numbers_that_do_not_fit_are_refused_before_they_are_written(tmp_path: Path) -> None:
+    with Memory(tmp_path, WordEncoder()) as memory:
+        with pytest.raises(InputError, match="the field 'position' cannot be"):
+            memory.commit(make_entry(1, position=2**63))
+        memory.commit(make_entry(2))
+    assert len(contents(tmp_path)) == 1
+
+
+def test_what_is_no_character_becomes_a_question_mark(tmp_path: Path) -> None:
+    with Memory(tmp_path, WordEncoder()) as memory:
+        assert memory.commit(make_entry(1, question="a\ud800b")).question == "a?b"
+
+
+def test_opened_without_an_encoder_it_keeps_the_vectors(tmp_path: Path) -> None:
+    with Memory(tmp_path, WordEncoder()) as memory:
+        memory.commit(make_entry(1))
+    with Memory(tmp_path, None) as memory:
+        memory.commit(make_entry(2))
+    again = WordEncoder()
+    with Memory(tmp_path, again):
+        assert len(again.encoded) == 1  # only the new one
+
+
+def test_a_closed_memory_says_so(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, WordEncoder())
+    memory.close()
+    memory.close()
+    for use in (lambda: memory.commit(make_entry(1)), lambda: memory.recall(make_cue(), RecallPolicy())):
+        with pytest.raises(MemoryUnusable, match="this memory is closed"):
+            use()
+
+
+def test_an_index_that_cannot_be_saved_is_only_a_pity(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    memory = Memory(tmp_path, WordEncoder())
+    memory.commit(make_entry(1))
+    (tmp_path / "index" / "index.json.part").mkdir()
+    with caplog.at_level(logging.WARNING):
+        memory.close()
+    assert "was not saved" in caplog.text
+    with Memory(tmp_path, WordEncoder()) as again:
+        assert len(again) == 1
+
+
+def test_many_threads_read_and_one_writes(tmp_path: Path) -> None:
+    wrong: list[BaseException] = []
+    with Memory(tmp_path, WordEncoder()) as memory:
+        first = memory.commit(make_entry(0))
+
+        def read() -> None:
+            try:
+                for _ in range(60):
+                    assert memory.recall(make_cue(), RecallPolicy()).positives
+                    assert memory.entry(first.id) == first
+                    assert len(memory) > 0
+            except BaseException as error:
+                wrong.append(error)
+
+        threads = [threading.Thread(target=read) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for i in range(1, 40):
+            memory.commit(make_entry(i))
+        for thread in threads:
+            thread.join()
+    assert wrong == []
 
 
 def test_another_encoder_has_its_own_vectors(tmp_path: Path) -> None:
@@ -216,13 +373,24 @@ def test_an_index_that_looks_wrong_is_built_anew(tmp_path: Path) -> None:
         assert memory.recall(make_cue(), RecallPolicy()) == expected
 
 
-def test_committing_the_same_entry_again_is_harmless_another_under_its_id_is_not(tmp_path: Path) -> None:
+def test_the_same_lesson_is_kept_once(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
         entry = memory.commit(make_entry(1))
         assert memory.commit(make_entry(1)) == entry
-        with pytest.raises(InputError, match=f"entry {entry.id}: another entry has this id already"):
-            memory.commit(make_entry(1, position=5))
+        assert memory.commit(make_entry(1, run="another", position=5)) == entry  # what it says decides
     assert contents(tmp_path) == [entry]
+
+
+def test_another_entry_under_a_known_id_is_refused(tmp_path: Path) -> None:
+    (entry,) = write(tmp_path, make_entry(1))
+    path = tmp_path / "memory_positive.jsonl"
+    path.write_text(path.read_text().replace("SELECT b1", "SELECT edited"))
+    with Memory(tmp_path, WordEncoder()) as memory:
+        with pytest.raises(
+            InputError, match=f"entry {entry.id}: another entry has this id already; nothing was written"
+        ):
+            memory.commit(make_entry(1))
+        assert len(memory) == 1
 
 
 def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:

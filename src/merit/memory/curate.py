@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.memory.entry import Entry, from_record, with_id
+from merit.memory.entry import Entry, from_record, says_the_same, with_id
 from merit.memory.store import MemoryStore, Tombstone
 from merit.types import Polarity
-
-_AT_ONCE = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ def delete(folder: Path, identity: str, reason: str) -> Entry:
         raise InputError(f"{folder}: {one.entry.id} is deleted already ({one.deleted})")
     store = MemoryStore(folder)
     try:
-        store.append(one.entry.polarity, Tombstone(one.entry.id, reason))
+        store.append({one.entry.polarity: [Tombstone(one.entry.id, reason)]})
     finally:
         store.close()
     return one.entry
@@ -59,10 +57,14 @@ def delete(folder: Path, identity: str, reason: str) -> Entry:
 
 def export(folder: Path, path: Path) -> int:
     """Write every entry that is not deleted to one file; returns how many."""
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder; name a file to write to")
+    if path.absolute().parent.resolve() == folder.resolve():
+        raise InputError(f"{path}: lies in the memory's own folder; export to another one")
     entries = [one.entry for one in kept(folder) if one.deleted is None]
     unfinished = path.with_name(path.name + ".part")
     text = "".join(entry.to_line() + "\n" for entry in entries)
-    unfinished.write_bytes(text.encode("utf-8", "surrogatepass"))
+    unfinished.write_text(text, encoding="utf-8")
     unfinished.replace(path)
     return len(entries)
 
@@ -72,10 +74,7 @@ def import_entries(folder: Path, path: Path) -> tuple[int, int]:
     store = MemoryStore(folder)  # the lock first: nobody else may add meanwhile
     try:
         fresh, there = _sift(path, {one.entry.id: one.entry for one in kept(folder)})
-        for polarity in Polarity:
-            entries = [entry for entry in fresh if entry.polarity is polarity]
-            for start in range(0, len(entries), _AT_ONCE):
-                store.append(polarity, *entries[start : start + _AT_ONCE])
+        store.append({polarity: [entry for entry in fresh if entry.polarity is polarity] for polarity in Polarity})
     finally:
         store.close()
     return len(fresh), there
@@ -90,7 +89,7 @@ def _sift(path: Path, known: dict[str, Entry]) -> tuple[list[Entry], int]:
         if with_id(entry).id != entry.id:
             raise InputError(f"{where}: the id {entry.id} does not follow from the entry; it was edited by hand")
         same = known.get(entry.id) or fresh.get(entry.id)
-        if same is not None and same != entry:
+        if same is not None and not says_the_same(same, entry):
             raise InputError(f"{where}: another entry has the id {entry.id} already; nothing was imported")
         if same is None:
             fresh[entry.id] = entry
@@ -126,7 +125,7 @@ def _read(path: Path) -> Iterator[tuple[int, Entry]]:
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             try:
-                record = json.loads(line.decode("utf-8", "surrogatepass"))
-            except (json.JSONDecodeError, UnicodeDecodeError):
+                record = json.loads(line.decode())
+            except (ValueError, RecursionError):
                 raise InputError(f"{path}, line {number}: not valid JSON") from None
             yield number, from_record(record, f"{path}, line {number}")

@@ -6,6 +6,7 @@ a field it does not know is refused.
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -109,12 +110,35 @@ def normalise_sql(sql: str) -> str:
 
 
 def with_id(entry: Entry) -> Entry:
-    """The entry under its own id: a hash of what it says, not of the run or position it was learned at."""
+    """The entry under its own id: a hash of what it says, not of the run or position it was learned at.
+
+    Characters that are none (lone surrogates, which a model can be made to emit) become question marks.
+    """
+    texts: dict[str, Any] = {name: _clean(getattr(entry, name)) for name in _TEXTS}
+    clean = replace(entry, **texts)
+    digest = hashlib.sha256(_canonical(_content(clean)).encode()).hexdigest()[:16]
+    return replace(clean, id=f"{entry.polarity[:3]}-{digest}")
+
+
+def says_the_same(entry: Entry, other: Entry) -> bool:
+    """Whether two entries differ at most in the run, position and episode they were learned at."""
+    return _content(entry) == _content(other)
+
+
+def _content(entry: Entry) -> dict[str, Any]:
     content = asdict(replace(entry, id=""))
     for accidental in ("run", "position", "episode"):
         del content["provenance"][accidental]
-    digest = hashlib.sha256(_canonical(content).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return replace(entry, id=f"{entry.polarity[:3]}-{digest}")
+    return content
+
+
+def _clean(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def checked(entry: Entry) -> Entry:
+    """The entry, if it could be read back."""
+    return from_record({"format": FORMAT, **asdict(entry)}, f"entry {entry.id}")
 
 
 def from_record(record: object, where: str) -> Entry:
@@ -145,6 +169,9 @@ def from_record(record: object, where: str) -> Entry:
 
 
 _OPTIONAL = ("db_error", "outcome_error")
+_TEXTS = ("question", "schema", "before", "db_error", "after", "outcome_error")
+_ID = re.compile(r"(?:pos|neg)-[0-9a-f]{16}")
+_LARGEST = 2**62
 
 
 def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> dict[str, Any]:
@@ -158,8 +185,9 @@ def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> d
         raise InputError(f"{where}: the field {name!r} does not belong to memory format {FORMAT}")
     for name, value in record.items():
         number = name in ("position", "step")
-        fits = isinstance(value, int) and not isinstance(value, bool) if number else isinstance(value, str)
-        fits = fits or (name == "question_id" and isinstance(value, int)) or (value is None and name in _OPTIONAL)
+        fits = type(value) is int and abs(value) < _LARGEST if number else isinstance(value, str)
+        fits = fits or (name == "question_id" and type(value) is int) or (value is None and name in _OPTIONAL)
+        fits = fits and (name != "id" or _ID.fullmatch(str(value)) is not None)
         if not fits and name != "provenance":
             raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
     return record

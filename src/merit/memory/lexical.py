@@ -6,7 +6,7 @@ Texts are tokenised once, when they are added; a query touches only the postings
 import math
 import re
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -69,18 +69,24 @@ class Postings:
         return sum(int(np.count_nonzero(mask[rows])) for rows, _ in self.pieces(token))
 
     def score(self, weights: Mapping[str, float], mean_length: float, mask: Mask | None) -> Floats:
-        """The BM25 score of every row in `mask`, in row order, for weighted tokens."""
+        """The BM25 score of every row in `mask`, in row order, for weighted tokens.
+
+        Whatever the shortcut, each row's sum takes the same steps in the same order, so that equal rows have equal
+        scores to the last bit, in whichever bucket they are.
+        """
         lengths = np.frombuffer(self.lengths, np.uint32) if self.count else np.zeros(0, np.uint32)
         norms = K1 * (1.0 - B + B * lengths / mean_length)
         scores = np.zeros(self.count)
-        alike: defaultdict[int, float] = defaultdict(float)
+        alike: dict[int, Floats] = {}
         part = np.empty(self.count)  # one buffer for all: fresh ones of this size cost more than the arithmetic
         for token, weight in weights.items():
             factor = weight * (K1 + 1.0)
             for rows, times in self.pieces(token):
                 if len(rows) == self.count:  # in every row, as words of the template are
-                    if (often := int(times.min())) == times.max():
-                        alike[often] += factor  # and equally often: all such words are one
+                    if (often := int(times.min())) == times.max():  # and equally often
+                        if often not in alike:
+                            alike[often] = often / (often + norms)
+                        scores += np.multiply(alike[often], factor, out=part)
                         continue
                     np.divide(times, np.add(times, norms, out=part), out=part)
                     scores += np.multiply(part, factor, out=part)
@@ -95,8 +101,6 @@ class Postings:
                     some *= factor
                     some += scores.take(at)
                     scores[at] = some
-        for often, factor in alike.items():
-            scores += np.divide(often * factor, np.add(norms, often, out=part), out=part)
         return scores if mask is None else scores[mask]
 
     def dump(self) -> dict[str, npt.NDArray[np.generic]]:

@@ -96,7 +96,7 @@ class Segment:
     def dump(self) -> dict[str, npt.NDArray[np.generic]]:
         """Everything but the vectors, as flat arrays."""
         columns = {
-            "ids": np.array(self.ids, dtype=np.bytes_),
+            "ids": np.frombuffer("\n".join(self.ids).encode(), np.uint8),
             "offsets": np.array(self.offsets),
             "positions": np.array(self._positions),
             "questions": np.array(self._questions),
@@ -107,7 +107,7 @@ class Segment:
 
     def restore(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
         """Fill an empty segment from a dump."""
-        self.ids = [identity.decode() for identity in arrays["ids"].tolist()]
+        self.ids = arrays["ids"].tobytes().decode().split("\n")
         for name, column in (("offsets", self.offsets), ("positions", self._positions)):
             column.frombytes(arrays[name].astype(np.int64).tobytes())
         for name, column in (("questions", self._questions), ("databases", self._databases)):

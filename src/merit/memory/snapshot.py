@@ -7,6 +7,7 @@ begin with exactly that content, or anything about it looks wrong, it is ignored
 import hashlib
 import json
 import shutil
+import uuid
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from merit.memory.segment import Segment
 from merit.memory.store import MemoryStore
 from merit.models import EncoderIdentity
-from merit.types import Polarity, QuestionId
+from merit.types import Polarity
 
 FORMAT = 1
 _HEADER = "index.json"
@@ -41,7 +42,7 @@ class Snapshot:
 
     encoder: EncoderIdentity | None  # of the vectors
     covered: Mapping[Polarity, Covered]
-    questions: list[QuestionId]  # by code
+    questions: list[str]  # by code
     databases: list[str]
     segments: Mapping[str, Arrays]  # by segment name
 
@@ -57,20 +58,20 @@ def vector_path(index: Path, identity: EncoderIdentity, name: str) -> Path:
     return index / f"vectors-{digest}" / f"{name}.f32"
 
 
-def cover(store: MemoryStore, lines: Mapping[Polarity, int]) -> dict[Polarity, Covered]:
-    """What the entry files hold now."""
-    return {
-        polarity: Covered(size, lines[polarity], _hash(store.path(polarity), size))
-        for polarity in Polarity
-        for size in (store.path(polarity).stat().st_size,)
-    }
+def cover(store: MemoryStore, polarity: Polarity, size: int, lines: int) -> Covered:
+    """The first `size` bytes of an entry file."""
+    return Covered(size, lines, _hash(store.path(polarity), size))
+
+
+def forget(index: Path) -> None:
+    """Make sure that no snapshot is taken for valid while what it stands for is being rebuilt."""
+    (index / _HEADER).unlink(missing_ok=True)
 
 
 def save(index: Path, snapshot: Snapshot) -> None:
     """Write a snapshot; until its header is replaced, the one before it stays the valid one."""
-    contents = "-".join(snapshot.covered[polarity].sha256[:8] for polarity in Polarity)
-    generation = index / f"generation-{contents}"
-    generation.mkdir(parents=True, exist_ok=True)
+    generation = index / f"generation-{uuid.uuid4().hex[:12]}"  # never over an older one
+    generation.mkdir(parents=True)
     for name, arrays in snapshot.segments.items():
         np.savez(generation / f"{name}.npz", **dict(arrays))  # type: ignore[arg-type]
     header = {
@@ -106,7 +107,7 @@ def load(index: Path, store: MemoryStore) -> Snapshot | None:
         segments = {name: _arrays(generation / f"{name}.npz") for name in header["segments"]}
         encoder = EncoderIdentity(**header["encoder"]) if header["encoder"] else None
         return Snapshot(encoder, covered, header["questions"], header["databases"], segments)
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
         return None
 
 

@@ -8,7 +8,7 @@ import fcntl
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -38,6 +38,7 @@ class Line:
     """A committed line and where it stands."""
 
     offset: int
+    length: int
     content: Entry | Tombstone
 
 
@@ -57,22 +58,29 @@ class MemoryStore:
         """The file of one polarity."""
         return self.folder / f"memory_{polarity}.jsonl"
 
-    def append(self, polarity: Polarity, *contents: Entry | Tombstone) -> list[int]:
-        """Commit lines; returns where each starts. When this returns, they survive a crash."""
+    def size(self, polarity: Polarity) -> int:
+        """How many bytes a polarity's file has."""
+        return self.path(polarity).stat().st_size
+
+    def append(self, contents: Mapping[Polarity, Sequence[Entry | Tombstone]]) -> dict[Polarity, list[int]]:
+        """Commit lines, all of them or none; returns where each starts. When this returns, they survive a crash."""
         if not self._files:
             raise MemoryUnusable(f"{self.folder}: opened for reading only")
-        file = self._files[polarity]
-        lines = [(content.to_line() + "\n").encode("utf-8", "surrogatepass") for content in contents]
-        before = os.fstat(file).st_size
+        before = {polarity: os.fstat(self._files[polarity]).st_size for polarity in contents}
+        offsets: dict[Polarity, list[int]] = {}
         try:
-            _write_all(file, b"".join(lines))
-            os.fsync(file)
-        except OSError as error:
-            os.ftruncate(file, before)  # leave no half line behind
-            raise MemoryUnusable(
-                f"{self.path(polarity)}: the entry was not kept ({error.strerror}); nothing else is lost"
-            ) from error
-        return list(accumulate(map(len, lines[:-1]), initial=before))
+            for polarity, lines in contents.items():
+                encoded = [(line.to_line() + "\n").encode() for line in lines]
+                _write_all(self._files[polarity], b"".join(encoded))
+                os.fsync(self._files[polarity])
+                offsets[polarity] = list(accumulate(map(len, encoded[:-1]), initial=before[polarity]))
+        except BaseException as error:
+            for polarity, size in before.items():
+                os.ftruncate(self._files[polarity], size)  # leave no half line behind
+            if isinstance(error, OSError):
+                raise MemoryUnusable(f"{self.folder}: nothing was added ({error.strerror}); nothing is lost") from error
+            raise
+        return offsets
 
     def lines(self, polarity: Polarity, start: int = 0, first_number: int = 1) -> Iterator[Line]:
         """Every committed line from byte `start` on; damage is refused with file and line."""
@@ -85,7 +93,10 @@ class MemoryStore:
             for number, data in enumerate(file, first_number):
                 if not data.endswith(b"\n"):
                     return  # a torn tail: never acknowledged
-                yield Line(offset, _parse(data, f"{path}, line {number}"))
+                content = _parse(data, f"{path}, line {number}")
+                if isinstance(content, Entry) and content.polarity is not polarity:
+                    raise InputError(f"{path}, line {number}: a {content.polarity} entry in the wrong file")
+                yield Line(offset, len(data), content)
                 offset += len(data)
 
     def read(self, polarity: Polarity, offset: int) -> Entry:
@@ -133,8 +144,8 @@ def _write_all(file: int, data: bytes) -> None:
 
 def _parse(data: bytes, where: str) -> Entry | Tombstone:
     try:
-        record: Any = json.loads(data.decode("utf-8", "surrogatepass"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        record: Any = json.loads(data.decode())
+    except (ValueError, RecursionError):
         raise InputError(f"{where}: damaged; restore the file from a copy or remove that line") from None
     if isinstance(record, dict) and "delete" in record and record.get("format") == FORMAT:
         return Tombstone(str(record["delete"]), str(record.get("reason", "")))
@@ -156,10 +167,21 @@ def _cut_torn_tail(path: Path) -> None:
                 keep = start + at + 1
                 break
             keep = start
-        if keep < end:
+        file.seek(keep)
+        if keep < end and _is_whole(file.read()):
+            file.write(b"\n")  # an editor's last line without its newline
+        elif keep < end:
             file.truncate(keep)
             os.fsync(file.fileno())
             _log.warning("%s: cut off %d bytes of a line that was never finished", path, end - keep)
+
+
+def _is_whole(data: bytes) -> bool:
+    try:
+        _parse(data, "")
+    except InputError:
+        return False
+    return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The vectors of one bucket: appended, kept in a file, memory-mapped when opened again."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -26,12 +27,18 @@ class Vectors:
             return np.zeros((0, self._dimension), np.float32)
         return self._rows[: self.count]
 
+    def reserve(self, rows: int) -> None:
+        """Make room for `rows` more, on the disk too; after this, appending them cannot fail."""
+        needed = self.count + rows
+        if self._rows is None:
+            self._rows = self._map(max(needed, _FIRST_ROWS))
+        elif needed > len(self._rows):
+            self._rows = self._grown(max(needed, 2 * self.count))
+
     def append(self, vector: Matrix) -> None:
         """Add a row."""
-        if self._rows is None:
-            self._rows = self._map(_FIRST_ROWS)
-        elif self.count == len(self._rows):
-            self._rows = self._grown(2 * self.count)
+        self.reserve(1)
+        assert self._rows is not None
         self._rows[self.count] = vector
         self.count += 1
 
@@ -45,15 +52,29 @@ class Vectors:
             wider = np.zeros((capacity, self._dimension), np.float32)
             wider[: self.count] = self.matrix
             return wider
-        self._rows = None  # unmap before the file grows
         return self._map(capacity)
 
     def _map(self, capacity: int) -> Matrix:
         if self._path is None:
             return np.zeros((capacity, self._dimension), np.float32)
-        self._path.touch()
-        size = capacity * self._dimension * 4
-        with self._path.open("r+b") as file:
-            file.truncate(max(size, self._path.stat().st_size // (self._dimension * 4) * self._dimension * 4))
-        rows = self._path.stat().st_size // (self._dimension * 4)
+        row_bytes = 4 * self._dimension
+        _extend(self._path, capacity * row_bytes)
+        rows = self._path.stat().st_size // row_bytes
         return np.memmap(self._path, np.float32, "r+", shape=(rows, self._dimension))
+
+
+def rows_in(path: Path, dimension: int) -> int:
+    """How many rows a file has."""
+    return path.stat().st_size // (4 * dimension) if path.is_file() else 0
+
+
+def _extend(path: Path, size: int) -> None:
+    """Make a file at least so large, with real blocks: to write into a mapped hole on a full disk kills a process."""
+    with path.open("ab") as file:
+        missing = size - file.tell()
+        if missing <= 0:
+            return
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), file.tell(), missing)
+        else:
+            file.write(bytes(missing))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from merit.cache import open_cache, write_cache
+from merit.cache import open_cache, read_cache, write_cache
 from merit.models.encoder import Encoder, EncoderIdentity, Matrix
 
 _FILE = "embeddings-v1.sqlite"
@@ -48,8 +48,9 @@ class CachedEncoder:
         self._db.close()
 
     def _fetch(self, key: bytes) -> Matrix | None:
-        row = self._db.execute("SELECT value FROM vector WHERE key = ?", (key,)).fetchone()
-        return None if row is None else np.frombuffer(row[0], np.float32)
+        rows = read_cache(self._db, "SELECT value FROM vector WHERE key = ?", key)
+        whole = rows and len(rows[0][0]) == 4 * self.identity.dimension
+        return np.frombuffer(rows[0][0], np.float32) if whole else None
 
     def _key(self, text: str) -> bytes:
         named = f"{self._encoder.identity!r}\0{text}"
