@@ -112,6 +112,13 @@ def test_what_is_no_vector_is_refused() -> None:
     assert np.allclose(unit_vectors([[3.0, 4.0], [0.0, 0.0]], ["a", "b"], identity), [[0.6, 0.8], [0.0, 0.0]])
 
 
+def test_scaling_twice_changes_nothing() -> None:
+    identity = EncoderIdentity("x", "1", 50)
+    texts = [str(i) for i in range(200)]
+    once = unit_vectors(np.random.default_rng(1).standard_normal((200, 50)), texts, identity)
+    assert np.array_equal(unit_vectors(once, texts, identity), once)
+
+
 def test_no_text_is_encoded_twice(tmp_path: Path) -> None:
     plain = WordEncoder()
     cached = CachedEncoder(plain, tmp_path)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from merit.errors import EncoderFailed
 
 Matrix = npt.NDArray[np.float32]
+_SINGLE = 1e-6  # how far from 1 rounding to single precision takes a length
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,4 +46,6 @@ def unit_vectors(raw: npt.ArrayLike, texts: Sequence[str], identity: EncoderIden
     if not np.isfinite(matrix).all():
         raise EncoderFailed(f"{identity.name}: the encoder returned a vector that is not a number; nothing was kept")
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return (matrix / np.where(lengths > 0.0, lengths, 1.0)).astype(np.float32)
+    # What has length 1 already, or none, is left as it is: scaling it again would change its last bits.
+    settled = (np.abs(lengths - 1.0) < _SINGLE) | (lengths == 0.0)
+    return (matrix / np.where(settled, 1.0, lengths)).astype(np.float32)
