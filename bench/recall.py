@@ -33,7 +33,6 @@ from rank_bm25 import BM25Okapi
 
 from merit.memory import Cue, Entry, Grade, Memory, Provenance, RecallPolicy
 from merit.memory.lexical import tokenise
-from merit.memory.recall import Catalogue, _share
 from merit.memory.segment import Segment
 from merit.models import EncoderIdentity
 from merit.types import FailureSubtype, FailureType, Polarity, Status
@@ -128,9 +127,7 @@ def median_ms(work: Callable[[], object], repeat: int) -> float:
 
 def pools(memory: Memory, cue: Cue) -> list[Segment]:
     """The segments that full MERIT recalls from: the cue's type in both polarities."""
-    catalogue = Catalogue(list(memory._segments.values()), -1, -1, memory._store.read)
-    typed = [segment for segment in catalogue.segments if segment.type is cue.type]
-    return [_share(segment, catalogue, cue, RecallPolicy()).segment for segment in typed]
+    return [segment for segment in memory._segments.values() if segment.type is cue.type]
 
 
 def naive(

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from merit import example
 from merit.data import Dataset, load
 
-# Shared machines stall at times; a slow example is no failure. MERIT_FUZZ multiplies the examples of the fuzzers.
+# Shared machines stall at times; a slow example is no failure.
 settings.register_profile("merit", deadline=None, suppress_health_check=list(HealthCheck))
 settings.load_profile("merit")
 

@@ -9,7 +9,8 @@ import signal
 import stat
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -156,20 +157,25 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
-    """A limit on file sizes stands in for the disk: writing beyond it fails as on a full one."""
-    memory = Memory(tmp_path, WordEncoder())
-    kept = memory.commit(make_entry(1))
-    size = (tmp_path / "memory_positive.jsonl").stat().st_size
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """Stands in for a full disk: writing beyond the limit fails as on one."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, before[1]))  # room for a part of the next line
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
-        with pytest.raises(MemoryUnusable, match="nothing was added"):
-            memory.commit(make_entry(2))
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, WordEncoder())
+    kept = memory.commit(make_entry(1))
+    size = (tmp_path / "memory_positive.jsonl").stat().st_size
+    with no_file_larger_than(size + 100), pytest.raises(MemoryUnusable, match="nothing was added"):
+        memory.commit(make_entry(2))  # there is room for a part of the line
     assert (tmp_path / "memory_positive.jsonl").stat().st_size == size
     later = memory.commit(make_entry(3))
     assert {entry.id for entry in memory.recall(make_cue(), RecallPolicy()).positives} == {kept.id, later.id}
@@ -231,15 +237,8 @@ def test_no_room_for_vectors_is_found_out_before_anything_is_written(tmp_path: P
     memory = Memory(tmp_path, WordEncoder(384))
     for i in range(64):
         memory.commit(make_entry(i))
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, before[1]))
-    try:
-        with pytest.raises(MemoryUnusable, match="nothing was added"):
-            memory.commit(make_entry(64))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
+    with no_file_larger_than(150_000), pytest.raises(MemoryUnusable, match="nothing was added"):
+        memory.commit(make_entry(64))
     assert len(contents(tmp_path)) == 64
     memory.commit(make_entry(64))
     expected = memory.recall(make_cue(), RecallPolicy())

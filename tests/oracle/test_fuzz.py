@@ -25,9 +25,11 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Dataset, 
     root = tmp_path_factory.mktemp("fuzz")
     example.build(root)
     dataset = load("spider", root)
+    before = dataset.content_hash()
     judge = open_judge(dataset, "suite", cache=None, timeout_s=TIMEOUT_S)
     yield dataset, judge
     judge.close()
+    assert dataset.content_hash() == before  # and nothing was written
 
 
 names = st.sampled_from(

@@ -2,7 +2,8 @@
 
 Nearly every statement ends within milliseconds and is run here, on a pooled connection with tight caps. One that
 meets such a cap has not failed: it is run again from the start in an isolated process, under the caller's own limits,
-and only that answer counts. So no statement can hold or bloat this process, and answers do not depend on the lane.
+and only that answer counts. This process is held for a fraction of a second at most, and answers do not depend on the
+lane.
 """
 
 import os
