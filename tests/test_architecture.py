@@ -12,11 +12,14 @@ SOURCE = Path(merit.__file__).parent
 # A room may import the rooms of earlier floors; rooms on one floor do not know each other.
 FLOORS = [
     {"errors", "types"},
-    {"cache"},
+    {"cache", "reading"},
     {"data", "example", "models", "sql"},
     {"oracle"},
     {"failure", "memory"},
+    {"prompts"},
+    {"agent"},
     {"score"},
+    {"stream"},
     {"cli"},
 ]
 ABOVE_ALL = {"__init__", "__main__"}

@@ -24,15 +24,18 @@ def cache_folder() -> Path:
         raise CacheUnusable("there is no home folder to keep a cache in; set MERIT_CACHE to a folder") from None
 
 
-def open_cache(folder: Path | None, name: str, tables: str) -> sqlite3.Connection:
-    """The cache file `name` in `folder` with its `tables`, or without a folder one in memory."""
+def open_cache(folder: Path | None, name: str, tables: str, *, precious: bool = False) -> sqlite3.Connection:
+    """The cache file `name` in `folder` with its `tables`, or without a folder one in memory.
+
+    A precious one holds what was paid for: a damaged file is refused instead of started anew, and writes survive more.
+    """
     if folder is None:
         db = sqlite3.connect(":memory:", check_same_thread=False)
         db.executescript(tables)
         return db
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return _open_file(folder / name, tables)
+        return _open_file(folder / name, tables, precious)
     except (OSError, sqlite3.OperationalError) as error:
         raise CacheUnusable(
             f"{folder}: cannot keep a cache here ({error}); set MERIT_CACHE to another folder"
@@ -59,15 +62,17 @@ def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[obj
         _log.warning("a cache was not written: %s", error)
 
 
-def _open_file(path: Path, tables: str) -> sqlite3.Connection:
+def _open_file(path: Path, tables: str, precious: bool) -> sqlite3.Connection:
     try:
-        return _prepare(path, tables)
+        return _prepare(path, tables, precious)
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise
+        if precious:
+            raise CacheUnusable(f"{path}: damaged ({error}); restore it from a copy, or move it away") from error
         _log.warning("%s is damaged (%s) and is started anew", path, error)
         path.unlink()
-        return _prepare(path, tables)
+        return _prepare(path, tables, precious)
 
 
 def _use_wal(db: sqlite3.Connection) -> None:
@@ -83,11 +88,12 @@ def _use_wal(db: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _prepare(path: Path, tables: str) -> sqlite3.Connection:
+def _prepare(path: Path, tables: str, precious: bool) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     try:
         _use_wal(db)
-        db.execute("PRAGMA synchronous=OFF")  # losing a cache to a power cut costs time only
+        # Losing a cache to a power cut costs time only, unless its content was paid for.
+        db.execute(f"PRAGMA synchronous={'NORMAL' if precious else 'OFF'}")
         db.executescript(tables)
     except sqlite3.Error:
         db.close()

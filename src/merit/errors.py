@@ -6,7 +6,13 @@ MeritError
 ├── ReferenceFailed     a benchmark's own reference SQL does not run
 ├── CacheUnusable       a cache folder cannot be used
 ├── MemoryUnusable      a memory folder cannot be used
-└── EncoderFailed       an encoder cannot be loaded, or returns what is no vector
+├── EncoderFailed       an encoder cannot be loaded, or returns what is no vector
+├── ModelFailed         a language model cannot be loaded, reached or understood
+│   ├── ContextOverflow     a prompt is longer than the model can read
+│   ├── NotRecorded         a replayed recording has no answer to a prompt
+│   └── BudgetSpent         the allowance of tokens or money is used up
+├── RunUnusable         a run folder is damaged, busy, or of another run
+└── AuditFailed         a run does not follow from its own records
 """
 
 
@@ -38,12 +44,42 @@ class EncoderFailed(MeritError):
     """An encoder cannot be loaded, reached or trusted."""
 
 
+class ModelFailed(MeritError):
+    """A language model gave no answer, however often it was asked; every answer so far is kept."""
+
+
+class ContextOverflow(ModelFailed):
+    """A prompt does not fit into the model's context."""
+
+
+class NotRecorded(ModelFailed):
+    """A recording was asked something it does not hold."""
+
+
+class BudgetSpent(ModelFailed):
+    """What the user allowed to be spent is spent."""
+
+
+class RunUnusable(MeritError):
+    """A run folder cannot be created, continued or read; nothing in it was changed."""
+
+
+class AuditFailed(MeritError):
+    """A record of a run contradicts another one."""
+
+
 __all__ = [
+    "AuditFailed",
+    "BudgetSpent",
     "CacheUnusable",
+    "ContextOverflow",
     "DatabaseUnusable",
     "EncoderFailed",
     "InputError",
     "MemoryUnusable",
     "MeritError",
+    "ModelFailed",
+    "NotRecorded",
     "ReferenceFailed",
+    "RunUnusable",
 ]

@@ -35,7 +35,7 @@ class Score:
     def by_status(self) -> dict[str, int]:
         """How many predictions came to each status."""
         counts = Counter(verdict.status for verdict in self.verdicts.values())
-        return {status.value: counts[status] for status in Status}
+        return {status.value: counts[status] for status in Status if status is not Status.EXECUTED}
 
     def by_database(self) -> dict[str, tuple[int, int]]:
         """Right answers and questions of each database."""

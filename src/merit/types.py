@@ -13,6 +13,14 @@ class Status(StrEnum):
     DENOTATION_MISMATCH = "DENOTATION_MISMATCH"
     EXECUTION_ERROR = "EXECUTION_ERROR"
     TIMEOUT = "TIMEOUT"
+    EXECUTED = "EXECUTED"  # it ran, and nobody said whether it is right (only in the regime dbms_only)
+
+
+class Regime(StrEnum):
+    """How much of the truth an agent is told (SPEC.md, feedback regimes)."""
+
+    DENOTATION_CONFIRMED = "denotation_confirmed"  # right or wrong
+    DBMS_ONLY = "dbms_only"  # whether it ran
 
 
 class Cause(StrEnum):
@@ -86,8 +94,17 @@ class Question:
     id: QuestionId
     db_id: str
     text: str
-    evidence: str = ""
+    evidence: str | None = None  # None where the benchmark gives none at all
     difficulty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A solved question of a training split, to be shown as an example."""
+
+    question: str
+    sql: str
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +119,8 @@ class Verdict:
     def correct(self) -> bool:
         """Whether the attempt is right."""
         return self.status is Status.CORRECT
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether an episode ends here: right, or running where nobody can say what is right."""
+        return self.status in (Status.CORRECT, Status.EXECUTED)

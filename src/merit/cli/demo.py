@@ -10,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit import example
-from merit.cli.score import SECONDS, show
+from merit.cli.options import SECONDS
+from merit.cli.score import show
 from merit.data import load, read_predictions
 from merit.oracle import open_judge
 from merit.score import score

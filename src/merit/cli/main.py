@@ -5,10 +5,14 @@ import sys
 import click
 
 from merit import __version__
+from merit.cli.audit import audit
 from merit.cli.data import data
 from merit.cli.demo import demo
 from merit.cli.memory import memory
+from merit.cli.methods import methods
+from merit.cli.run import predict, run
 from merit.cli.score import score
+from merit.cli.show import show
 from merit.errors import MeritError
 
 
@@ -18,7 +22,7 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
-for command in (data, demo, memory, score):
+for command in (audit, data, demo, memory, methods, predict, run, score, show):
     cli.add_command(command)
 
 

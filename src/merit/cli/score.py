@@ -12,45 +12,29 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from merit.cache import cache_folder
-from merit.data import LAYOUTS, load, read_predictions
+from merit.cli.options import CACHE, DATA, DATASET, PROTOCOL, SPLIT, TIMEOUT, open_data
+from merit.data import read_predictions
 from merit.errors import InputError
 from merit.oracle import open_judge
 from merit.score import Score, accuracy, write_verdicts
 from merit.score import score as run
 from merit.types import Verdict
 
-SECONDS = click.FloatRange(min=0.01, max=86_400.0)
-
 
 @click.command()
-@click.argument("dataset", type=click.Choice(sorted(LAYOUTS)))
-@click.option("--data", "root", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+@DATASET
+@DATA
 @click.option(
     "--pred", type=click.Path(path_type=Path), required=True, help="JSON lines with id and sql, or one SQL a line."
 )
-@click.option(
-    "--protocol",
-    type=click.Choice(["db", "suite"]),
-    help="Original databases, or the test suite (default where there is one).",
-)
-@click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
+@PROTOCOL
+@SPLIT
 @click.option("--out", type=click.Path(path_type=Path), help="Write each verdict here, one JSON object a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--partial", is_flag=True, help="Score only the questions that the file answers.")
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=SECONDS,
-    default=30.0,
-    show_default=True,
-    help="Seconds for one execution.",
-)
+@TIMEOUT
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Predictions judged at a time.")
-@click.option(
-    "--cache",
-    type=click.Path(path_type=Path),
-    help="Folder for reference results (default: MERIT_CACHE or the user's cache folder).",
-)
+@CACHE
 @click.option("--no-cache", is_flag=True, help="Compute every reference result anew.")
 def score(
     dataset: str,
@@ -70,8 +54,7 @@ def score(
     _check_out(out, pred)
     if math.isnan(timeout_s):
         raise InputError("--timeout: nan is no number of seconds")
-    loaded = load(dataset, root, split)
-    chosen = protocol or ("suite" if loaded.suites else "db")
+    loaded, chosen = open_data(dataset, root, split, protocol)
     predictions = read_predictions(pred, loaded.questions, loaded.absent(chosen))
     folder = None if no_cache else (cache or cache_folder())
     with (

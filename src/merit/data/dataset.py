@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from merit.data.files import hash_file, read_records
 from merit.data.schema import Schema, read_schemas
 from merit.errors import InputError
+from merit.reading import hash_file, read_records
 from merit.types import Question
 
 _SIDECARS = ("-journal", "-shm", "-wal")  # SQLite's own files beside a database
@@ -152,15 +152,17 @@ def _database_files(folder: Path, db_id: str) -> tuple[Path, ...]:
 
 def _question(record: dict[str, Any], number: int, where: str) -> Question:
     identity = record.get("question_id", number)
-    optional = {name: record.get(name) or "" for name in ("evidence", "difficulty")}
+    evidence, difficulty = record.get("evidence"), record.get("difficulty") or ""
     if isinstance(identity, bool) or not isinstance(identity, int | str):
         raise InputError(f"{where}: the field 'question_id' should be a number or a text, not {identity!r}")
-    for name, value in optional.items():
+    for name, value in (("evidence", evidence or ""), ("difficulty", difficulty)):
         if not isinstance(value, str):
             raise InputError(f"{where}: the field {name!r} should be a text, not {value!r}")
     if not record["db_id"].isprintable():
         raise InputError(f"{where}: the field 'db_id' cannot be {record['db_id']!r}")
-    return Question(id=identity, db_id=record["db_id"], text=record["question"], **optional)
+    return Question(
+        id=identity, db_id=record["db_id"], text=record["question"], evidence=evidence, difficulty=difficulty
+    )
 
 
 def _check(questions: Iterable[Question], schemas: Mapping[str, Schema], path: Path) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from merit.data.files import check_fields, parse_json, read_json_lines, read_text
 from merit.errors import InputError
+from merit.reading import check_fields, parse_json, read_json_lines, read_text
 from merit.types import Question, QuestionId
 
 _BIRD_MARK = "\t----- bird -----\t"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from merit.data.files import read_records
 from merit.errors import InputError
+from merit.reading import read_records
 
 
 @dataclass(frozen=True, slots=True)

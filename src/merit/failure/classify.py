@@ -63,8 +63,8 @@ RULES = (
 
 def classify(verdict: Verdict) -> Failure:
     """Name the failure of an unsuccessful attempt."""
-    if verdict.correct:
-        raise ValueError("a correct attempt has no failure to name")
+    if verdict.satisfied:
+        raise ValueError("an attempt that did not fail has no failure to name")
     for rule in RULES:
         if rule.matches(verdict):
             return rule.failure

@@ -1,7 +1,26 @@
 """Language models and encoders: what answers and what embeds. Must never know a reference."""
 
+from merit.models.answers import AnswerStore, answer_key
+from merit.models.asked_once import AskedOnce, Sent
 from merit.models.cached import CachedEncoder
+from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
+from merit.models.completers import open_completer
 from merit.models.encoder import Encoder, EncoderIdentity, unit_vectors
 from merit.models.encoders import open_encoder
 
-__all__ = ["CachedEncoder", "Encoder", "EncoderIdentity", "open_encoder", "unit_vectors"]
+__all__ = [
+    "AnswerStore",
+    "AskedOnce",
+    "CachedEncoder",
+    "Completer",
+    "Completion",
+    "Encoder",
+    "EncoderIdentity",
+    "ModelIdentity",
+    "Sampling",
+    "Sent",
+    "answer_key",
+    "open_completer",
+    "open_encoder",
+    "unit_vectors",
+]

@@ -3,17 +3,18 @@
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from merit.errors import DatabaseUnusable
+from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore, encode
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
 from merit.sql import Error, Limits, Rows, Sandbox, Timeout
-from merit.types import Cause, Question, Status, Verdict
+from merit.types import Cause, Question, QuestionId, Status, Verdict
 
 _CORRECT = Verdict(Status.CORRECT)
 _MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
@@ -58,6 +59,16 @@ class Judge:
                 self._verdicts.clear()
             self._verdicts[key] = verdict
         return verdict
+
+    def unjudgeable(self, questions: Iterable[Question]) -> dict[QuestionId, str]:
+        """Questions whose own reference fails, with the reason; computes every reference on the way."""
+        failing = {}
+        for question in questions:
+            try:
+                self._references.of(question)
+            except ReferenceFailed as error:
+                failing[question.id] = str(error)
+        return failing
 
     def close(self) -> None:
         """Save what was learned and give everything back."""

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from merit.data import Dataset
-from merit.data.files import read_records
 from merit.oracle.judge import Judge
 from merit.oracle.reference import References
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import BIRD, SPIDER
+from merit.reading import read_records
 from merit.sql import Limits, SQLiteSandbox
 from merit.types import QuestionId
 

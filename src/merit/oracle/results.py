@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from merit.cache import open_cache, read_cache, write_cache
-from merit.data.files import hash_file
+from merit.reading import hash_file
 from merit.sql import Row
 
 _FILE = "references-v2.sqlite"

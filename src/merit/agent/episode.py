@@ -1,0 +1,185 @@
+"""The episode (paper, Algorithm 1): judge, classify, recall, ask again, until the judge is satisfied or K is used up.
+
+Attempts stay in their episode. Nothing here writes to the memory: `finalise` turns a finished episode into at most one
+entry, and the stream commits it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from merit import prompts
+from merit.agent.method import Method
+from merit.agent.work import Work
+from merit.failure import classify
+from merit.memory import Cue, Memory, Recall, failure_context
+from merit.models import Completer, Completion, Sampling
+from merit.oracle import Oracle
+from merit.prompts import Family, Prompt, parse_reflection, parse_sql
+from merit.types import Demonstration, Failure, Question, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The shared first answer, y(0); tokens are 0 where its maker did not say."""
+
+    sql: str
+    reply: str
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question in its place in the stream."""
+
+    question: Question
+    schema: str
+    position: int
+    draft: Draft
+    reads_from: int  # entries of earlier positions than this may be recalled: `position`, but for controls
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One SQL, what was asked to get it, and what became of it."""
+
+    sql: str
+    reply: str
+    prompt_tokens: int
+    output_tokens: int
+    verdict: Verdict
+    failure: Failure | None
+    prompt_sha256: str | None = None  # None for the shared first answer
+    recall: Recall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """What the model said about its failures."""
+
+    text: str
+    reply: str
+    prompt_tokens: int
+    output_tokens: int
+    prompt_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A finished question."""
+
+    task: Task
+    attempts: tuple[Attempt, ...]
+    reflections: tuple[Reflection, ...]
+
+    @property
+    def final(self) -> Attempt:
+        """The attempt that stands."""
+        return self.attempts[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A method with everything it works with."""
+
+    method: Method
+    budget: int
+    family: Family
+    completer: Completer
+    oracle: Oracle
+    memory: Memory
+    sampling: Sampling = field(default_factory=Sampling)
+    demonstrations: tuple[Demonstration, ...] = ()
+    work: Work = field(default_factory=Work)
+
+
+async def repair(agent: Agent, task: Task) -> Episode:
+    """Algorithm 1, lines 3 to 22, for one question."""
+    draft = task.draft
+    verdict = await _judge(agent, task.question, draft.sql)
+    attempts = [Attempt(draft.sql, draft.reply, draft.prompt_tokens, draft.output_tokens, verdict, _failure(verdict))]
+    reflections: list[Reflection] = []
+    while agent.method.repairs and (failure := attempts[-1].failure) is not None:
+        if agent.method.reflects:
+            reflections.append(await _reflect(agent, task, attempts, failure))
+        if len(attempts) > agent.budget:
+            break
+        recall = await _recall(agent, task, attempts, failure)
+        prompt = repair_prompt(agent, task, attempts, failure, recall, reflections)
+        reply = await _ask(agent, prompt)
+        sql = parse_sql(reply.text)
+        verdict = await _judge(agent, task.question, sql)
+        cost = (reply.prompt_tokens, reply.output_tokens)
+        attempts.append(Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall))
+    return Episode(task, tuple(attempts), tuple(reflections))
+
+
+def repair_prompt(
+    agent: Agent,
+    task: Task,
+    attempts: Sequence[Attempt],
+    failure: Failure,
+    recall: Recall | None,
+    reflections: Sequence[Reflection],
+) -> Prompt:
+    """The prompt of the next attempt."""
+    return prompts.repair(
+        agent.family,
+        task.question,
+        task.schema,
+        [(attempt.sql, attempt.verdict) for attempt in attempts],
+        failure,
+        positives=recall.positives if recall else (),
+        negatives=recall.negatives if recall else (),
+        reflections=[reflection.text for reflection in reflections],
+        demonstrations=agent.demonstrations,
+    )
+
+
+def reflection_prompt(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Prompt:
+    """The prompt of the next reflection."""
+    tried = [(attempt.sql, attempt.verdict) for attempt in attempts]
+    return prompts.reflection(agent.family, task.question, task.schema, tried, failure)
+
+
+def cue_of(task: Task, attempts: Sequence[Attempt], failure: Failure) -> Cue:
+    """What the memory is asked after the latest of these attempts."""
+    last = attempts[-1]
+    return Cue(
+        question=task.question.text,
+        question_id=task.question.id,
+        db_id=task.question.db_id,
+        position=task.reads_from,
+        step=len(attempts),
+        sql=last.sql,
+        failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
+        type=failure.type,
+    )
+
+
+def _failure(verdict: Verdict) -> Failure | None:
+    return None if verdict.satisfied else classify(verdict)
+
+
+async def _judge(agent: Agent, question: Question, sql: str) -> Verdict:
+    with agent.work.of("judge"):
+        return await asyncio.to_thread(agent.oracle.judge, question, sql)
+
+
+async def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Recall | None:
+    if agent.method.recall is None:
+        return None
+    with agent.work.of("recall"):
+        return await asyncio.to_thread(agent.memory.recall, cue_of(task, attempts, failure), agent.method.recall)
+
+
+async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Reflection:
+    prompt = reflection_prompt(agent, task, attempts, failure)
+    reply = await _ask(agent, prompt)
+    return Reflection(parse_reflection(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, prompt.sha256)
+
+
+async def _ask(agent: Agent, prompt: Prompt) -> Completion:
+    with agent.work.of("model"):
+        return await agent.completer.complete(prompt.text, agent.sampling)

@@ -1,0 +1,115 @@
+"""Every method, baseline and ablation of the paper as a value in one table (SPEC.md, methods that must exist)."""
+
+from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from merit.errors import InputError
+from merit.memory import Databases, RecallPolicy, TypeFilter
+from merit.types import Polarity
+
+BOTH = frozenset(Polarity)
+POSITIVE = frozenset({Polarity.POSITIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to repair; two methods that differ in a field differ in nothing else."""
+
+    name: str
+    summary: str
+    repairs: bool = True  # whether failed first answers are repaired at all
+    reflects: bool = False  # a reflection after every unsuccessful attempt, shown to the next one
+    demonstrations: int = 0  # solved questions of the training split in every repair prompt
+    recall: RecallPolicy | None = None  # what of the memory a repair prompt shows
+    writes: frozenset[Polarity] = frozenset()  # what a finalised episode may leave behind
+    online: bool = True  # False: reads the memory of the whole stream, so it is a control and no online method
+
+    @property
+    def encodes(self) -> bool:
+        """Whether it needs an encoder."""
+        return self.recall is not None and self.recall.dense and self.recall.random_seed is None
+
+    def seeded(self, seed: int) -> "Method":
+        """The method in the stream of a seed; only random recall depends on it."""
+        if self.recall is None or self.recall.random_seed is None:
+            return self
+        return replace(self, recall=replace(self.recall, random_seed=seed))
+
+    def record(self) -> dict[str, Any]:
+        """All fields as plain values."""
+        return {**asdict(self), "writes": sorted(self.writes)}
+
+
+ITERATIVE = Method("iterative", "Repairs from feedback and the episode's own history; remembers nothing.")
+MERIT = Method(
+    "merit",
+    "Recalls up to 3 confirmed changes and 1 failed direction of the same failure type, ranked by both channels.",
+    recall=RecallPolicy(),
+    writes=BOTH,
+)
+
+
+def _ablation(name: str, summary: str, **policy: Any) -> Method:
+    return replace(MERIT, name=name, summary=summary, recall=replace(RecallPolicy(), **policy))
+
+
+_ALL = (
+    replace(ITERATIVE, name="zero_shot", summary="The shared first answer, never repaired.", repairs=False),
+    ITERATIVE,
+    replace(
+        ITERATIVE,
+        name="vanilla",
+        summary="iterative with 4 fixed examples of the training split in every repair prompt.",
+        demonstrations=4,
+    ),
+    replace(
+        ITERATIVE,
+        name="reflexion",
+        summary="iterative with a reflection after every unsuccessful attempt; reflections stay in their episode.",
+        reflects=True,
+    ),
+    replace(
+        _ablation(
+            "dynamic_rag",
+            "merit with one pool for everything, at most 4 entries, no failure type, and only confirmed changes kept.",
+            one_pool=True,
+            type_filter=TypeFilter.NONE,
+        ),
+        writes=POSITIVE,
+    ),
+    MERIT,
+    _ablation(
+        "merit_type_reliability",
+        "merit that filters by reliable failure types only, and prefers the same type by 0.10 for the others.",
+        type_filter=TypeFilter.RELIABILITY,
+    ),
+    replace(
+        _ablation("positive_only", "merit without failed directions: neither recalled nor kept.", negatives=0),
+        writes=POSITIVE,
+    ),
+    _ablation("no_type_filter", "merit over all failure types.", type_filter=TypeFilter.NONE),
+    _ablation("no_dense", "merit ranked by BM25 alone.", dense=False),
+    _ablation("no_bm25", "merit ranked by dense similarity alone.", lexical=False),
+    _ablation("random_same_type", "merit that draws from its pools at random, seeded.", random_seed=0),
+    _ablation(
+        "cross_database_only", "merit that recalls nothing learned on the current database.", databases=Databases.OTHER
+    ),
+    replace(
+        MERIT,
+        name="transductive_batch",
+        summary="NOT ONLINE, a control: all are repaired as by iterative, then again with merit's recall over what all "
+        "the others left.",
+        online=False,
+    ),
+)
+METHODS = {method.name: method for method in _ALL}
+
+
+def find_method(name: str) -> Method:
+    """The method of a name; for a name that is none, the nearest is offered."""
+    if name in METHODS:
+        return METHODS[name]
+    near = get_close_matches(name, METHODS, n=1, cutoff=0.5)
+    offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
+    raise InputError(f"there is no method {name!r}; {offer}")

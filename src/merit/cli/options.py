@@ -1,0 +1,49 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+
+import click
+
+from merit.data import LAYOUTS, Dataset, load
+
+SECONDS = click.FloatRange(min=0.01, max=86_400.0)
+
+DATASET = click.argument("dataset", type=click.Choice(sorted(LAYOUTS)))
+DATA = click.option("--data", "root", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+SPLIT = click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
+PROTOCOL = click.option(
+    "--protocol",
+    type=click.Choice(["db", "suite"]),
+    help="Original databases, or the test suite (default where there is one).",
+)
+TIMEOUT = click.option(
+    "--timeout", "timeout_s", type=SECONDS, default=30.0, show_default=True, help="Seconds for one execution."
+)
+CACHE = click.option(
+    "--cache",
+    type=click.Path(path_type=Path),
+    help="Folder for answers, embeddings and reference results (default: MERIT_CACHE or the user's cache folder).",
+)
+MODEL = click.option(
+    "--model",
+    required=True,
+    metavar="URI",
+    help="openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE.",
+)
+ENCODER = click.option(
+    "--encoder",
+    default="wordllama",
+    show_default=True,
+    metavar="URI",
+    help="wordllama, sentence-transformers:NAME or openai:MODEL.",
+)
+CONCURRENCY = click.option(
+    "--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Model calls under way at a time."
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+
+
+def open_data(name: str, root: Path, split: str, protocol: str | None) -> tuple[Dataset, str]:
+    """A dataset and the protocol to judge it by."""
+    dataset = load(name, root, split)
+    return dataset, protocol or ("suite" if dataset.suites else "db")

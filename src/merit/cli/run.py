@@ -1,0 +1,227 @@
+"""`merit predict` and `merit run`: first answers, and a method over a stream."""
+
+import asyncio
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from merit.agent import Method, find_method
+from merit.cache import cache_folder
+from merit.cli.options import (
+    CACHE,
+    CONCURRENCY,
+    DATA,
+    DATASET,
+    ENCODER,
+    JSON,
+    MODEL,
+    PROTOCOL,
+    SPLIT,
+    TIMEOUT,
+    open_data,
+)
+from merit.errors import InputError
+from merit.models import AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
+from merit.models.answers import FILE as ANSWERS
+from merit.oracle import open_judge
+from merit.stream import Progress, Setup, open_setup, stream_order
+from merit.stream import predict as predict_all
+from merit.stream import run as run_stream
+from merit.stream.setup import DEFAULT_BUDGET, family_of, usable_questions
+from merit.types import Regime
+
+_OUT = click.Path(path_type=Path)
+
+
+@click.command()
+@DATASET
+@DATA
+@MODEL
+@click.option("--out", type=_OUT, required=True, help="The file of first answers; one that was begun is completed.")
+@SPLIT
+@PROTOCOL
+@click.option("--limit", type=click.IntRange(min=1), help="Only so many questions.")
+@click.option("--seed", type=int, help="With --limit: the first of this seed's stream instead of the dataset's.")
+@CONCURRENCY
+@CACHE
+def predict(
+    dataset: str,
+    root: Path,
+    model: str,
+    out: Path,
+    split: str,
+    protocol: str | None,
+    limit: int | None,
+    seed: int | None,
+    concurrency: int,
+    cache: Path | None,
+) -> None:
+    """Generate the first answers that every method starts from, once and greedily."""
+    loaded, chosen = open_data(dataset, root, split, protocol)
+    if not out.absolute().parent.is_dir() or out.is_dir():
+        raise InputError(f"{out}: name a file in a folder that is there")
+    folder = cache or cache_folder()
+    if seed is None:
+        absent = loaded.absent(chosen)
+        questions = [question for question in loaded.questions if question.db_id not in absent]
+    else:
+        with closing(open_judge(loaded, chosen, cache=folder)) as judge:
+            questions = stream_order(usable_questions(loaded, chosen, judge), seed)
+    questions = questions[:limit]
+
+    async def go() -> int:
+        completer = AskedOnce(open_completer(model, concurrency=concurrency), AnswerStore(folder / ANSWERS))
+        try:
+            with _bar(Console(stderr=True)) as bar:
+                task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
+                return await predict_all(
+                    loaded,
+                    questions,
+                    family_of(loaded),
+                    completer,
+                    Sampling(),
+                    out,
+                    at_once=2 * concurrency,
+                    on_answer=lambda done, total: bar.update(task, completed=done, total=total),
+                )
+        finally:
+            await completer.close()
+
+    click.echo(f"{asyncio.run(go())} first answers added to {out}")
+
+
+@click.command()
+@DATASET
+@DATA
+@click.option("--initial", type=_OUT, required=True, help="First answers, from `merit predict` or any prediction file.")
+@click.option("--method", "method_name", required=True, help="One of `merit methods`.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides the order of the questions.")
+@MODEL
+@ENCODER
+@click.option("--out", type=_OUT, required=True, help="The run's folder; a run that was begun goes on.")
+@click.option(
+    "--budget", type=click.IntRange(min=0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of the stream.")
+@click.option(
+    "--regime",
+    type=click.Choice([regime.value for regime in Regime]),
+    default=Regime.DENOTATION_CONFIRMED.value,
+    show_default=True,
+    help="How much of the truth the agent is told.",
+)
+@click.option("--examples", type=_OUT, help="The fixed examples of the method vanilla: question and sql a line.")
+@SPLIT
+@PROTOCOL
+@TIMEOUT
+@CONCURRENCY
+@CACHE
+@JSON
+def run(
+    dataset: str,
+    root: Path,
+    initial: Path,
+    method_name: str,
+    seed: int,
+    model: str,
+    encoder: str,
+    out: Path,
+    budget: int,
+    limit: int | None,
+    regime: str,
+    examples: Path | None,
+    split: str,
+    protocol: str | None,
+    timeout_s: float,
+    concurrency: int,
+    cache: Path | None,
+    as_json: bool,
+) -> None:
+    """Run a method over a stream of questions, or go on with a run."""
+    method = find_method(method_name)
+    loaded, chosen = open_data(dataset, root, split, protocol)
+    folder = cache or cache_folder()
+
+    async def go() -> dict[str, Any]:
+        completer = AskedOnce(open_completer(model, concurrency=concurrency), AnswerStore(folder / ANSWERS))
+        encoding = CachedEncoder(open_encoder(encoder), folder) if method.encodes else None
+        judge = open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)
+        try:
+            setup = open_setup(
+                loaded,
+                chosen,
+                judge,
+                initial=initial,
+                method=method,
+                seed=seed,
+                completer=completer,
+                encoder=encoding,
+                budget=budget,
+                regime=Regime(regime),
+                limit=limit,
+                examples=examples,
+                timeout_s=timeout_s,
+            )
+            return await _run_shown(setup, out)
+        finally:
+            judge.close()
+            if encoding is not None:
+                encoding.close()
+            await completer.close()
+
+    found = asyncio.run(go())
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        _show(found, method, out)
+
+
+async def _run_shown(setup: Setup, out: Path) -> dict[str, Any]:
+    with _bar(Console(stderr=True)) as bar:
+        task = bar.add_task(f"{setup.method.name}, seed {setup.seed}", total=setup.length, said="")
+
+        def heard(progress: Progress) -> None:
+            first = 100 * progress.initial_right / max(1, progress.answered)
+            now = 100 * progress.right / max(1, progress.answered)
+            said = (
+                f"{now:.1f}% right ({first:.1f}% at first), {progress.repaired} repaired, "
+                f"{progress.entries} remembered, {progress.tokens / 1000:,.0f}k tokens"
+            )
+            bar.update(task, completed=progress.done, total=progress.total, said=said)
+
+        return await run_stream(setup, out, heard)
+
+
+def _bar(console: Console) -> Bar:
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[said]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def _show(found: dict[str, Any], method: Method, out: Path) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    label = "" if method.online else "  [bold red]not an online method: it reads the whole stream[/]"
+    console.print(f"[bold]{found['method']}[/]{label}")
+    console.print(
+        f"  accuracy      {found['accuracy']:.2f}% of {found['questions']} questions, "
+        f"{found['initial_accuracy']:.2f}% at first"
+    )
+    console.print(f"  repaired      {found['repaired']}, {found['steps']:.3f} steps for each wrong first answer")
+    console.print(f"  oscillation   {found['oscillation']:.2f}%")
+    console.print(f"  calls         {found['calls']['total']}, {found['tokens']['total']} tokens")
+    entries = found["entries"]
+    console.print(f"  memory        {entries['positive']} positive, {entries['negative']} negative entries")
+    console.print(f"  run           {out}")

@@ -1,0 +1,81 @@
+"""A completer that never asks for the same answer twice, not even at the same time."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from merit.errors import BudgetSpent
+from merit.models.answers import AnswerStore, answer_key
+from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
+
+
+@dataclass(slots=True)
+class Sent:
+    """What was really asked of the model, as opposed to what a run counts."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0  # added up over calls that ran side by side
+    reused: int = 0  # answers that were there already
+
+    @property
+    def tokens(self) -> int:
+        """All tokens sent and received."""
+        return self.prompt_tokens + self.output_tokens
+
+
+class AskedOnce:
+    """Another completer's answers, kept in a store; a question under way is waited for, not asked again."""
+
+    def __init__(self, completer: Completer, store: AnswerStore, *, max_tokens: int | None = None) -> None:
+        self._completer = completer
+        self._store = store
+        self._max_tokens = max_tokens
+        self._under_way: dict[bytes, asyncio.Task[Completion]] = {}
+        self.sent = Sent()
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._completer.identity
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer, from the store where it is there."""
+        key = answer_key(self.identity, prompt, sampling)
+        if (known := self._store.get(key)) is not None:
+            self.sent.reused += 1
+            return known
+        task = self._under_way.get(key)
+        if task is None:
+            task = self._under_way[key] = asyncio.create_task(self._ask(key, prompt, sampling))
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # somebody may still be waiting
+        # Whoever stops waiting leaves the question under way: its answer is paid for.
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Stop what is under way and give everything back."""
+        tasks = list(self._under_way.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._completer.close()
+        self._store.close()
+
+    async def _ask(self, key: bytes, prompt: str, sampling: Sampling) -> Completion:
+        try:
+            if self._max_tokens is not None and self.sent.tokens >= self._max_tokens:
+                raise BudgetSpent(
+                    f"{self.sent.tokens} tokens were used of the {self._max_tokens} allowed; every answer is kept: "
+                    "allow more and run the same command again"
+                )
+            started = time.monotonic()
+            completion = await self._completer.complete(prompt, sampling)
+            self.sent.calls += 1
+            self.sent.seconds += time.monotonic() - started
+            self.sent.prompt_tokens += completion.prompt_tokens
+            self.sent.output_tokens += completion.output_tokens
+            self._store.put(key, self.identity, completion)
+            return completion
+        finally:
+            del self._under_way[key]

@@ -1,0 +1,42 @@
+"""Language models by URI.
+
+`openai:MODEL`             any OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)
+`llamacpp:FILE.gguf`       llama.cpp in this process (extra `[llamacpp]`); `?context=TOKENS` sets its context
+`scripted:FILE`            answers from a script, for tests and examples
+`replay:FILE`              answers from a recording only; `#MODEL` where it has several
+"""
+
+from pathlib import Path
+
+from merit.errors import InputError
+from merit.models.answers import AnswerStore
+from merit.models.completer import Completer
+from merit.models.endpoint import EndpointCompleter
+from merit.models.llamacpp import CONTEXT_TOKENS, LlamaCppCompleter
+from merit.models.replay import ReplayCompleter
+from merit.models.scripted import read_script
+
+
+def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
+    """The language model that a URI names."""
+    kind, _, name = uri.partition(":")
+    if kind == "openai" and name:
+        return EndpointCompleter(name, concurrency=concurrency)
+    if kind == "llamacpp" and name:
+        path, _, options = name.partition("?")
+        return LlamaCppCompleter(Path(path), context_tokens=_context(options, uri))
+    if kind == "scripted" and name:
+        return read_script(Path(name))
+    if kind == "replay" and name:
+        path, _, model = name.partition("#")
+        return ReplayCompleter(AnswerStore(Path(path), create=False), model)
+    raise InputError(f"{uri}: unknown model; use openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE")
+
+
+def _context(options: str, uri: str) -> int:
+    if not options:
+        return CONTEXT_TOKENS
+    name, _, value = options.partition("=")
+    if name != "context" or not value.isdecimal() or int(value) < 512:
+        raise InputError(f"{uri}: the only option is ?context=TOKENS, with at least 512 tokens")
+    return int(value)

@@ -1,0 +1,139 @@
+"""Any OpenAI-compatible chat endpoint: vLLM, llama.cpp's server, Ollama, hosted ones.
+
+OPENAI_BASE_URL says where it is, OPENAI_API_KEY opens it. What may pass is asked again, with growing pauses, until an
+answer comes or nothing has worked for a while; what will not pass is reported as itself.
+"""
+
+import asyncio
+import os
+import random
+import time
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import httpx2
+
+from merit.errors import ContextOverflow, ModelFailed
+from merit.models.completer import Completion, ModelIdentity, Sampling
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
+_CONTEXT_WORDS = ("context length", "context size", "context_length", "maximum context", "too many tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to keep asking."""
+
+    request_s: float = 300.0  # for one answer; a busy CPU server takes minutes
+    connect_s: float = 10.0
+    faults_s: float = 45.0  # of nothing but faults
+    first_pause_s: float = 0.25
+    longest_pause_s: float = 8.0
+    longest_wait_s: float = 300.0  # that an endpoint may ask for
+    tries: int = 20  # of one call, whatever happens to the others
+
+
+class _Fault(Exception):
+    """Something that may pass."""
+
+    def __init__(self, message: str, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
+class EndpointCompleter:
+    """A chat endpoint, with at most `concurrency` requests under way."""
+
+    def __init__(self, model: str, *, concurrency: int = 32, patience: Patience | None = None) -> None:
+        self._base = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+        self._model = model
+        self._patience = patience or Patience()
+        self._places = asyncio.Semaphore(concurrency)
+        self._answered_at = time.monotonic()  # when the endpoint last gave an answer
+        self._quiet_until = 0.0
+        self._client = httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"} if (key := os.environ.get("OPENAI_API_KEY")) else {},
+            timeout=httpx2.Timeout(self._patience.request_s, connect=self._patience.connect_s, pool=None),
+            limits=httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
+        )
+        self.identity = ModelIdentity(f"openai:{model}", os.environ.get("MERIT_MODEL_REVISION", ""))
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The endpoint's answer, asked for again while it may still come."""
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": "user", "content": prompt}],
+            "temperature": sampling.temperature,
+            "max_tokens": sampling.max_tokens,
+        }
+        if sampling.seed is not None:
+            body["seed"] = sampling.seed
+        started, pause = time.monotonic(), self._patience.first_pause_s
+        for tried in count(1):
+            try:
+                async with self._places:
+                    await asyncio.sleep(max(0.0, self._quiet_until - time.monotonic()))
+                    completion = await self._ask(body)
+            except _Fault as fault:
+                self._give_up_on(fault, started, tried)
+                if fault.wait_s is not None:  # it said when to come back, and means everybody
+                    self._quiet_until = max(self._quiet_until, time.monotonic() + fault.wait_s)
+                await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that callers spread out
+                pause = min(2 * pause, self._patience.longest_pause_s)
+            else:
+                self._answered_at = time.monotonic()
+                return completion
+        raise AssertionError("unreachable")
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def _ask(self, body: dict[str, Any]) -> Completion:
+        try:
+            async with asyncio.timeout(self._patience.request_s):  # httpx's own limit is per read: a drip passes it
+                response = await self._client.post(f"{self._base}/chat/completions", json=body)
+        except TimeoutError:
+            raise _Fault(f"no answer within {self._patience.request_s:g} s") from None
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            raise _Fault(f"{type(error).__name__} {error}".strip()) from None
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            raise ModelFailed(f"{self._base}: no usable address ({error}); check OPENAI_BASE_URL") from None
+        if response.status_code != 200:
+            self._refuse(response)
+        try:
+            reply = response.json()
+            choice, usage = reply["choices"][0], reply["usage"]
+            return Completion(
+                choice["message"]["content"] or "", int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+            )
+        except (ValueError, LookupError, TypeError) as error:
+            raise _Fault(f"an answer that is no completion ({error!r})") from None
+
+    def _refuse(self, response: httpx2.Response) -> None:
+        status, said = response.status_code, " ".join(response.text.split())[:300]
+        if status in _PASSING:
+            raise _Fault(f"status {status}", _asked_to_wait(response, self._patience.longest_wait_s))
+        if any(words in said.lower() for words in _CONTEXT_WORDS):
+            raise ContextOverflow(f"{self.identity.name}: a prompt does not fit into the model's context ({said})")
+        raise ModelFailed(
+            f"{self._base}: answered {status} for model {self._model} ({said}); "
+            "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
+        )
+
+    def _give_up_on(self, fault: _Fault, started: float, tried: int) -> None:
+        """Stop when neither this call nor any other has been answered for a while, or this one never is."""
+        since = max(started, self._answered_at, self._quiet_until)
+        if time.monotonic() - since > self._patience.faults_s or tried >= self._patience.tries:
+            raise ModelFailed(
+                f"{self._base}: no answer after {time.monotonic() - started:.0f} s and {tried} tries ({fault}); every "
+                "answer so far is kept: run the same command again when the endpoint is back"
+            )
+
+
+def _asked_to_wait(response: httpx2.Response, longest_s: float) -> float | None:
+    try:
+        return min(max(float(response.headers["retry-after"]), 0.0), longest_s)
+    except (KeyError, ValueError):
+        return None

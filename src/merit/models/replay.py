@@ -1,0 +1,37 @@
+"""A recording that answers in a model's place, and says so when it cannot."""
+
+from merit.errors import InputError, NotRecorded
+from merit.models.answers import AnswerStore, answer_key
+from merit.models.completer import Completion, ModelIdentity, Sampling
+
+
+class ReplayCompleter:
+    """Answers only what the recorded model answered."""
+
+    def __init__(self, store: AnswerStore, model: str = "") -> None:
+        """Replay the answers of `model`, which need not be named where the recording has one only."""
+        self._store = store
+        found = [identity for identity, _ in store.models() if model in ("", identity.name)]
+        if len(found) != 1:
+            known = ", ".join(identity.name for identity, _ in store.models()) or "none"
+            raise InputError(f"{store.path}: name the model to replay as replay:FILE#MODEL; recorded are: {known}")
+        self._identity = found[0]
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The recorded model's: a replayed run is that model's run."""
+        return self._identity
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The recorded answer."""
+        key = answer_key(self._identity, prompt, sampling)
+        if (found := self._store.get(key)) is not None:
+            return found
+        raise NotRecorded(
+            f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()}; "
+            "ask a live model with --model"
+        )
+
+    async def close(self) -> None:
+        """Close the recording."""
+        self._store.close()

@@ -1,0 +1,60 @@
+"""A model that answers from a script: for tests and examples, and honest about it in its name.
+
+A script is a JSON-lines file. Each line has `reply`, and optionally `contains`, a text or a list of texts that must all
+occur in the prompt; the first line that fits answers. So an answer depends on the prompt alone.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from merit.errors import InputError, ModelFailed
+from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.reading import check_fields, read_json_lines, read_text
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of a script."""
+
+    contains: tuple[str, ...]
+    reply: str
+
+
+class ScriptedCompleter:
+    """Answers by the first rule that fits; tokens are counted as words."""
+
+    def __init__(self, rules: Sequence[Rule], name: str = "scripted") -> None:
+        self._rules = tuple(rules)
+        revision = hashlib.sha256(repr(self._rules).encode()).hexdigest()[:16]
+        self.identity = ModelIdentity(name, revision)
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - a script does not sample
+        """The reply of the first rule that fits."""
+        for rule in self._rules:
+            if all(text in prompt for text in rule.contains):
+                return Completion(rule.reply, len(prompt.split()), len(rule.reply.split()))
+        raise ModelFailed(
+            f"{self.identity.name}: no line of the script fits the prompt that ends {prompt[-60:]!r}; "
+            "end the script with a line that has no 'contains'"
+        )
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+def read_script(path: Path) -> ScriptedCompleter:
+    """The model that a script file describes."""
+    rules = []
+    for number, record in read_json_lines(read_text(path), path):
+        where = f"{path}, line {number}"
+        check_fields(record, {"reply": str}, where)
+        contains = record.get("contains", [])
+        texts = [contains] if isinstance(contains, str) else contains
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            raise InputError(f"{where}: the field 'contains' should be a text or a list of texts, not {contains!r}")
+        rules.append(Rule(tuple(texts), record["reply"]))
+    if not rules:
+        raise InputError(f"{path}: the script is empty")
+    return ScriptedCompleter(rules, f"scripted:{path.name}")

@@ -1,0 +1,52 @@
+"""Solved questions of a training split, to be shown as examples: the one place where references leave this room.
+
+They are fixed, they come from the training split only, and none of them may be a question that is being asked.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from merit.data import Dataset, load
+from merit.errors import InputError
+from merit.reading import check_fields, read_json_lines, read_records, read_text
+from merit.types import Demonstration
+
+# Which records of a training split: those of the paper's released configuration for Spider.
+_SPIDER_TRAIN = (0, 34, 62, 225)
+
+
+def fixed_demonstrations(dataset: Dataset, count: int, file: Path | None) -> tuple[Demonstration, ...]:
+    """`count` examples for every prompt of a stream over `dataset`: those of `file`, or its training split's."""
+    found = _from_file(file) if file is not None else _from_train(dataset, count)
+    where = file or dataset.root
+    if len(found) != count:
+        raise InputError(f"{where}: {len(found)} examples, but the method shows {count}")
+    asked = {" ".join(question.text.lower().split()) for question in dataset.questions}
+    for one in found:
+        if " ".join(one.question.lower().split()) in asked:
+            raise InputError(f"{where}: the example {one.question!r} is a question of the stream itself; take others")
+    return tuple(found)
+
+
+def _from_file(path: Path) -> Sequence[Demonstration]:
+    found = []
+    for number, record in read_json_lines(read_text(path), path):
+        check_fields(record, {"question": str, "sql": str}, f"{path}, line {number}")
+        found.append(Demonstration(record["question"], record["sql"], str(record.get("evidence") or "")))
+    return found
+
+
+def _from_train(dataset: Dataset, count: int) -> Sequence[Demonstration]:
+    layout = dataset.layout
+    if dataset.split == "train" or not any((dataset.root / name).is_file() for name in layout.questions["train"]):
+        raise InputError(
+            f"{dataset.root}: this method shows solved training questions, and {layout.name} has none here beside "
+            f"{dataset.split}; give --examples FILE with a question and its sql a line"
+        )
+    train = load(layout.name, dataset.root, "train")
+    records = read_records(train.questions_file, {layout.reference_field: str})
+    chosen = _SPIDER_TRAIN if len(records) > max(_SPIDER_TRAIN) else [i * len(records) // count for i in range(count)]
+    return [
+        Demonstration(train.questions[i].text, records[i][layout.reference_field], train.questions[i].evidence or "")
+        for i in sorted(set(chosen))
+    ]

@@ -1,0 +1,18 @@
+"""How everything is said to a model, and how its replies are read. Must never know a reference."""
+
+from merit.prompts.render import BIRD, SPIDER, VERSION, Family, Prompt, initial, reflection, repair, templates_hash
+from merit.prompts.reply import parse_reflection, parse_sql
+
+__all__ = [
+    "BIRD",
+    "SPIDER",
+    "VERSION",
+    "Family",
+    "Prompt",
+    "initial",
+    "parse_reflection",
+    "parse_sql",
+    "reflection",
+    "repair",
+    "templates_hash",
+]

@@ -1,0 +1,181 @@
+"""The prompt family merit-prompts-v3 (paper, appendix "Prompt Templates"): one user message, no system prompt."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from merit.errors import InputError
+from merit.memory import Entry
+from merit.prompts.template import fill, names, read
+from merit.types import Demonstration, Failure, Question, Verdict
+
+T = TypeVar("T")
+VERSION = "merit-prompts-v3"
+_NONE = "(none)"
+Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Which benchmark a prompt speaks to: its name in the version line, and whether it gives evidence."""
+
+    name: str
+    evidence: bool
+
+
+SPIDER = Family("spider", evidence=False)
+BIRD = Family("bird", evidence=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A message to a model."""
+
+    version: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        """What records keep of it; `merit audit` renders the text again."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def initial(family: Family, question: Question, schema: str) -> Prompt:
+    """Ask for a first answer (Listing "Shared initial SQL-generation prompt")."""
+    return _prompt("initial", family, question, schema, {})
+
+
+def repair(
+    family: Family,
+    question: Question,
+    schema: str,
+    tried: Sequence[Tried],
+    failure: Failure,
+    *,
+    positives: Sequence[Entry] = (),
+    negatives: Sequence[Entry] = (),
+    reflections: Sequence[str] = (),
+    demonstrations: Sequence[Demonstration] = (),
+) -> Prompt:
+    """Ask for a revision (Listing "MERIT repair prompt"); the static examples are the baseline `vanilla`'s alone."""
+    verdict = tried[-1][1]
+    return _prompt(
+        "repair",
+        family,
+        question,
+        schema,
+        {
+            "STATIC_EXAMPLES_IF_ANY": _static_examples(demonstrations),
+            "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": _lines(_positive(i, entry) for i, entry in _numbered(positives)),
+            "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": _lines(_negative(i, entry) for i, entry in _numbered(negatives)),
+            "LOCAL_REFLECTIONS_OR_(none)": _lines(
+                f"[Local reflection {i}] {text}" for i, text in _numbered(reflections)
+            ),
+            "STATUS": verdict.status,
+            "ERROR_TYPE": failure.type,
+            "DATABASE_ERROR_OR_(none)": verdict.error or _NONE,
+            "ALL_PREVIOUS_SQL_ATTEMPTS": "\n\n".join(
+                fill("history", {"INDEX": str(i), "SQL": sql}) for i, (sql, _) in _numbered(tried)
+            ),
+        },
+    )
+
+
+def reflection(family: Family, question: Question, schema: str, tried: Sequence[Tried], failure: Failure) -> Prompt:
+    """Ask what went wrong (Listing "Reflection-generation prompt"); only the Reflexion-style baseline does."""
+    outcomes = [
+        fill(
+            "outcome",
+            {
+                "INDEX": str(i),
+                "SQL": sql,
+                "STATUS": verdict.status,
+                "DATABASE_ERROR_OR_(none)": verdict.error or _NONE,
+            },
+        )
+        for i, (sql, verdict) in _numbered(tried)
+    ]
+    values = {"ERROR_TYPE": failure.type, "ATTEMPTS_AND_OUTCOMES": "\n\n".join(outcomes)}
+    return _prompt("reflection", family, question, schema, values)
+
+
+def templates_hash() -> str:
+    """One hash over all template files."""
+    text = "".join(f"{name}\0{read(name)}\0" for name in names())
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _prompt(purpose: str, family: Family, question: Question, schema: str, values: dict[str, str]) -> Prompt:
+    version = f"{family.name}-{purpose}-v3"
+    common = {
+        "PROMPT_VERSION": version,
+        "DATABASE_SCHEMA": schema,
+        "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question) if family.evidence else "",
+        "QUESTION": question.text,
+    }
+    return Prompt(version, fill(purpose, {**common, **values}))
+
+
+def _evidence(question: Question) -> str:
+    if question.evidence is None:
+        raise InputError(
+            f"question {question.id}: the field 'evidence' is missing, and BIRD's prompts need it; "
+            "add it to the questions file (an empty text where there is none)"
+        )
+    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE})
+
+
+def _positive(number: int, entry: Entry) -> str:
+    return fill(
+        "positive",
+        {
+            "INDEX": str(number),
+            "ENTRY_ID": entry.id,
+            "ERROR_TYPE": entry.type,
+            "PREVIOUS_FAILURE_CONTEXT": entry.failure_context,
+            "FAILED_SQL_TO_CORRECT_SQL_TRANSITION": entry.delta,
+            "SQL_CHANGE": entry.delta,
+        },
+    )
+
+
+def _negative(number: int, entry: Entry) -> str:
+    return fill(
+        "negative",
+        {
+            "INDEX": str(number),
+            "ENTRY_ID": entry.id,
+            "ERROR_TYPE": entry.type,
+            "FAILURE_CONTEXT": entry.failure_context,
+            "SQL_CHANGE": entry.delta,
+            "OUTCOME": entry.outcome,
+            "DATABASE_ERROR": entry.observed_error,
+        },
+    )
+
+
+def _static_examples(demonstrations: Sequence[Demonstration]) -> str:
+    if not demonstrations:
+        return ""
+    examples = [
+        fill(
+            "demonstration",
+            {
+                "INDEX": str(i),
+                "QUESTION": one.question,
+                "EVIDENCE_IF_ANY": f"Evidence: {one.evidence}" if one.evidence else "",
+                "SQL": one.sql,
+            },
+        )
+        for i, one in _numbered(demonstrations)
+    ]
+    return fill("demonstrations", {"EXAMPLES": "\n".join(examples)})
+
+
+def _numbered(items: Sequence[T]) -> Iterable[tuple[int, T]]:
+    return enumerate(items, 1)
+
+
+def _lines(parts: Iterable[str]) -> str:
+    return "\n".join(parts) or _NONE

@@ -1,0 +1,230 @@
+"""A run on disk. Every file is appended to line by line or appears whole, and says its format.
+
+manifest.json        what the run is                        stream.json          questions, schemas, first answers
+trajectories.jsonl   one line a turn: the episode           retrievals.jsonl     one line a recall: pools and scores
+predictions.jsonl    one line a question: the final SQL     memory/              the two memory files
+metrics.json         the paper's accounting, at the end     timings.json         what it took, which differs each time
+
+A turn is committed when its trajectory line is whole: it is written last. Whatever a crash left of an unfinished turn
+is cut off when the run goes on.
+"""
+
+import fcntl
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Method
+from merit.errors import RunUnusable
+from merit.memory import Databases, RecallPolicy, TypeFilter
+from merit.reading import parse_json, read_text
+from merit.stream.manifest import FORMAT, difference, run_id
+from merit.stream.setup import read_stream, stream_text
+from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
+from merit.types import Polarity, QuestionId
+
+MANIFEST, STREAM, METRICS, TIMINGS = "manifest.json", "stream.json", "metrics.json", "timings.json"
+TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
+MEMORY, LOCK = "memory", "run.lock"
+_APPENDED = (RETRIEVALS, PREDICTIONS, TRAJECTORIES)  # in the order in which a turn is written
+
+
+def memory_file(polarity: Polarity) -> str:
+    """Where a run keeps the entries of a polarity."""
+    return f"{MEMORY}/memory_{polarity}.jsonl"
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as its files have it."""
+
+    path: Path
+    manifest: dict[str, Any]
+    method: Method
+    questions: dict[QuestionId, StreamQuestion]
+    turns: list[Turn]
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What decides the run's content."""
+        found: dict[str, Any] = self.manifest["identity"]
+        return found
+
+
+class RunFolder:
+    """The folder of one run, open for going on. One process at a time."""
+
+    def __init__(self, path: Path, manifest: dict[str, Any], questions: dict[QuestionId, StreamQuestion]) -> None:
+        self.path = path
+        self.turns: list[Turn] = []
+        self._files: dict[str, int] = {}
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._begin(manifest, questions)
+            for name in _APPENDED:
+                self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except BlockingIOError:
+            self.close()
+            raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it") from None
+        except OSError as error:
+            self.close()
+            raise RunUnusable(f"{error.filename or path}: cannot be written ({error.strerror})") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, turn: Turn) -> None:
+        """Write a turn, its trajectory last; its entry must be in the memory already."""
+        lines = {
+            RETRIEVALS: recall_lines(turn),
+            PREDICTIONS: [prediction_line(turn)] if turn.phase is Phase.ANSWER else [],
+            TRAJECTORIES: [turn_line(turn)],
+        }
+        for name in _APPENDED:
+            data = "".join(line + "\n" for line in lines[name]).encode()
+            try:
+                while data:
+                    data = data[os.write(self._files[name], data) :]
+            except OSError as error:
+                raise RunUnusable(
+                    f"{self.path / name}: cannot be written ({error.strerror}); everything before this turn is kept: "
+                    "run the same command again"
+                ) from error
+        self.turns.append(turn)
+
+    def write_whole(self, name: str, record: dict[str, Any]) -> None:
+        """Write a file that appears whole or not at all."""
+        write_json(self.path / name, record)
+
+    def forget_metrics(self) -> None:
+        """Take away metrics that are about to be out of date."""
+        (self.path / METRICS).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Give back files and lock."""
+        for file in (*self._files.values(), self._lock):
+            with suppress(OSError):
+                os.close(file)
+        self._files = {}
+
+    def _begin(self, manifest: dict[str, Any], questions: dict[QuestionId, StreamQuestion]) -> None:
+        if (self.path / MANIFEST).is_file():
+            found = read_manifest(self.path)
+            if differs := difference(found["identity"], manifest["identity"]):
+                raise RunUnusable(f"{self.path}: holds another run: {differs}; choose another --out")
+            view = read_run(self.path, torn=True)
+            self.turns = _cut_to_whole_turns(view)
+            return
+        strangers = sorted(p.name for p in self.path.iterdir() if p.name not in (LOCK, STREAM, f"{STREAM}.part"))
+        if [name for name in strangers if name != f"{MANIFEST}.part"]:
+            raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
+        _write(self.path / STREAM, stream_text(questions))
+        self.write_whole(MANIFEST, manifest)
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """A run's manifest."""
+    if not (path / MANIFEST).is_file():
+        raise RunUnusable(f"{path}: there is no run here (no {MANIFEST})")
+    found = parse_json(read_text(path / MANIFEST), path / MANIFEST)
+    if not isinstance(found, dict) or not isinstance(found.get("identity"), dict):
+        raise RunUnusable(f"{path / MANIFEST}: not the manifest of a run")
+    if found.get("format") != FORMAT:
+        raise RunUnusable(f"{path / MANIFEST}: a run of format {found.get('format')!r}, this merit reads {FORMAT}")
+    if found.get("run") != run_id(found["identity"]):
+        raise RunUnusable(f"{path / MANIFEST}: the field 'run' does not follow from the identity; it was edited")
+    return found
+
+
+def read_run(path: Path, *, torn: bool = False) -> RunView:
+    """A run's manifest, stream and turns; `torn` lets a last line that was never finished pass."""
+    manifest = read_manifest(path)
+    questions = read_stream(parse_json(read_text(path / STREAM), path / STREAM), str(path / STREAM))
+    turns = [
+        read_turn(parse_json(line, path / TRAJECTORIES, number), questions, f"{path / TRAJECTORIES}, line {number}")
+        for number, line in enumerate(read_lines(path / TRAJECTORIES, torn=torn), 1)
+    ]
+    return RunView(path, manifest, method_of(manifest, path), questions, turns)
+
+
+def read_lines(path: Path, *, torn: bool = False) -> list[str]:
+    """The lines of a file that was appended to."""
+    if not path.is_file():
+        return []
+    *lines, rest = path.read_bytes().decode("utf-8", "replace" if torn else "strict").split("\n")
+    if rest and not torn:
+        raise RunUnusable(f"{path}: the last line is not finished; run the same command again to go on")
+    return lines
+
+
+def method_of(manifest: dict[str, Any], path: Path) -> Method:
+    """The method a manifest names, exactly as it was."""
+    record = dict(manifest["identity"].get("method") or {})
+    try:
+        policy = record.pop("recall")
+        if policy is not None:
+            kinds = {"type_filter": TypeFilter(policy["type_filter"]), "databases": Databases(policy["databases"])}
+            policy = RecallPolicy(**{**policy, **kinds})
+        writes = frozenset(Polarity(polarity) for polarity in record.pop("writes"))
+        return Method(recall=policy, writes=writes, **record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunUnusable(f"{path / MANIFEST}: the field 'method' is no method of this merit ({error})") from None
+
+
+def write_json(path: Path, record: dict[str, Any]) -> None:
+    """Write JSON for people and programs; the file appears whole or not at all."""
+    _write(path, json.dumps(record, ensure_ascii=False, indent=2) + "\n")
+
+
+def _write(path: Path, text: str) -> None:
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except OSError as error:
+        raise RunUnusable(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def _cut_to_whole_turns(view: RunView) -> list[Turn]:
+    """Find how many turns are whole in every file, and cut off what follows them."""
+    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, *map(memory_file, Polarity))}
+    used = dict.fromkeys(files, 0)
+    whole: list[Turn] = []
+    for turn in view.turns:
+        needs = {RETRIEVALS: turn.recalls, PREDICTIONS: int(turn.phase is Phase.ANSWER), TRAJECTORIES: 1}
+        if turn.entry is not None:
+            needs[memory_file(_polarity(turn.entry))] = 1
+        if any(used[name] + count > len(files[name]) for name, count in needs.items()):
+            break
+        for name, count in needs.items():
+            used[name] += count
+        whole.append(turn)
+    for name, lines in files.items():
+        _cut(view.path / name, sum(map(len, lines[: used[name]])))
+    return whole
+
+
+def _polarity(entry: str) -> Polarity:
+    return Polarity.POSITIVE if entry.startswith("pos-") else Polarity.NEGATIVE
+
+
+def _raw_lines(path: Path) -> list[bytes]:
+    if not path.is_file():
+        return []
+    return [line + b"\n" for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+def _cut(path: Path, size: int) -> None:
+    if path.is_file() and path.stat().st_size > size:
+        os.truncate(path, size)

@@ -1,0 +1,96 @@
+"""The shared first answers: one file that every method of a comparison starts from."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Draft
+from merit.data import Dataset, read_predictions
+from merit.errors import InputError
+from merit.models import Completion, ModelIdentity
+from merit.prompts import Prompt, parse_sql
+from merit.reading import check_fields, read_json_lines, read_text
+from merit.types import Question, QuestionId
+
+FORMAT = 1
+_FIELDS = {
+    "id": object,
+    "db_id": str,
+    "question": str,
+    "sql": str,
+    "reply": str,
+    "prompt_tokens": int,
+    "output_tokens": int,
+}
+
+
+def initial_line(question: Question, prompt: Prompt, completion: Completion, model: ModelIdentity) -> str:
+    """A first answer as one line of JSON; it names its question, so that it cannot be taken for another's."""
+    record = {
+        "format": FORMAT,
+        "id": question.id,
+        "db_id": question.db_id,
+        "question": question.text,
+        "sql": parse_sql(completion.text),
+        "reply": completion.text,
+        "prompt_tokens": completion.prompt_tokens,
+        "output_tokens": completion.output_tokens,
+        "prompt_version": prompt.version,
+        "model": f"{model.name}@{model.revision}" if model.revision else model.name,
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, Draft]:
+    """First answers by question: `merit predict`'s own file, or any prediction file that `merit score` reads."""
+    text = read_text(path)
+    if not _is_ours(text):
+        predictions = read_predictions(path, dataset.questions, dataset.absent(protocol))
+        return {identity: Draft(sql, sql) for identity, sql in predictions.items()}
+    asked = {question.id: question for question in dataset.questions}
+    drafts: dict[QuestionId, Draft] = {}
+    for number, record in read_json_lines(text, path):
+        where = f"{path}, line {number}"
+        check_initial(record, asked, where)
+        if record["id"] in drafts:
+            raise InputError(f"{where}: question {record['id']} was answered before; keep one line for each id")
+        drafts[record["id"]] = Draft(record["sql"], record["reply"], record["prompt_tokens"], record["output_tokens"])
+    return drafts
+
+
+def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str) -> None:
+    """Complain unless a line is a first answer to one of the questions asked."""
+    check_fields(record, {"format": int, **_FIELDS}, where)
+    if record["format"] != FORMAT:
+        raise InputError(f"{where}: first answers of format {record['format']}, this merit reads {FORMAT}")
+    question = asked.get(record["id"]) if isinstance(record["id"], int | str) else None
+    if question is None:
+        raise InputError(
+            f"{where}: the dataset has no question with id {record['id']!r}; were these made for other data?"
+        )
+    for name, here in (("db_id", question.db_id), ("question", question.text)):
+        if record[name] != here:
+            raise InputError(
+                f"{where}: the {name} of question {question.id} is {record[name]!r} there and {here!r} in the dataset; "
+                "these first answers were made for other data: make them anew with `merit predict`"
+            )
+
+
+def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], path: Path) -> None:
+    """Complain about questions without a first answer."""
+    without = [question.id for question in questions if question.id not in drafts]
+    if without:
+        raise InputError(
+            f"{path}: {len(without)} of {len(questions)} questions have no first answer (the first is {without[0]}); "
+            "complete the file with `merit predict`"
+        )
+
+
+def _is_ours(text: str) -> bool:
+    first = text.lstrip("\ufeff \n").split("\n", 1)[0]
+    try:
+        record = json.loads(first)
+    except ValueError:
+        return False
+    return isinstance(record, dict) and "reply" in record and "format" in record

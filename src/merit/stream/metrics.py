@@ -1,0 +1,119 @@
+"""The paper's accounting, from the turns of a run alone (SPEC.md, "Episodes, calls, tokens")."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from merit.agent import Attempt, Episode, Method, Reflection
+from merit.errors import AuditFailed
+from merit.memory import normalise_sql
+from merit.score import accuracy
+from merit.stream.turn import Phase, Turn
+from merit.types import Status
+
+FORMAT = 1
+
+
+def metrics(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
+    """Everything that can be counted; every number follows from the trajectories."""
+    answers = [turn for turn in turns if turn.phase is Phase.ANSWER]
+    wrong = [turn for turn in answers if not turn.initial_correct]
+    repaired = [turn for turn in wrong if turn.final_correct]
+    steps = sum(_repairs(turn.episode) for turn in answers)
+    retrievals = sum(turn.recalls for turn in turns)
+    entries = sum(turn.entry is not None for turn in turns)
+    questions, right = len(answers), sum(turn.final_correct for turn in answers)
+    return {
+        "format": FORMAT,
+        "method": method.name,
+        "online": method.online,
+        "questions": questions,
+        "initial_correct": questions - len(wrong),
+        "correct": right,
+        "initial_accuracy": accuracy(questions - len(wrong), questions),
+        "accuracy": accuracy(right, questions),
+        "repaired": len(repaired),
+        "repaired_at_step": _counts(_repairs(turn.episode) for turn in repaired),
+        "steps": round(steps / len(wrong), 3) if wrong else 0.0,
+        "oscillating": sum(oscillates(turn.episode) for turn in answers),
+        "oscillation": accuracy(sum(oscillates(turn.episode) for turn in answers), questions),
+        "calls": _calls(turns),
+        "tokens": _tokens(turns),
+        "judged": sum(len(turn.episode.attempts) for turn in turns),
+        "retrieval_calls": retrievals,
+        "embedding_calls": retrievals + entries if method.encodes else 0,
+        "entries": {
+            "positive": sum((turn.entry or "").startswith("pos-") for turn in turns),
+            "negative": sum((turn.entry or "").startswith("neg-") for turn in turns),
+        },
+        "initial_status": _statuses(turn.episode.attempts[0] for turn in answers),
+        "final_status": _statuses(turn.episode.final for turn in answers),
+        "initial_failures": _counts(f.type for turn in answers if (f := turn.episode.attempts[0].failure) is not None),
+    }
+
+
+def oscillates(episode: Episode) -> bool:
+    """Whether a trajectory contains the same SQL twice."""
+    sqls = [normalise_sql(attempt.sql) for attempt in episode.attempts]
+    return len(set(sqls)) < len(sqls)
+
+
+def check_arithmetic(turns: Sequence[Turn], found: dict[str, Any], method: Method, budget: int) -> None:
+    """The paper's arithmetic: calls are what steps, repairs and reflections of its tables say (SPEC.md, arith)."""
+    calls, questions = found["calls"], found["questions"]
+    episodes = [turn.episode for turn in turns]
+    failed_first = sum(episode.attempts[0].failure is not None for episode in episodes)
+    solved = sum(episode.attempts[0].failure is not None and episode.final.failure is None for episode in episodes)
+    reflections = calls["repair"] - solved + failed_first if method.reflects else 0
+    rules = {
+        "one first answer a question": calls["initial"] == questions,
+        "one call a repair": calls["repair"] == sum(_repairs(episode) for episode in episodes),
+        "one reflection an unsuccessful attempt": calls["reflection"] == reflections,
+        "all calls": calls["total"] == questions + calls["repair"] + calls["reflection"],
+        "no more than the budget": all(_repairs(episode) <= budget for episode in episodes),
+        "right at last": found["correct"] <= found["initial_correct"] + found["repaired"],
+        "repairs by step": sum(found["repaired_at_step"].values()) == found["repaired"],
+    }
+    for rule, holds in rules.items():
+        if not holds:
+            raise AuditFailed(f"the accounting does not add up: {rule}")
+
+
+def _repairs(episode: Episode) -> int:
+    return len(episode.attempts) - 1
+
+
+def _calls(turns: Sequence[Turn]) -> dict[str, int]:
+    initial = sum(turn.phase is Phase.ANSWER for turn in turns)
+    repair = sum(_repairs(turn.episode) for turn in turns)
+    reflection = sum(len(turn.episode.reflections) for turn in turns)
+    return {"initial": initial, "repair": repair, "reflection": reflection, "total": initial + repair + reflection}
+
+
+def _tokens(turns: Sequence[Turn]) -> dict[str, int]:
+    first = [turn.episode.attempts[0] for turn in turns if turn.phase is Phase.ANSWER]
+    later = [attempt for turn in turns for attempt in turn.episode.attempts[1:]]
+    reflections = [reflection for turn in turns for reflection in turn.episode.reflections]
+    every: list[Attempt | Reflection] = [*first, *later, *reflections]
+    return {
+        "initial": _sum(first),
+        "repair": _sum(later),
+        "reflection": _sum(reflections),
+        "prompt": sum(call.prompt_tokens for call in every),
+        "output": sum(call.output_tokens for call in every),
+        "total": _sum(every),
+    }
+
+
+def _sum(calls: Iterable[Attempt | Reflection]) -> int:
+    return sum(call.prompt_tokens + call.output_tokens for call in calls)
+
+
+def _statuses(attempts: Iterable[Attempt]) -> dict[str, int]:
+    counts = Counter(attempt.verdict.status for attempt in attempts)
+    return {status.value: counts[status] for status in Status if counts[status]}
+
+
+def _counts(items: Iterable[object]) -> dict[str, int]:
+    counts = Counter(str(item) for item in items)
+    return {name: counts[name] for name in sorted(counts)}

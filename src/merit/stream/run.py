@@ -1,0 +1,139 @@
+"""Running a stream: questions in order, each finalised and committed before the next one may read the memory."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Agent, Episode, Work, finalise, repair
+from merit.errors import RunUnusable
+from merit.memory import Memory
+from merit.models import AskedOnce
+from merit.oracle import under
+from merit.reading import parse_json, read_text
+from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
+from merit.stream.metrics import check_arithmetic, metrics
+from merit.stream.plan import Planned, method_in, plan
+from merit.stream.setup import Setup
+from merit.stream.turn import Phase, Turn
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is."""
+
+    total: int
+    done: int = 0
+    answered: int = 0
+    initial_right: int = 0
+    right: int = 0
+    repaired: int = 0
+    entries: int = 0
+    tokens: int = 0
+
+    def add(self, turn: Turn) -> None:
+        """Count one more turn."""
+        self.done += 1
+        if turn.phase is Phase.ANSWER:
+            self.answered += 1
+            self.initial_right += turn.initial_correct
+            self.right += turn.final_correct
+            self.repaired += turn.final_correct and not turn.initial_correct
+        self.entries += turn.entry is not None
+        self.tokens += sum(attempt.prompt_tokens + attempt.output_tokens for attempt in turn.episode.attempts)
+        self.tokens += sum(one.prompt_tokens + one.output_tokens for one in turn.episode.reflections)
+
+
+def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
+    """Who works in each phase."""
+    answering = Agent(
+        method=method_in(Phase.ANSWER, setup.method),
+        budget=setup.budget,
+        family=setup.family,
+        completer=setup.completer,
+        oracle=under(setup.regime, setup.judge),
+        memory=memory,
+        sampling=setup.sampling,
+        demonstrations=setup.demonstrations,
+    )
+    gathering = replace(answering, method=method_in(Phase.GATHER, setup.method))
+    return {Phase.ANSWER: answering, Phase.GATHER: gathering}
+
+
+async def run(setup: Setup, path: Path, on_turn: Callable[[Progress], None] = lambda _: None) -> dict[str, Any]:
+    """Run a stream, or go on with it; returns its metrics. What is committed stays, whatever happens."""
+    started = time.monotonic()
+    with (
+        closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
+        Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
+    ):
+        todo = plan(setup.order, setup.method)
+        _check_done(folder, todo)
+        working = agents(setup, memory)
+        before = len(folder.turns)
+        if before < len(todo):
+            folder.forget_metrics()
+        progress = Progress(max(len(todo), before))
+        for turn in folder.turns:
+            progress.add(turn)
+        on_turn(progress)
+        for planned in todo[before:]:
+            turn = await _turn(setup, working[planned.phase], planned, memory)
+            folder.append(turn)
+            progress.add(turn)
+            on_turn(progress)
+        found = metrics(folder.turns, setup.method)
+        check_arithmetic(folder.turns, found, setup.method, setup.budget)
+        folder.write_whole(METRICS, found)
+        if len(folder.turns) > before:
+            _note_time(folder, setup, working[Phase.ANSWER].work, len(folder.turns) - before, started)
+        return found
+
+
+async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
+    episode = await repair(agent, planned.task)
+    entry = finalise(episode, agent.method, setup.manifest["run"], setup.regime)
+    if entry is not None:
+        with agent.work.of("commit"):
+            entry = await asyncio.to_thread(memory.commit, entry)
+    return Turn(
+        phase=planned.phase,
+        episode=episode,
+        entry=entry.id if entry else None,
+        initial_correct=await _correct(setup, episode, episode.attempts[0].sql),
+        final_correct=await _correct(setup, episode, episode.final.sql),
+        recalls=sum(attempt.recall is not None for attempt in episode.attempts),
+    )
+
+
+async def _correct(setup: Setup, episode: Episode, sql: str) -> bool:
+    """What the judge knows, whatever the agent was told."""
+    verdict = await asyncio.to_thread(setup.judge.judge, episode.task.question, sql)
+    return verdict.correct
+
+
+def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
+    for number, (turn, planned) in enumerate(zip(folder.turns, todo, strict=False), 1):
+        if turn.episode.task.question.id != planned.task.question.id or turn.phase is not planned.phase:
+            raise RunUnusable(
+                f"{folder.path}: turn {number} is question {turn.episode.task.question.id}, but the stream has "
+                f"{planned.task.question.id} there; the run was edited"
+            )
+
+
+def _note_time(folder: RunFolder, setup: Setup, work: Work, turns: int, started: float) -> None:
+    """Add this session to timings.json: what it took, which is different each time and so in no other file."""
+    path = folder.path / TIMINGS
+    sessions = parse_json(read_text(path), path)["sessions"] if path.is_file() else []
+    session: dict[str, Any] = {
+        "turns": turns,
+        "wall_s": round(time.monotonic() - started, 3),
+        "work": {kind: {"count": work.counts[kind], "seconds": round(s, 3)} for kind, s in work.seconds.items()},
+    }
+    if isinstance(setup.completer, AskedOnce):
+        sent = asdict(setup.completer.sent)
+        session["sent"] = {**sent, "seconds": round(sent["seconds"], 3)}
+    folder.write_whole(TIMINGS, {"format": 1, "sessions": [*sessions, session]})

@@ -1,0 +1,163 @@
+"""Putting a run together: data, judge, first answers, method, model, encoder, and the identity they make."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Draft, Method
+from merit.data import Dataset
+from merit.errors import InputError
+from merit.models import Completer, Encoder, Sampling
+from merit.oracle import Judge, fixed_demonstrations
+from merit.prompts import BIRD, SPIDER, VERSION, Family, templates_hash
+from merit.reading import hash_file
+from merit.stream.initial import missing, read_initial
+from merit.stream.manifest import code_hash, make_manifest
+from merit.stream.order import stream_order
+from merit.stream.turn import StreamQuestion
+from merit.types import Demonstration, Question, QuestionId, Regime
+
+FORMAT = 1
+DEFAULT_BUDGET = 7  # the paper's K
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Everything a run needs, decided; running it decides nothing more."""
+
+    judge: Judge
+    method: Method
+    seed: int
+    budget: int
+    regime: Regime
+    family: Family
+    completer: Completer
+    sampling: Sampling
+    encoder: Encoder | None
+    demonstrations: tuple[Demonstration, ...]
+    questions: dict[QuestionId, StreamQuestion]  # in the dataset's order
+    length: int  # how many of the stream take part
+    manifest: dict[str, Any]
+
+    @property
+    def order(self) -> list[StreamQuestion]:
+        """The stream."""
+        ordered = stream_order([one.question for one in self.questions.values()], self.seed)
+        return [self.questions[question.id] for question in ordered[: self.length]]
+
+
+def family_of(dataset: Dataset) -> Family:
+    """How prompts speak of a benchmark."""
+    return BIRD if dataset.layout.name == BIRD.name else SPIDER
+
+
+def usable_questions(dataset: Dataset, protocol: str, judge: Judge) -> list[Question]:
+    """The questions that can be judged: their database is there and their reference runs."""
+    absent = dataset.absent(protocol)
+    present = [question for question in dataset.questions if question.db_id not in absent]
+    failing = judge.unjudgeable(present)
+    usable = [question for question in present if question.id not in failing]
+    if not usable:
+        raise InputError(f"{dataset.root}: none of the {len(dataset.questions)} questions can be judged here")
+    return usable
+
+
+def open_setup(
+    dataset: Dataset,
+    protocol: str,
+    judge: Judge,
+    *,
+    initial: Path,
+    method: Method,
+    seed: int,
+    completer: Completer,
+    encoder: Encoder | None,
+    budget: int = DEFAULT_BUDGET,
+    regime: Regime = Regime.DENOTATION_CONFIRMED,
+    limit: int | None = None,
+    examples: Path | None = None,
+    timeout_s: float = 30.0,
+    sampling: Sampling | None = None,
+) -> Setup:
+    """Decide a run; what is wrong with its parts is said before anything is asked or written."""
+    sampling = sampling or Sampling()
+    usable = usable_questions(dataset, protocol, judge)
+    order = stream_order(usable, seed)
+    length = len(order) if limit is None else min(limit, len(order))
+    drafts = read_initial(initial, dataset, protocol)
+    missing(order[:length], drafts, initial)
+    seeded = method.seeded(seed)
+    shown = fixed_demonstrations(dataset, method.demonstrations, examples) if method.demonstrations else ()
+    questions = {
+        question.id: StreamQuestion(
+            question, dataset.schemas[question.db_id].text(), drafts.get(question.id, Draft("", ""))
+        )
+        for question in usable
+    }
+    identity = {
+        "dataset": {
+            "name": dataset.layout.name,
+            "split": dataset.split,
+            "sha256": dataset.content_hash(),
+            "questions": len(usable),
+        },
+        "protocol": protocol,
+        "timeout_s": timeout_s,
+        "regime": regime,
+        "initial_sha256": hash_file(initial),
+        "stream_sha256": hashlib.sha256(stream_text(questions).encode()).hexdigest(),
+        "method": seeded.record(),
+        "demonstrations": [asdict(one) for one in shown],
+        "seed": seed,
+        "budget": budget,
+        # A control reads what the whole stream left, so how long that is decides its content; for all others a
+        # shorter run is the beginning of a longer one.
+        "length": None if method.online else length,
+        "prompts": {"family": VERSION, "sha256": templates_hash()},
+        "model": asdict(completer.identity),
+        "sampling": asdict(sampling),
+        "encoder": asdict(encoder.identity) if encoder is not None and method.encodes else None,
+        "code": code_hash(),
+    }
+    return Setup(
+        judge=judge,
+        method=seeded,
+        seed=seed,
+        budget=budget,
+        regime=regime,
+        family=family_of(dataset),
+        completer=completer,
+        sampling=sampling,
+        encoder=encoder if method.encodes else None,
+        demonstrations=shown,
+        questions=questions,
+        length=length,
+        manifest=make_manifest(identity),
+    )
+
+
+def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
+    """stream.json: questions in the dataset's order, schemas and first answers, so that a run explains itself."""
+    schemas = {one.question.db_id: one.schema for one in questions.values()}
+    records = [{**asdict(one.question), "draft": asdict(one.draft)} for one in questions.values()]
+    body = {"format": FORMAT, "schemas": schemas, "questions": records}
+    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+
+
+def read_stream(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:
+    """The questions of a parsed stream.json."""
+    try:
+        if record["format"] != FORMAT:
+            raise InputError(f"{where}: a stream of format {record['format']}, this merit reads {FORMAT}")
+        found = {}
+        for item in record["questions"]:
+            fields = dict(item)
+            draft = Draft(**fields.pop("draft"))
+            question = Question(**fields)
+            found[question.id] = StreamQuestion(question, record["schemas"][question.db_id], draft)
+        return found
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{where}: not the stream of a run ({error!r})") from None

@@ -1,0 +1,180 @@
+"""A turn: one question's episode in its place, as a line of JSON and back."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from merit.agent import Attempt, Draft, Episode, Reflection, Task
+from merit.errors import InputError
+from merit.memory import Recall
+from merit.reading import check_fields
+from merit.types import Cause, Failure, FailureSubtype, FailureType, Question, QuestionId, Status, Verdict
+
+FORMAT = 1
+
+
+class Phase(StrEnum):
+    """Which pass over the stream a turn belongs to."""
+
+    GATHER = "gather"  # a control's first pass, which only fills its memory
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A finished episode and what it left."""
+
+    phase: Phase
+    episode: Episode
+    entry: str | None  # the id of the entry it wrote
+    initial_correct: bool  # what the judge says; in the regime dbms_only the agent does not know
+    final_correct: bool
+    recalls: int  # how many lines of the retrieval log belong to it
+
+
+@dataclass(frozen=True, slots=True)
+class StreamQuestion:
+    """A question with what every method gets to start with."""
+
+    question: Question
+    schema: str
+    draft: Draft
+
+
+def turn_line(turn: Turn) -> str:
+    """The turn's line of trajectories.jsonl."""
+    task = turn.episode.task
+    return _json(
+        {
+            "format": FORMAT,
+            "phase": turn.phase,
+            "position": task.position,
+            "question_id": task.question.id,
+            "db_id": task.question.db_id,
+            "initial_correct": turn.initial_correct,
+            "final_correct": turn.final_correct,
+            "entry": turn.entry,
+            "recalls": turn.recalls,
+            "attempts": [_attempt_record(attempt) for attempt in turn.episode.attempts],
+            "reflections": [asdict(reflection) for reflection in turn.episode.reflections],
+        }
+    )
+
+
+def recall_lines(turn: Turn) -> list[str]:
+    """The turn's lines of retrievals.jsonl: every recall with its pools, scores and ranks."""
+    task = turn.episode.task
+    return [
+        _json(
+            {
+                "format": FORMAT,
+                "phase": turn.phase,
+                "position": task.position,
+                "question_id": task.question.id,
+                "step": step,
+                "reads_from": task.reads_from,
+                "pools": pool_records(attempt.recall),
+            }
+        )
+        for step, attempt in enumerate(turn.episode.attempts)
+        if attempt.recall is not None
+    ]
+
+
+def prediction_line(turn: Turn) -> str:
+    """The turn's line of predictions.jsonl, which `merit score` reads."""
+    task = turn.episode.task
+    return _json(
+        {"format": FORMAT, "id": task.question.id, "db_id": task.question.db_id, "sql": turn.episode.final.sql}
+    )
+
+
+def pool_records(recall: Recall) -> list[dict[str, Any]]:
+    """A recall's explanation as plain values; entries by their id."""
+    records = []
+    for pool in recall.pools:
+        record = {name: getattr(pool, name) for name in pool.__dataclass_fields__ if name != "matches"}
+        for name in ("dense_range", "lexical_range"):
+            record[name] = None if record[name] is None else list(record[name])
+        record["matches"] = [
+            {"entry": match.entry.id, **{name: getattr(match, name) for name in _MATCH}} for match in pool.matches
+        ]
+        records.append(record)
+    return records
+
+
+_MATCH = ("rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
+
+
+def _attempt_record(attempt: Attempt) -> dict[str, Any]:
+    verdict, failure = attempt.verdict, attempt.failure
+    return {
+        "sql": attempt.sql,
+        "reply": attempt.reply,
+        "prompt_tokens": attempt.prompt_tokens,
+        "output_tokens": attempt.output_tokens,
+        "prompt_sha256": attempt.prompt_sha256,
+        "status": verdict.status,
+        "error": verdict.error,
+        "cause": verdict.cause,
+        "type": failure.type if failure else None,
+        "subtype": failure.subtype if failure else None,
+    }
+
+
+_TURN_FIELDS: dict[str, type] = {
+    "format": int,
+    "phase": str,
+    "position": int,
+    "question_id": object,
+    "initial_correct": bool,
+    "final_correct": bool,
+    "entry": object,
+    "recalls": int,
+    "attempts": list,
+    "reflections": list,
+}
+
+
+def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where: str) -> Turn:
+    """The turn of a parsed line, without its recalls (they are in the retrieval log)."""
+    check_fields(record, _TURN_FIELDS, where)
+    if record["format"] != FORMAT:
+        raise InputError(f"{where}: trajectories of format {record['format']}, this merit reads {FORMAT}")
+    if record["question_id"] not in questions:
+        raise InputError(f"{where}: question {record['question_id']!r} is not in the stream")
+    known = questions[record["question_id"]]
+    try:
+        task = Task(known.question, known.schema, record["position"], known.draft, record["position"])
+        attempts = tuple(_attempt(item) for item in record["attempts"])
+        reflections = tuple(Reflection(**item) for item in record["reflections"])
+        phase = Phase(record["phase"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{where}: not a turn of a run ({error})") from None
+    if not attempts:
+        raise InputError(f"{where}: a turn without an attempt")
+    episode = Episode(task, attempts, reflections)
+    correct = (record["initial_correct"], record["final_correct"])
+    return Turn(phase, episode, record["entry"], *correct, record["recalls"])
+
+
+def _attempt(record: dict[str, Any]) -> Attempt:
+    cause = Cause(record["cause"]) if record["cause"] is not None else None
+    failure = None
+    if record["type"] is not None:
+        failure = Failure(FailureType(record["type"]), FailureSubtype(record["subtype"]))
+    return Attempt(
+        sql=str(record["sql"]),
+        reply=str(record["reply"]),
+        prompt_tokens=int(record["prompt_tokens"]),
+        output_tokens=int(record["output_tokens"]),
+        verdict=Verdict(Status(record["status"]), record["error"], cause),
+        failure=failure,
+        prompt_sha256=record["prompt_sha256"],
+    )
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
