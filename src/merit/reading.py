@@ -27,6 +27,11 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def sendable(text: str) -> str:
+    """A text with question marks for lone surrogates, which JSON can spell but nothing can write or send."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def parse_json(text: str, path: Path, line: int = 1) -> Any:
     """The value of a JSON text that starts at `line` of `path`."""
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.data.schema import Schema, read_schemas
 from merit.errors import InputError
-from merit.reading import hash_file, read_records
+from merit.reading import hash_file, read_records, sendable
 from merit.types import Question
 
 _SIDECARS = ("-journal", "-shm", "-wal")  # SQLite's own files beside a database

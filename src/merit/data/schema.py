@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.reading import read_records
+from merit.reading import read_records, sendable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Schema:
         for table in self.tables:
             lines.append(f"Table: {table.name}")
             lines.extend(column.text() for column in table.columns)
-        return "\n".join(lines)
+        return sendable("\n".join(lines))
 
 
 def read_schemas(path: Path) -> Mapping[str, Schema]:

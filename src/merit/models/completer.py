@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from merit.reading import sendable
+
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
@@ -30,8 +32,7 @@ class Completion:
     output_tokens: int
 
     def __post_init__(self) -> None:
-        # Lone surrogates, which a model can be made to emit, can be neither written nor sent.
-        object.__setattr__(self, "text", self.text.encode("utf-8", "replace").decode())
+        object.__setattr__(self, "text", sendable(self.text))  # a model can be made to emit anything
 
 
 class Completer(Protocol):

@@ -6,7 +6,7 @@ They are fixed, they come from the training split only, and none of them may be 
 from collections.abc import Sequence
 from pathlib import Path
 
-from merit.data import Dataset, load
+from merit.data import Dataset
 from merit.errors import InputError
 from merit.reading import check_fields, read_json_lines, read_records, read_text
 from merit.types import Demonstration
@@ -38,15 +38,16 @@ def _from_file(path: Path) -> Sequence[Demonstration]:
 
 def _from_train(dataset: Dataset, count: int) -> Sequence[Demonstration]:
     layout = dataset.layout
-    if dataset.split == "train" or not any((dataset.root / name).is_file() for name in layout.questions["train"]):
+    paths = [dataset.root / name for name in layout.questions["train"]]
+    path = next((path for path in paths if path.is_file()), None)
+    if dataset.split == "train" or path is None:
         raise InputError(
             f"{dataset.root}: this method shows solved training questions, and {layout.name} has none here beside "
             f"{dataset.split}; give --examples FILE with a question and its sql a line"
         )
-    train = load(layout.name, dataset.root, "train")
-    records = read_records(train.questions_file, {layout.reference_field: str})
+    records = read_records(path, {"question": str, layout.reference_field: str})
     chosen = _SPIDER_TRAIN if len(records) > max(_SPIDER_TRAIN) else [i * len(records) // count for i in range(count)]
     return [
-        Demonstration(train.questions[i].text, records[i][layout.reference_field], train.questions[i].evidence or "")
+        Demonstration(records[i]["question"], records[i][layout.reference_field], records[i].get("evidence") or "")
         for i in sorted(set(chosen))
     ]

@@ -18,7 +18,7 @@ def read(name: str) -> str:
 def names() -> list[str]:
     """All templates there are."""
     folder = files(__package__) / "templates"
-    return sorted(path.name.removesuffix(".txt") for path in folder.iterdir())
+    return sorted(path.name.removesuffix(".txt") for path in folder.iterdir() if path.name.endswith(".txt"))
 
 
 def fill(name: str, values: Mapping[str, str]) -> str:

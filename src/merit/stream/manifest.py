@@ -33,7 +33,7 @@ def run_id(identity: Mapping[str, Any]) -> str:
 def difference(there: Any, here: Any, field: str = "") -> str | None:
     """The first field in which two identities differ, with both values; None where they do not."""
     if isinstance(there, dict) and isinstance(here, dict):
-        for name in sorted({*there, *here}):
+        for name in dict.fromkeys([*there, *here]):  # in the manifest's order, the telling ones first
             found = difference(there.get(name), here.get(name), f"{field}.{name}".strip("."))
             if found:
                 return found

@@ -98,6 +98,9 @@ def open_setup(
         for question in usable
     }
     identity = {
+        "method": seeded.record(),
+        "seed": seed,
+        "budget": budget,
         "dataset": {
             "name": dataset.layout.name,
             "split": dataset.split,
@@ -109,10 +112,7 @@ def open_setup(
         "regime": regime,
         "initial_sha256": hash_file(initial),
         "stream_sha256": hashlib.sha256(stream_text(questions).encode()).hexdigest(),
-        "method": seeded.record(),
         "demonstrations": [asdict(one) for one in shown],
-        "seed": seed,
-        "budget": budget,
         # A control reads what the whole stream left, so how long that is decides its content; for all others a
         # shorter run is the beginning of a longer one.
         "length": None if method.online else length,

@@ -1,0 +1,156 @@
+"""The episode beside Algorithm 1, with an oracle and a model that do as they are told."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from making.memories import WordEncoder, make_entry
+from merit.agent import METHODS, Agent, Draft, Episode, Method, Task, finalise, repair
+from merit.memory import Grade, Memory
+from merit.models import Completion, ModelIdentity, Sampling
+from merit.prompts import SPIDER
+from merit.types import FailureType, Polarity, Question, Regime, Status, Verdict
+
+RIGHT = Verdict(Status.CORRECT)
+WRONG = Verdict(Status.DENOTATION_MISMATCH)
+NO_TABLE = Verdict(Status.EXECUTION_ERROR, "no such table: x")
+CONFIRMED = Regime.DENOTATION_CONFIRMED
+
+
+class Told:
+    """Verdicts one after the other; the last one for ever."""
+
+    def __init__(self, verdicts: Sequence[Verdict]) -> None:
+        self.verdicts = list(verdicts)
+        self.judged: list[str] = []
+
+    def judge(self, _question: Question, sql: str) -> Verdict:
+        self.judged.append(sql)
+        return self.verdicts.pop(0) if len(self.verdicts) > 1 else self.verdicts[0]
+
+
+class Counting:
+    """Answers SELECT 1, SELECT 2, ... or what it is given."""
+
+    def __init__(self, replies: Sequence[str] = ()) -> None:
+        self.identity = ModelIdentity("counting")
+        self.prompts: list[str] = []
+        self.replies = list(replies)
+
+    async def complete(self, prompt: str, _sampling: Sampling) -> Completion:
+        self.prompts.append(prompt)
+        if self.replies:
+            return Completion(self.replies.pop(0), 10, 1)
+        if "-reflection-" in prompt:
+            return Completion(f"<reflection>thought {len(self.prompts)}</reflection>", 10, 1)
+        return Completion(f"<answer>SELECT {len(self.prompts)}</answer>", 10, 1)
+
+    async def close(self) -> None:
+        pass
+
+
+def episode_of(
+    tmp_path: Path,
+    verdicts: Sequence[Verdict],
+    method: Method,
+    *,
+    model: Counting | None = None,
+    budget: int = 7,
+    known: int = 0,
+) -> tuple[Episode, Counting, Told]:
+    model, oracle = model or Counting(), Told(verdicts)
+    with Memory(tmp_path / "memory", WordEncoder()) as memory:
+        for number in range(known):
+            memory.commit(make_entry(number))
+        task = Task(Question("q", "shop", "how many"), "Database: shop", 5, Draft("SELECT 0", "SELECT 0"), 5)
+        agent = Agent(method, budget, SPIDER, model, oracle, memory)
+        return asyncio.run(repair(agent, task)), model, oracle
+
+
+@pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+def test_a_right_first_answer_ends_it_without_a_call_or_an_entry(tmp_path: Path, method: Method) -> None:
+    episode, model, oracle = episode_of(tmp_path, [RIGHT], method)
+    assert not model.prompts
+    assert oracle.judged == ["SELECT 0"]
+    assert finalise(episode, method, "run", CONFIRMED) is None
+
+
+def test_repair_goes_on_until_it_is_right(tmp_path: Path) -> None:
+    episode, model, oracle = episode_of(tmp_path, [WRONG, NO_TABLE, RIGHT], METHODS["iterative"])
+    assert oracle.judged == ["SELECT 0", "SELECT 1", "SELECT 2"]
+    assert len(model.prompts) == 2
+    assert episode.final.verdict is RIGHT
+
+
+@pytest.mark.parametrize("budget", [0, 1, 7])
+def test_the_budget_is_the_number_of_repairs(tmp_path: Path, budget: int) -> None:
+    episode, model, _ = episode_of(tmp_path, [WRONG], METHODS["iterative"], budget=budget)
+    assert len(episode.attempts) == budget + 1
+    assert len(model.prompts) == budget
+
+
+def test_the_label_is_recomputed_after_every_attempt(tmp_path: Path) -> None:
+    timeout = Verdict(Status.TIMEOUT, "timed out after 30 s")
+    episode, model, _ = episode_of(tmp_path, [WRONG, NO_TABLE, timeout, RIGHT], METHODS["iterative"])
+    types = [attempt.failure.type for attempt in episode.attempts if attempt.failure]
+    assert types == [FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING, FailureType.EXECUTION]
+    assert "Current error type: SCHEMA_LINKING\nDB error: no such table: x\n" in model.prompts[1]
+    assert "Status: TIMEOUT\nCurrent error type: EXECUTION\n" in model.prompts[2]
+
+
+def test_a_reply_without_sql_is_a_failed_attempt(tmp_path: Path) -> None:
+    model = Counting(["I would rather not.", "<answer>SELECT 1</answer>"])
+    episode, _, oracle = episode_of(tmp_path, [WRONG, NO_TABLE, RIGHT], METHODS["iterative"], model=model)
+    assert oracle.judged == ["SELECT 0", "", "SELECT 1"]
+    assert episode.attempts[1].reply == "I would rather not."
+    assert "[Attempt 2 - observed unsuccessful]\n\n\nREPAIR RULES" in model.prompts[1]
+
+
+def test_reflexion_reflects_after_the_first_and_the_last_failure(tmp_path: Path) -> None:
+    episode, model, _ = episode_of(tmp_path, [WRONG], METHODS["reflexion"], budget=2)
+    kinds = ["reflection" if "-reflection-" in prompt else "repair" for prompt in model.prompts]
+    assert kinds == ["reflection", "repair", "reflection", "repair", "reflection"]
+    assert [reflection.text for reflection in episode.reflections] == ["thought 1", "thought 3", "thought 5"]
+
+
+def test_recall_reads_but_never_writes(tmp_path: Path) -> None:
+    episode, _, _ = episode_of(tmp_path, [WRONG], METHODS["merit"], known=4)
+    for attempt in episode.attempts[1:]:
+        assert attempt.recall is not None
+        assert attempt.recall.pools[0].stored == 4
+    assert [attempt.recall is not None for attempt in episode.attempts] == [False] + [True] * 7
+
+
+def test_a_repair_leaves_the_last_change_as_a_positive_entry(tmp_path: Path) -> None:
+    episode, _, _ = episode_of(tmp_path, [WRONG, NO_TABLE, RIGHT], METHODS["merit"])
+    entry = finalise(episode, METHODS["merit"], "run", CONFIRMED)
+    assert entry is not None
+    assert entry.polarity is Polarity.POSITIVE
+    assert (entry.before, entry.after) == ("SELECT 1", "SELECT 2")  # not from the first answer
+    assert (entry.status, entry.db_error, entry.type) == (Status.EXECUTION_ERROR, "no such table: x", "SCHEMA_LINKING")
+    assert (entry.outcome, entry.outcome_error, entry.grade) == (Status.CORRECT, None, Grade.CONFIRMED)
+    assert (entry.provenance.position, entry.provenance.step, entry.provenance.question_id) == (5, 2, "q")
+
+
+def test_an_unresolved_episode_leaves_its_last_direction_as_a_negative_entry(tmp_path: Path) -> None:
+    episode, _, _ = episode_of(tmp_path, [WRONG, WRONG, WRONG, NO_TABLE], METHODS["merit"], budget=3)
+    entry = finalise(episode, METHODS["merit"], "run", CONFIRMED)
+    assert entry is not None
+    assert entry.polarity is Polarity.NEGATIVE
+    assert (entry.before, entry.after, entry.type) == ("SELECT 2", "SELECT 3", "RESULT_MISMATCH")
+    assert (entry.outcome, entry.outcome_error) == (Status.EXECUTION_ERROR, "no such table: x")
+
+
+@pytest.mark.parametrize("method", ["dynamic_rag", "positive_only"])
+def test_some_methods_keep_no_failed_direction(tmp_path: Path, method: str) -> None:
+    episode, _, _ = episode_of(tmp_path, [WRONG], METHODS[method])
+    assert finalise(episode, METHODS[method], "run", CONFIRMED) is None
+
+
+def test_a_direction_that_merely_ran_has_the_weaker_grade(tmp_path: Path) -> None:
+    episode, _, _ = episode_of(tmp_path, [NO_TABLE, Verdict(Status.EXECUTED)], METHODS["merit"])
+    entry = finalise(episode, METHODS["merit"], "run", Regime.DBMS_ONLY)
+    assert entry is not None
+    assert (entry.polarity, entry.outcome, entry.grade) == (Polarity.POSITIVE, Status.EXECUTED, Grade.EXECUTED)

@@ -1,0 +1,194 @@
+"""`merit methods`, `predict`, `run`, `audit` and `show`, as a person uses them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from making.benchmark import ITEMS, build
+from merit.agent import METHODS
+from merit.cli.main import cli
+from merit.errors import MeritError
+
+
+def merit(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+def refused(*arguments: object) -> str:
+    result = merit(*arguments)
+    assert isinstance(result.exception, MeritError), result.output
+    said = str(result.exception)
+    assert "\n" not in said
+    return said
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return build(tmp_path / "data")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """First answers are wrong; the third attempt is right."""
+    rules: list[dict[str, object]] = [{"contains": "-reflection-v3", "reply": "<reflection>Look again.</reflection>"}]
+    for item in ITEMS:
+        asked = f"QUESTION:\n{item.text}\n"
+        rules += [
+            {"contains": [asked, "[Attempt 2 - "], "reply": f"<answer>{item.reference}</answer>"},
+            {"contains": [asked, "[Attempt 1 - "], "reply": f"<answer>{item.broken}</answer>"},
+            {"contains": asked, "reply": f"<answer>{item.wrong}</answer>"},
+        ]
+    path = tmp_path / "script.jsonl"
+    path.write_text("".join(json.dumps(rule) + "\n" for rule in rules))
+    return path
+
+
+@pytest.fixture
+def initial(data: Path, script: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "initial.jsonl"
+    result = merit("predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", path)
+    assert result.exit_code == 0, result.output
+    return path
+
+
+@pytest.fixture
+def run(data: Path, script: Path, initial: Path, tmp_path: Path) -> Path:
+    result = merit(*run_command(data, script, initial, tmp_path / "run"))
+    assert result.exit_code == 0, result.output
+    return tmp_path / "run"
+
+
+def run_command(data: Path, script: Path, initial: Path, out: Path, method: str = "merit") -> list[object]:
+    model = f"scripted:{script}"
+    return ["run", "spider", "--data", data, "--initial", initial, "--method", method, "--model", model, "--out", out]
+
+
+def test_methods_lists_all() -> None:
+    shown = merit("methods").output
+    assert all(name[:12] in shown for name in METHODS)
+    records = json.loads(merit("methods", "--json").output)
+    assert [record["name"] for record in records] == list(METHODS)
+
+
+def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Path) -> None:
+    lines = [json.loads(line) for line in initial.read_text().splitlines()]
+    assert [line["id"] for line in lines] == list(range(len(ITEMS)))
+    assert {line["prompt_version"] for line in lines} == {"spider-initial-v3"}
+    before = initial.read_bytes()
+    again = merit("predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", initial)
+    assert "0 first answers added" in again.output
+    assert initial.read_bytes() == before
+
+
+def test_first_answers_that_broke_off_are_completed(data: Path, script: Path, initial: Path) -> None:
+    whole = initial.read_bytes()
+    initial.write_bytes(whole[: len(whole) // 2])
+    merit("predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", initial)
+    assert initial.read_bytes() == whole
+
+
+def test_the_first_of_a_stream_can_be_asked_for_alone(data: Path, script: Path, tmp_path: Path) -> None:
+    some = tmp_path / "some.jsonl"
+    merit(
+        "predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", some, "--limit", 3, "--seed", 1
+    )
+    result = merit(*run_command(data, script, some, tmp_path / "run"), "--limit", 3, "--seed", 1)
+    assert result.exit_code == 0, result.output
+
+
+def test_a_run_says_what_came_of_it(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    shown = merit(*run_command(data, script, initial, tmp_path / "run"))
+    assert "100.00% of 12 questions, 0.00% at first" in shown.output
+    assert "2.000 steps" in shown.output
+    assert "12 positive, 0 negative entries" in shown.output
+    found = json.loads(merit(*run_command(data, script, initial, tmp_path / "run"), "--json").output)
+    assert found["calls"] == {"initial": 12, "repair": 24, "reflection": 0, "total": 36}
+
+
+def test_the_control_is_labelled(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    shown = merit(*run_command(data, script, initial, tmp_path / "run", "transductive_batch"))
+    assert "not an online method" in shown.output
+
+
+def test_an_audit_says_what_it_checked(data: Path, run: Path) -> None:
+    shown = merit("audit", run)
+    assert shown.exit_code == 0
+    assert (
+        "holds. 12 turns, 36 attempts (verdicts taken from the run (see --data)), 24 prompts, 12 entries"
+        in shown.output
+    )
+    assert "24 recalls legal and ranked again" in shown.output
+    assert "36 attempts (judged again)" in merit("audit", run, "--data", data).output
+
+
+def test_an_audit_that_fails_exits_with_one_line(run: Path) -> None:
+    text = (run / "predictions.jsonl").read_text()
+    (run / "predictions.jsonl").write_text(text.replace("SELECT", "select", 1))
+    assert "predictions.jsonl, line 1: is not the final SQL" in refused("audit", run)
+
+
+def test_an_audit_refuses_other_data_and_other_encoders(run: Path, tmp_path: Path) -> None:
+    other = build(tmp_path / "other", canary="x")
+    assert "is not the data of this run" in refused("audit", run, "--data", other)
+    assert "unknown encoder" in refused("audit", run, "--encoder", "none")
+
+
+def test_an_episode_can_be_read(run: Path) -> None:
+    order = [json.loads(line)["question_id"] for line in (run / "trajectories.jsonl").read_text().splitlines()]
+    shown = merit("show", run, order[-1]).output
+    item = ITEMS[order[-1]]
+    assert f"question {order[-1]}  {item.text}" in shown
+    assert f"database  {item.db_id}, position 11 of the stream" in shown
+    assert "attempt 0  the shared first answer" in shown
+    assert "DENOTATION_MISMATCH  RESULT_MISMATCH" in shown
+    assert "EXECUTION_ERROR" in shown
+    assert "+ " in shown
+    assert "- " in shown
+    assert "recalled positive: 11 legal" in shown
+    assert "1. pos-" in shown
+    assert "right, left pos-" in shown
+    first = merit("show", run, order[0], "--schema").output
+    assert "recalled later by questions" in first
+    assert "Table:" in first
+
+
+def test_reflections_are_shown(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    merit(*run_command(data, script, initial, tmp_path / "run", "reflexion"))
+    assert "reflection: Look again." in merit("show", tmp_path / "run", 0).output
+
+
+def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run: Path, tmp_path: Path) -> None:
+    ours = run_command(data, script, initial, run)
+    assert "there is no method 'merlt'; did you mean 'merit'?" in refused(
+        *run_command(data, script, initial, run, "merlt")
+    )
+    assert "holds another run: seed is 0 there and 4 here" in refused(*ours, "--seed", 4)
+    assert "there is no run here (no manifest.json)" in refused("audit", tmp_path)
+    assert "question '77' is not in its stream" in refused("show", run, 77)
+    assert "no such file" in refused(*run_command(data, script, tmp_path / "nothing", tmp_path / "new"))
+    assert not (tmp_path / "new").exists()
+    assert "unknown model" in refused("predict", "spider", "--data", data, "--model", "gpt", "--out", tmp_path / "x")
+    assert "name a file in a folder that is there" in refused(
+        "predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", tmp_path / "no" / "x"
+    )
+
+
+def test_a_script_that_does_not_fit_says_so(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    script.write_text(json.dumps({"contains": "nothing like it", "reply": "x"}) + "\n")
+    said = refused(*run_command(data, script, initial, tmp_path / "run"))
+    assert "no line of the script fits the prompt" in said
+
+
+def test_first_answers_of_another_model_are_not_mixed(data: Path, script: Path, initial: Path) -> None:
+    script.write_text(json.dumps({"reply": "x"}) + "\n")
+    lines = initial.read_text().splitlines()
+    initial.write_text("\n".join(lines[:3]) + "\n")
+    said = refused("predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", initial)
+    assert "initial.jsonl, line 1: answered by scripted:script.jsonl@" in said
+
+
+def test_predictions_of_a_run_can_be_scored(data: Path, run: Path) -> None:
+    shown = merit("score", "spider", "--data", data, "--pred", run / "predictions.jsonl", "--json")
+    assert json.loads(shown.output)["accuracy"] == 100.0

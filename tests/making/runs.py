@@ -1,0 +1,55 @@
+"""Runs over the small benchmark."""
+
+import asyncio
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from making.benchmark import FickleModel, build, write_initial
+from making.memories import WordEncoder
+from merit.agent import find_method
+from merit.data import load
+from merit.models import Completer
+from merit.oracle import open_judge
+from merit.stream import RunView, open_setup, read_run, run
+from merit.types import Regime
+
+
+@dataclass
+class Bench:
+    """The benchmark on disk and what runs over it share."""
+
+    root: Path
+    initial: Path
+    layout: str = "spider"
+
+    def run(self, out: Path, method: str = "merit", *, model: Completer | None = None, **options: Any) -> RunView:
+        """Run a method; options are those of `open_setup`."""
+        dataset = load(self.layout, self.root)
+        with closing(open_judge(dataset, "db", cache=None, timeout_s=5.0)) as judge:
+            setup = open_setup(
+                dataset,
+                "db",
+                judge,
+                initial=options.pop("initial", self.initial),
+                method=find_method(method),
+                seed=options.pop("seed", 0),
+                completer=model or FickleModel(),
+                encoder=WordEncoder(),
+                regime=Regime(options.pop("regime", "denotation_confirmed")),
+                **options,
+            )
+            asyncio.run(run(setup, out))
+        return read_run(out)
+
+
+def make_bench(folder: Path, *, layout: str = "spider", canary: str = "") -> Bench:
+    root = build(folder / "data", layout=layout, canary=canary)
+    return Bench(root, write_initial(folder / "initial.jsonl"), layout)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a run that must be the same each time."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "timings.json")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}

@@ -1,0 +1,209 @@
+"""Language models by URI, and the ones that need no server: a script, and llama.cpp as far as it is not there."""
+
+import asyncio
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from merit.errors import InputError, ModelFailed
+from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, answer_key, open_completer
+from merit.models.completer import Completer
+from merit.models.endpoint import EndpointCompleter
+from merit.models.scripted import Rule, ScriptedCompleter, read_script
+
+GREEDY = Sampling()
+
+
+def ask(completer: Completer, prompt: str, sampling: Sampling = GREEDY) -> Completion:
+    async def once() -> Completion:
+        try:
+            return await completer.complete(prompt, sampling)
+        finally:
+            await completer.close()
+
+    return asyncio.run(once())
+
+
+def write_script(path: Path, *lines: object) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_completion_can_always_be_written() -> None:
+    assert Completion("a\ud800b \udfff", 1, 1).text == "a?b ?"
+    assert Completion("très ✓ 😀\0", 1, 1).text == "très ✓ 😀\0"
+
+
+@pytest.mark.parametrize(
+    "uri", ["", "openai", "openai:", "llamacpp:", "scripted:", "replay:", "gpt-4", "OpenAI:m", "anthropic:m", ":m"]
+)
+def test_an_unknown_model_is_named_with_what_there_is(uri: str) -> None:
+    expected = f"{uri}: unknown model; use openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE"
+    with pytest.raises(InputError) as caught:
+        open_completer(uri)
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("model", ["qwen2.5-coder:7b", "org/model", "m#1?x=2"])
+def test_an_endpoints_model_is_everything_after_the_first_colon(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MERIT_MODEL_REVISION", raising=False)
+    completer = open_completer(f"openai:{model}")
+    assert isinstance(completer, EndpointCompleter)
+    assert completer.identity == ModelIdentity(f"openai:{model}", "")
+    asyncio.run(completer.close())
+
+
+def test_whose_weights_an_endpoint_serves_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERIT_MODEL_REVISION", "q4_k_m")
+    completer = open_completer("openai:m")
+    assert completer.identity == ModelIdentity("openai:m", "q4_k_m")
+    asyncio.run(completer.close())
+
+
+# Scripts
+
+
+def test_the_first_line_that_fits_answers(tmp_path: Path) -> None:
+    script = write_script(
+        tmp_path / "script.jsonl",
+        {"contains": ["singers", "count"], "reply": "SELECT count(*) FROM singer"},
+        {"contains": "singers", "reply": "SELECT name FROM singer"},
+        {"reply": "SELECT 1"},
+    )
+    uri = f"scripted:{script}"
+    assert ask(open_completer(uri), "count the singers").text == "SELECT count(*) FROM singer"
+    assert ask(open_completer(uri), "name the singers").text == "SELECT name FROM singer"
+    assert ask(open_completer(uri), "count the cars") == Completion("SELECT 1", 3, 2)
+
+
+def test_a_script_does_not_depend_on_sampling_or_order(tmp_path: Path) -> None:
+    script = write_script(tmp_path / "s.jsonl", {"contains": "a", "reply": "A"}, {"reply": "B"})
+
+    async def both_ways() -> tuple[list[Completion], list[Completion]]:
+        completer = read_script(script)
+        prompts = ["a", "b", "ab", ""]
+        hot = Sampling(temperature=1.0, max_tokens=1, seed=7)
+        forth = [await completer.complete(prompt, GREEDY) for prompt in prompts]
+        back = [await completer.complete(prompt, hot) for prompt in reversed(prompts)]
+        return forth, back[::-1]
+
+    forth, back = asyncio.run(both_ways())
+    assert forth == back
+    assert [completion.text for completion in forth] == ["A", "B", "A", "B"]
+
+
+def test_a_prompt_that_no_line_fits_is_reported_with_the_way_out(tmp_path: Path) -> None:
+    script = write_script(tmp_path / "s.jsonl", {"contains": "a", "reply": "A"})
+    with pytest.raises(ModelFailed) as caught:
+        ask(open_completer(f"scripted:{script}"), "x" * 500 + "\nthe end")
+    message = str(caught.value)
+    assert message.startswith("scripted:s.jsonl: no line of the script fits the prompt that ends 'xxx")
+    assert message.endswith("end the script with a line that has no 'contains'")
+    assert "\n" not in message
+    assert len(message) < 250
+
+
+def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
+    first = read_script(write_script(tmp_path / "a.jsonl", {"reply": "A"})).identity
+    assert first.name == "scripted:a.jsonl"
+    assert read_script(write_script(tmp_path / "a.jsonl", {"reply": "A"})).identity == first
+    assert read_script(write_script(tmp_path / "a.jsonl", {"reply": "B"})).identity.revision != first.revision
+    assert (
+        read_script(write_script(tmp_path / "a.jsonl", {"contains": "", "reply": "A"})).identity.revision
+        != first.revision
+    )
+    one, two = ScriptedCompleter([Rule(("a", "b"), "x")]), ScriptedCompleter([Rule(("ab",), "x")])
+    assert one.identity != two.identity
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the script is empty"),
+        ("\n \n", "the script is empty"),
+        ('{"reply": "a"}\nnonsense\n', r"line 2: not valid JSON"),
+        ('{"reply": "a"}\n\n{"contains": "x"}\n', "line 3: the field 'reply' is missing"),
+        ('{"reply": 1}\n', "line 1: the field 'reply' should be str, not 1"),
+        ('["reply"]\n', "line 1: expected a JSON object"),
+        ('{"reply": "a", "contains": 5}\n', "line 1: the field 'contains' should be a text or a list of texts, not 5"),
+        ('{"reply": "a", "contains": ["x", 5]}\n', r"line 1: the field 'contains' should be .*, not \['x', 5\]"),
+    ],
+)
+def test_a_script_that_is_none_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "s.jsonl").write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        open_completer(f"scripted:{tmp_path / 's.jsonl'}")
+    assert str(caught.value).startswith(str(tmp_path / "s.jsonl"))
+
+
+def test_a_script_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere.jsonl: no such file"):
+        open_completer(f"scripted:{tmp_path / 'nowhere.jsonl'}")
+    with pytest.raises(InputError, match="cannot be read"):
+        open_completer(f"scripted:{tmp_path}")
+
+
+# Recordings, by URI
+
+
+def record(path: Path, *models: ModelIdentity) -> Path:
+    store = AnswerStore(path)
+    for model in models:
+        store.put(answer_key(model, "p", GREEDY), model, Completion(f"by {model.name}", 1, 2))
+    store.close()
+    return path
+
+
+def test_a_recording_is_replayed_by_uri(tmp_path: Path) -> None:
+    path = record(tmp_path / "a.sqlite", ModelIdentity("openai:m", "1"))
+    assert ask(open_completer(f"replay:{path}"), "p") == Completion("by openai:m", 1, 2)
+    path = record(tmp_path / "a.sqlite", ModelIdentity("openai:n"))
+    completer = open_completer(f"replay:{path}#openai:n")
+    assert completer.identity == ModelIdentity("openai:n")
+    assert ask(completer, "p").text == "by openai:n"
+
+
+def test_a_recording_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere.sqlite: no such file; give a file of recorded answers"):
+        open_completer(f"replay:{tmp_path / 'nowhere.sqlite'}")
+    with pytest.raises(InputError, match="no such file"):
+        open_completer(f"replay:{tmp_path}")
+    assert list(tmp_path.iterdir()) == []
+
+
+# llama.cpp
+
+
+def test_a_gguf_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere.gguf: no such file; give the path of a .gguf model"):
+        open_completer(f"llamacpp:{tmp_path / 'nowhere.gguf'}")
+    with pytest.raises(InputError, match="no such file"):
+        open_completer(f"llamacpp:{tmp_path}")
+
+
+def test_without_llamacpp_its_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)  # as if it were not installed
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    with pytest.raises(ModelFailed) as caught:
+        open_completer(f"llamacpp:{tmp_path / 'm.gguf'}?context=2048")
+    assert str(caught.value) == "llama.cpp is not installed; install merit-sql[llamacpp]"
+
+
+@pytest.mark.skipif(find_spec("xllamacpp") is None, reason="llama.cpp is not installed")
+@pytest.mark.parametrize("content", [b"", b"GGUF", b"GGUF\x03\0\0\0" + bytes(4000), b"no model at all " * 300])
+def test_a_file_that_is_no_model_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "m.gguf").write_bytes(content)
+    with pytest.raises(ModelFailed, match="m.gguf: llama.cpp cannot load it") as caught:
+        open_completer(f"llamacpp:{tmp_path / 'm.gguf'}")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", ["context=", "context=many", "context=511", "context=-1", "ctx=2048", "context=²"])
+def test_the_only_option_of_a_gguf_file_is_its_context(tmp_path: Path, options: str) -> None:
+    uri = f"llamacpp:{tmp_path / 'm.gguf'}?{options}"
+    with pytest.raises(InputError) as caught:
+        open_completer(uri)
+    assert str(caught.value) == f"{uri}: the only option is ?context=TOKENS, with at least 512 tokens"

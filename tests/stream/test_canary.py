@@ -1,0 +1,41 @@
+"""Reference SQL and reference rows reach nothing that an agent, a memory, a cache, a log or a person sees."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from making.benchmark import FickleModel
+from making.runs import make_bench
+from merit.agent import METHODS
+from merit.cli.main import cli
+from merit.models import AnswerStore, AskedOnce
+
+CANARY = "zzcanary7391zz"
+
+
+@pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
+@pytest.mark.parametrize("layout", ["spider", "bird"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_canary_in_every_reference_is_never_seen(
+    tmp_path: Path, method: str, layout: str, regime: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    bench = make_bench(tmp_path, layout=layout, canary=CANARY)
+    model = FickleModel(luck=4)
+    asked = AskedOnce(model, AnswerStore(tmp_path / "cache" / "answers.sqlite"))
+    view = bench.run(tmp_path / "run", method, model=asked, regime=regime)
+    shown = CliRunner().invoke(cli, ["show", str(view.path), "1"])
+    assert shown.exit_code == 0, shown.output
+    assert view.turns
+    assert CANARY in (bench.root / "dev.json").read_text()  # it is there to be found
+    said = [*model.prompts, caplog.text, shown.output]
+    assert not [text for text in said if CANARY in text]
+    written = [path for folder in ("run", "cache") for path in (tmp_path / folder).rglob("*") if path.is_file()]
+    assert not [path for path in written if CANARY.encode() in path.read_bytes()]
+
+
+def test_the_model_of_the_test_can_be_right(tmp_path: Path) -> None:
+    view = make_bench(tmp_path, canary=CANARY).run(tmp_path / "run", model=FickleModel(luck=2))
+    assert any(turn.final_correct and len(turn.episode.attempts) > 1 for turn in view.turns)
