@@ -155,13 +155,17 @@ def _question(record: dict[str, Any], number: int, where: str) -> Question:
     evidence, difficulty = record.get("evidence"), record.get("difficulty") or ""
     if isinstance(identity, bool) or not isinstance(identity, int | str):
         raise InputError(f"{where}: the field 'question_id' should be a number or a text, not {identity!r}")
-    for name, value in (("evidence", evidence or ""), ("difficulty", difficulty)):
+    for name, value in (("evidence", "" if evidence is None else evidence), ("difficulty", difficulty)):
         if not isinstance(value, str):
             raise InputError(f"{where}: the field {name!r} should be a text, not {value!r}")
     if not record["db_id"].isprintable():
         raise InputError(f"{where}: the field 'db_id' cannot be {record['db_id']!r}")
     return Question(
-        id=identity, db_id=record["db_id"], text=record["question"], evidence=evidence, difficulty=difficulty
+        id=identity,
+        db_id=record["db_id"],
+        text=sendable(record["question"]),
+        evidence=None if evidence is None else sendable(evidence),
+        difficulty=difficulty,
     )
 
 

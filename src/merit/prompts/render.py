@@ -123,7 +123,7 @@ def _evidence(question: Question) -> str:
             f"question {question.id}: the field 'evidence' is missing, and BIRD's prompts need it; "
             "add it to the questions file (an empty text where there is none)"
         )
-    return fill("evidence", {"BIRD_EVIDENCE": question.evidence.strip() or _NONE})
+    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE})
 
 
 def _positive(number: int, entry: Entry) -> str:

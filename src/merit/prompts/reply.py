@@ -4,7 +4,7 @@ SQL is taken from the first of these that is there:
 1. the last complete `<answer>...</answer>` that is not empty (a model that corrects itself means its last word);
 2. what follows a last `<answer>` that was never closed (the reply was cut off);
 3. the last code fence, closed or not, that begins like a query, or else the last one;
-4. from the first line that begins like a query, or else the first SELECT in capitals, up to a semicolon or a blank line.
+4. from the first line that begins like a query, or else the first SELECT in capitals, to a semicolon or blank line.
 Before that, thoughts (everything up to the last `</think>`) are dropped, and inside a tag a code fence is peeled off.
 """
 
