@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -176,33 +177,33 @@ def echo_of_the_key(asked: Asked) -> Action:
     return refusal(401, f"Invalid token passed: {asked.authorization}")(asked)
 
 
-@pytest.mark.parametrize(
-    "behaviour",
-    [
-        pytest.param(behaviour, id=name)
-        for name, behaviour in {
-            **PASSING,
-            "silence": silence,
-            "401": UNAUTHORIZED,
-            "404": UNKNOWN_MODEL,
-            "overflow": OVERFLOWS["vLLM"],
-        }.items()
-    ]
-    + [
-        pytest.param(
-            echo_of_the_key,
-            id="401 that repeats the key",
-            marks=pytest.mark.xfail(strict=True, reason="endpoint: what the endpoint said is shown with the key in it"),
-        )
-    ],
-)
-def test_the_key_appears_in_no_error(chat: ChatServer, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour) -> None:
+def errors_with_a_key(monkeypatch: pytest.MonkeyPatch, chat: ChatServer, behaviours: Sequence[Behaviour]) -> list[str]:
+    """What is said, with all its causes, when an endpoint that was given a key behaves in each of these ways."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    chat.behaviour = behaviour
-    with pytest.raises(ModelFailed) as caught:
-        ask_one(patience=Patience(request_s=0.1, first_pause_s=0.01, tries=2))
-    assert KEY not in "".join(traceback.format_exception(caught.value))
-    assert "\n" not in str(caught.value)
+
+    async def ask() -> list[str]:
+        completer = EndpointCompleter("m", patience=Patience(request_s=0.2, first_pause_s=0.01, tries=2))
+        said = []
+        for chat.behaviour in behaviours:
+            with pytest.raises(ModelFailed) as caught:
+                await completer.complete("p", GREEDY)
+            assert "\n" not in str(caught.value)
+            said.append("".join(traceback.format_exception(caught.value)))
+        await completer.close()
+        return said
+
+    return asyncio.run(ask())
+
+
+def test_the_key_appears_in_no_error(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    behaviours = [*PASSING.values(), silence, *OVERFLOWS.values(), UNAUTHORIZED, UNKNOWN_MODEL]
+    assert not any(KEY in said for said in errors_with_a_key(monkeypatch, chat, behaviours))
+
+
+@pytest.mark.xfail(strict=True, reason="endpoint: what the endpoint said is shown with the key in it")
+def test_not_even_where_the_endpoint_repeats_it(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    [said] = errors_with_a_key(monkeypatch, chat, [echo_of_the_key])
+    assert KEY not in said
 
 
 @pytest.mark.parametrize("key", [f"{KEY}\nX-Header: x", f"{KEY}\n", f"{KEY}é"])
@@ -265,7 +266,7 @@ def test_a_reply_that_is_no_completion_ends_in_a_sentence(chat: ChatServer, repl
 @pytest.mark.parametrize("fault", ["silence", "drip"])
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(chat: ChatServer, fault: str) -> None:
     chat.behaviour = at_first({"silence": silence, "drip": drip(0.01)}[fault])
-    assert 0.25 <= seconds(lambda: ask_one(patience=HURRIED)) < 2.0
+    assert 0.25 <= seconds(lambda: ask_one(patience=HURRIED)) < 5.0
     assert chat.requests == 2
 
 
@@ -279,7 +280,7 @@ def test_a_slow_drip_that_ends_in_time_is_an_answer(chat: ChatServer) -> None:
 @pytest.mark.parametrize(("rate", "seed"), [(0.2, 1), (0.3, 2)])
 def test_passing_faults_change_no_result(chat: ChatServer, rate: float, seed: int) -> None:
     prompts = [f"question {i}" for i in range(150)]
-    expected = ask_all(prompts, patience=HURRIED)
+    expected = ask_all(prompts)
     assert not any(isinstance(found, BaseException) for found in expected)
     assert len({found.text for found in expected if isinstance(found, Completion)}) == len(prompts)
     assert chat.requests == len(prompts)
@@ -288,20 +289,13 @@ def test_passing_faults_change_no_result(chat: ChatServer, rate: float, seed: in
     assert chat.requests > len(prompts) * (2 + rate / 2)
 
 
-def test_an_endpoint_says_when_to_come_back(chat: ChatServer) -> None:
-    chat.behaviour = at_first(status(429, "1"))
-    ask_one()
-    first, second = chat.asked
-    assert 1.0 <= second.at - first.at < 1.8
-
-
-def test_everybody_stays_away_until_then(chat: ChatServer) -> None:
+def test_an_endpoint_says_when_to_come_back_and_means_everybody(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: at_first(status(429, "1"))(asked) if asked.prompt == "first" else answer(asked)
 
     async def later() -> None:
         completer = EndpointCompleter("m", patience=QUICK)
         first = asyncio.create_task(completer.complete("first", GREEDY))
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(0.5)
         await asyncio.gather(first, *(completer.complete(f"p{i}", GREEDY) for i in range(5)))
         await completer.close()
 
@@ -313,14 +307,14 @@ def test_everybody_stays_away_until_then(chat: ChatServer) -> None:
 def test_nobody_waits_for_an_hour(chat: ChatServer) -> None:
     chat.behaviour = at_first(status(503, "3600"))
     patience = Patience(first_pause_s=0.01, longest_wait_s=0.3)
-    assert 0.3 <= seconds(lambda: ask_one(patience=patience)) < 1.5
+    assert 0.3 <= seconds(lambda: ask_one(patience=patience)) < 5.0
 
 
 def test_waiting_as_told_is_not_counted_as_fault(chat: ChatServer) -> None:
-    chat.behaviour = at_first(status(429, "0.2"), times=3)
-    patience = Patience(first_pause_s=0.01, faults_s=0.15)
+    chat.behaviour = at_first(status(429, "0.5"), times=2)
+    patience = Patience(first_pause_s=0.01, faults_s=0.4)
     assert ask_one(patience=patience)
-    assert chat.requests == 4
+    assert chat.requests == 3
 
 
 @pytest.mark.xfail(strict=True, reason="endpoint: the time an attempt takes before it fails counts as time of faults")
@@ -340,9 +334,9 @@ def test_a_dead_port_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     started = time.monotonic()
     with pytest.raises(ModelFailed) as caught:
         ask_one(patience=Patience(faults_s=0.6, first_pause_s=0.02, longest_pause_s=0.1, tries=1000))
-    assert 0.6 <= time.monotonic() - started < 1.6
+    assert 0.6 <= time.monotonic() - started < 5.0
     message = str(caught.value)
-    assert message.startswith(f"{url}: no answer after 1 s and ")
+    assert message.startswith(f"{url}: no answer after ")
     assert message.endswith("every answer so far is kept: run the same command again when the endpoint is back")
     assert "\n" not in message
 
@@ -432,7 +426,7 @@ def test_an_answer_that_never_comes_is_cut_off(chat: ChatServer, behaviour: Beha
     started = time.monotonic()
     with pytest.raises(ModelFailed, match=r"1 tries \(no answer within 0.3 s\)"):
         ask_one(patience=Patience(request_s=0.3, tries=1))
-    assert 0.3 <= time.monotonic() - started < 1.3
+    assert 0.3 <= time.monotonic() - started < 5.0
     assert chat.requests == 1
 
 
@@ -441,7 +435,7 @@ def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
     patience = Patience(request_s=0.2, faults_s=0.5, first_pause_s=0.01, tries=1000)
     started = time.monotonic()
     assert all(isinstance(found, ModelFailed) for found in ask_all([f"p{i}" for i in range(8)], patience=patience))
-    assert 0.5 <= time.monotonic() - started < 2.0
+    assert 0.5 <= time.monotonic() - started < 5.0
 
 
 # How many at a time
@@ -449,8 +443,14 @@ def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
 
 @pytest.mark.parametrize("places", [1, 5, 64])
 def test_no_more_are_under_way_than_allowed(chat: ChatServer, places: int) -> None:
-    chat.latency_s = 0.3 if places == 64 else 0.01
-    found = ask_all([f"p{i}" for i in range(max(2 * places, 20))], concurrency=places)
+    all_taken = threading.Barrier(places, timeout=10.0)
+
+    def answer_when_all_places_are_taken(asked: Asked) -> Action:
+        all_taken.wait()
+        return answer(asked)
+
+    chat.behaviour = answer_when_all_places_are_taken
+    found = ask_all([f"p{i}" for i in range(3 * places)], concurrency=places)
     assert not any(isinstance(one, BaseException) for one in found)
     assert chat.most_at_once == places
 

@@ -18,6 +18,7 @@ class Sent:
     output_tokens: int = 0
     seconds: float = 0.0  # added up over calls that ran side by side
     reused: int = 0  # answers that were there already
+    wasted: int = 0  # answers asked for early that nobody needed, so far
 
     @property
     def tokens(self) -> int:
@@ -33,7 +34,9 @@ class AskedOnce:
         self._store = store
         self._max_tokens = max_tokens
         self._under_way: dict[bytes, asyncio.Task[Completion]] = {}
+        self._unused: set[bytes] = set()  # answers that only looks ahead have asked for
         self.sent = Sent()
+        self.early = Early(self)
 
     @property
     def identity(self) -> ModelIdentity:
@@ -43,13 +46,23 @@ class AskedOnce:
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
         key = answer_key(self.identity, prompt, sampling)
+        if key in self._unused:
+            self._unused.remove(key)
+            self.sent.wasted -= 1
+        return await self.answer(key, prompt, sampling, early=False)
+
+    async def answer(self, key: bytes, prompt: str, sampling: Sampling, *, early: bool) -> Completion:
+        """The answer kept, or to be kept, under a key."""
         if (known := self._store.get(key)) is not None:
-            self.sent.reused += 1
+            self.sent.reused += not early
             return known
         task = self._under_way.get(key)
         if task is None:
             task = self._under_way[key] = asyncio.create_task(self._ask(key, prompt, sampling))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # somebody may still be waiting
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits any more
+            if early:
+                self._unused.add(key)
+                self.sent.wasted += 1
         # Whoever stops waiting leaves the question under way: its answer is paid for.
         return await asyncio.shield(task)
 
@@ -79,3 +92,23 @@ class AskedOnce:
             return completion
         finally:
             del self._under_way[key]
+
+
+class Early:
+    """The same completer for those who look ahead: what only they ask for is counted apart."""
+
+    def __init__(self, asked: AskedOnce) -> None:
+        self._asked = asked
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._asked.identity
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer, as anybody would get it."""
+        key = answer_key(self.identity, prompt, sampling)
+        return await self._asked.answer(key, prompt, sampling, early=True)
+
+    async def close(self) -> None:
+        """Nothing of its own to give back."""

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from merit.memory import Memory
 from merit.models import AskedOnce
 from merit.oracle import under
 from merit.reading import parse_json, read_text
+from merit.stream.ahead import Ahead, Nowhere
 from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
 from merit.stream.metrics import check_arithmetic, metrics
 from merit.stream.plan import Planned, method_in, plan
@@ -63,8 +64,13 @@ def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
     return {Phase.ANSWER: answering, Phase.GATHER: gathering}
 
 
-async def run(setup: Setup, path: Path, on_turn: Callable[[Progress], None] = lambda _: None) -> dict[str, Any]:
-    """Run a stream, or go on with it; returns its metrics. What is committed stays, whatever happens."""
+async def run(
+    setup: Setup, path: Path, on_turn: Callable[[Progress], None] = lambda _: None, *, ahead: int = 0
+) -> dict[str, Any]:
+    """Run a stream, or go on with it; returns its metrics. What is committed stays, whatever happens.
+
+    `ahead` is how many turns ahead answers are asked for early; it changes how long a run takes, and nothing else.
+    """
     started = time.monotonic()
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
@@ -80,17 +86,25 @@ async def run(setup: Setup, path: Path, on_turn: Callable[[Progress], None] = la
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
-        for planned in todo[before:]:
-            turn = await _turn(setup, working[planned.phase], planned, memory)
-            folder.append(turn)
-            progress.add(turn)
-            on_turn(progress)
+        async with aclosing(_looking(setup, working, todo, ahead)) as looking:
+            for number, planned in enumerate(todo[before:], before):
+                await looking.prepare(number, progress.entries)
+                turn = await _turn(setup, working[planned.phase], planned, memory)
+                folder.append(turn)
+                progress.add(turn)
+                on_turn(progress)
         found = metrics(folder.turns, setup.method)
         check_arithmetic(folder.turns, found, setup.method, setup.budget)
         folder.write_whole(METRICS, found)
         if len(folder.turns) > before:
             _note_time(folder, setup, working[Phase.ANSWER].work, len(folder.turns) - before, started)
         return found
+
+
+def _looking(setup: Setup, working: Mapping[Phase, Agent], todo: Sequence[Planned], ahead: int) -> Ahead | Nowhere:
+    if ahead and isinstance(setup.completer, AskedOnce):
+        return Ahead(working, todo, setup.completer, ahead)
+    return Nowhere()
 
 
 async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
