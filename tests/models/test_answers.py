@@ -15,11 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
 from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling, answer_key
+from merit.models.completer import Completer
 from merit.models.replay import ReplayCompleter
 
 MODEL = ModelIdentity("openai:m", "1")
@@ -70,7 +71,7 @@ def fill(path: Path, model: ModelIdentity, *prompts: str, by: str = "") -> None:
 
 
 def contents(path: Path) -> list[tuple[bytes, ModelIdentity, Completion]]:
-    with closing(AnswerStore(path, create=False)) as store:
+    with closing(AnswerStore.recording(path)) as store:
         return list(store.items())
 
 
@@ -88,20 +89,28 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 
 
 @contextmanager
-def as_nobody(*folders: Path) -> Iterator[None]:
-    """As a user who may read these folders, and write nowhere."""
-    for folder in folders:
-        for place in (folder, *folder.parents):
-            if place.name.startswith("pytest") or place in folders:
+def read_only(folder: Path) -> Iterator[None]:
+    """As a user who may read this folder and write nothing into it."""
+    root = os.geteuid() == 0
+    if root:  # whom no mode stops, so it becomes somebody else
+        for place in folder.parents:
+            if "pytest-of-" in str(place):
                 place.chmod(0o755)
-    os.seteuid(65534)
+    folder.chmod(0o555)
+    if root:
+        os.seteuid(65534)
     try:
+        with pytest.raises(PermissionError):
+            (folder / "new").touch()
         yield
     finally:
-        os.seteuid(0)
+        if root:
+            os.seteuid(0)
+        folder.chmod(0o755)
 
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
+def everything_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def one_sentence(error: BaseException, *parts: str) -> None:
@@ -150,7 +159,6 @@ def test_every_prompt_has_a_key(prompt: str) -> None:
     assert len(answer_key(MODEL, prompt, GREEDY)) == 16
 
 
-@pytest.mark.xfail(strict=True, reason="answers: 0 and 0.0 are written differently into the key")
 def test_equal_samplings_have_equal_keys() -> None:
     assert Sampling(temperature=0) == Sampling(temperature=0.0)
     assert answer_key(MODEL, "p", Sampling(temperature=0)) == answer_key(MODEL, "p", Sampling(temperature=0.0))
@@ -166,9 +174,11 @@ def test_an_answer_is_kept_as_it_was(tmp_path: Path) -> None:
         assert store.get(key) is None
         store.put(key, MODEL, answer)
         assert store.get(key) == answer
+        assert len(store) == 1
     assert contents(tmp_path / "deep" / "down" / "a.sqlite") == [(key, MODEL, answer)]
 
 
+@settings(max_examples=50)
 @given(st.text(st.characters()), st.integers(0, 2**40), st.integers(0, 2**40))
 def test_any_text_is_kept_lone_surrogates_replaced(text: str, prompt_tokens: int, output_tokens: int) -> None:
     with closing(AnswerStore(None)) as store:
@@ -191,6 +201,7 @@ def test_a_store_knows_whose_answers_it_has(tmp_path: Path) -> None:
     fill(tmp_path / "a.sqlite", replace(MODEL, revision="2"), "p", "q", "r")
     with closing(AnswerStore(tmp_path / "a.sqlite")) as store:
         assert store.models() == [(MODEL, 2), (ModelIdentity("openai:m", "2"), 3), (OTHER, 1)]
+        assert len(store) == 6
         assert store.get(answer_key(OTHER, "p", GREEDY)) == Completion("p!", 3, 2)
 
 
@@ -232,7 +243,7 @@ from merit.models.answers import AnswerStore
 from merit.models.completer import Completion, ModelIdentity
 me = ModelIdentity(sys.argv[2])
 store = AnswerStore(Path(sys.argv[1]))
-for i in range(150):
+for i in range(60):
     store.put(f"{me.name} {i}".encode(), me, Completion(f"{i}", i, 1))
     store.put(f"both {i}".encode(), me, Completion(f"{i}", i, 1))
 store.close()
@@ -240,7 +251,7 @@ store.close()
     writers = [subprocess.Popen([sys.executable, "-c", script, str(path), name]) for name in ("a", "b")]
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
     found = contents(path)
-    assert len(found) == 450
+    assert len(found) == 180
     assert all(answer == Completion(key.decode().split()[1], answer.prompt_tokens, 1) for key, _, answer in found)
 
 
@@ -275,48 +286,64 @@ def test_damage_inside_is_found_when_read_and_nothing_is_deleted(tmp_path: Path)
         one_sentence(caught.value, str(path), "cannot be read")
         with pytest.raises(CacheUnusable) as caught:
             store.put(b"new", MODEL, Completion("x", 1, 1))
-        one_sentence(caught.value, str(path), "could not be kept")
+        one_sentence(caught.value, str(path), "cannot be kept")
     assert path.read_bytes() == damaged
 
 
-@pytest.mark.xfail(strict=True, reason="answers: models() and items() let sqlite3.DatabaseError escape")
 def test_a_recording_that_is_damaged_inside_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     fill(path, MODEL, *(f"p{i}" for i in range(50)))
-    damage_inside(path)
+    damaged = damage_inside(path)
     with closing(AnswerStore(path)) as store, pytest.raises(CacheUnusable, match="a.sqlite"):
         ReplayCompleter(store)
+    with pytest.raises(InputError) as caught:
+        AnswerStore.recording(path)
+    one_sentence(caught.value, f"{path}: not a file of recorded answers")
+    assert path.read_bytes() == damaged
 
 
-@pytest.mark.xfail(strict=True, reason="answers: merge() lets sqlite3.DatabaseError escape")
 def test_merging_a_file_that_is_damaged_inside_is_refused(tmp_path: Path) -> None:
     fill(tmp_path / "theirs.sqlite", MODEL, *(f"p{i}" for i in range(50)))
     damage_inside(tmp_path / "theirs.sqlite")
-    with closing(AnswerStore(tmp_path / "ours.sqlite")) as store, pytest.raises(CacheUnusable, match="theirs.sqlite"):
-        store.merge(tmp_path / "theirs.sqlite")
+    with closing(AnswerStore(tmp_path / "ours.sqlite")) as store:
+        with pytest.raises(InputError, match="theirs.sqlite: not a file of recorded answers"):
+            store.merge(tmp_path / "theirs.sqlite")
+        assert len(store) == 0
 
 
-@pytest.mark.xfail(strict=True, reason="answers: any SQLite file is taken for a recording and given its tables")
+def test_merging_a_file_that_is_damaged_at_its_end_takes_over_nothing(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs.sqlite"
+    with closing(AnswerStore(theirs)) as store:
+        for i in range(200):
+            store.put(b"%03d" % i, MODEL, Completion("x" * 1000, 1, 1))
+    content = theirs.read_bytes()
+    theirs.write_bytes(content[:-4096] + random.Random(1).randbytes(4096))
+    with closing(AnswerStore(tmp_path / "ours.sqlite")) as store:
+        store.put(b"ours", OTHER, Completion("x", 1, 1))
+        with pytest.raises(CacheUnusable) as caught:
+            store.merge(theirs)
+        one_sentence(caught.value, f"{theirs}: answers cannot be read")
+        assert store.models() == [(OTHER, 1)]
+
+
 def test_a_database_that_is_no_recording_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "singers.sqlite"
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE singer (name TEXT)")
         db.commit()
     before = path.read_bytes()
-    with pytest.raises(InputError, match="singers.sqlite"), closing(AnswerStore(path, create=False)) as store:
-        ReplayCompleter(store)
-    assert path.read_bytes() == before
+    with pytest.raises(InputError, match="singers.sqlite: not a file of recorded answers"):
+        AnswerStore.recording(path)
+    assert everything_in(tmp_path) == {path.name: before}
 
 
-@pytest.mark.xfail(strict=True, reason="answers: sqlite3.OperationalError escapes for a table of the same name")
 def test_a_database_with_another_table_of_that_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "quiz.sqlite"
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE answer (question INT, letter TEXT)")
         db.commit()
-    unusable = pytest.raises((InputError, CacheUnusable), match="quiz.sqlite")
-    with unusable, closing(AnswerStore(path, create=False)) as store:
-        ReplayCompleter(store)
+    with pytest.raises(InputError, match="quiz.sqlite: not a file of recorded answers"):
+        AnswerStore.recording(path)
 
 
 def test_a_place_that_is_none_is_named(tmp_path: Path) -> None:
@@ -330,26 +357,104 @@ def test_a_place_that_is_none_is_named(tmp_path: Path) -> None:
         AnswerStore(tmp_path / "folder.sqlite")
 
 
-@needs_root
 def test_a_read_only_place_is_named(tmp_path: Path) -> None:
-    with as_nobody(tmp_path), pytest.raises(CacheUnusable) as caught:
+    with read_only(tmp_path), pytest.raises(CacheUnusable) as caught:
         AnswerStore(tmp_path / "a.sqlite")
     one_sentence(caught.value, str(tmp_path), "cannot keep a cache here")
     assert list(tmp_path.iterdir()) == []
 
 
-@needs_root
-@pytest.mark.xfail(strict=True, reason="answers: a recording is opened for writing, and in WAL mode, to be read")
 def test_a_recording_on_a_read_only_place_is_replayed(tmp_path: Path) -> None:
     fill(tmp_path / "a.sqlite", MODEL, "p")
+    before = everything_in(tmp_path)
 
     async def scene() -> None:
-        replay = ReplayCompleter(AnswerStore(tmp_path / "a.sqlite", create=False))
+        replay = ReplayCompleter(AnswerStore.recording(tmp_path / "a.sqlite"))
         assert (await replay.complete("p", GREEDY)).text == "p!"
         await replay.close()
 
-    with as_nobody(tmp_path):
+    with read_only(tmp_path):
         run(scene)
+    assert everything_in(tmp_path) == before
+
+
+def test_a_recording_on_a_read_only_place_is_merged(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    fill(tmp_path / "theirs" / "a.sqlite", MODEL, "p")
+    with closing(AnswerStore(tmp_path / "ours.sqlite")) as store, read_only(tmp_path / "theirs"):
+        assert store.merge(tmp_path / "theirs" / "a.sqlite") == 1
+
+
+@pytest.mark.xfail(strict=True, reason="answers: PermissionError escapes where a recording's folder is closed")
+def test_a_recording_in_a_folder_that_is_closed_is_named(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    fill(closed / "a.sqlite", MODEL, "p")
+    closed.chmod(0o600)
+    try:
+        with read_only(tmp_path), pytest.raises(InputError, match="a.sqlite"):
+            AnswerStore.recording(closed / "a.sqlite")
+    finally:
+        closed.chmod(0o755)
+
+
+def test_a_recording_is_only_read(tmp_path: Path) -> None:
+    fill(tmp_path / "a.sqlite", MODEL, "p")
+    before = everything_in(tmp_path)
+    with closing(AnswerStore.recording(tmp_path / "a.sqlite")) as store:
+        assert store.path == tmp_path / "a.sqlite"
+        assert store.models() == [(MODEL, 1)]
+        with pytest.raises(CacheUnusable) as caught:
+            store.put(b"new", MODEL, Completion("x", 1, 1))
+        one_sentence(caught.value, "a.sqlite: answers cannot be kept")
+        assert len(store) == len(list(store.items())) == 1
+        assert everything_in(tmp_path) == before  # no files beside it, not even meanwhile
+    assert everything_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["a b.sqlite", "50%25.sqlite", "a?mode=rwc.sqlite", "a#b.sqlite", "été ✓"])
+def test_a_recording_may_have_any_name(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path / name, MODEL, "p")
+    assert len(contents(tmp_path / name)) == 1
+    monkeypatch.chdir(tmp_path)
+    assert len(contents(Path(name))) == 1
+    assert list(everything_in(tmp_path)) == [name]
+
+
+def test_a_recording_that_somebody_is_writing_is_read_as_it_is(tmp_path: Path) -> None:
+    with closing(AnswerStore(tmp_path / "a.sqlite")) as store:
+        store.put(answer_key(MODEL, "p", GREEDY), MODEL, Completion("p!", 3, 2))
+        with closing(AnswerStore.recording(tmp_path / "a.sqlite")) as recording:
+            assert recording.get(answer_key(MODEL, "p", GREEDY)) == Completion("p!", 3, 2)
+            store.put(b"new", MODEL, Completion("x", 1, 1))
+            assert recording.get(b"new") == Completion("x", 1, 1)
+        store.put(b"newer", MODEL, Completion("x", 1, 1))
+    assert len(contents(tmp_path / "a.sqlite")) == 3
+
+
+def copied_while_written(tmp_path: Path) -> Path:
+    """A folder with a recording and its -wal file, but not the -shm file, as copying and crashes leave it."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    with closing(AnswerStore(tmp_path / "a.sqlite")) as store:
+        store.put(b"key", MODEL, Completion("x", 1, 1))
+        for name in ("a.sqlite", "a.sqlite-wal"):
+            (folder / name).write_bytes((tmp_path / name).read_bytes())
+    return folder
+
+
+def test_a_recording_that_was_copied_while_written_is_whole(tmp_path: Path) -> None:
+    folder = copied_while_written(tmp_path)
+    with closing(AnswerStore.recording(folder / "a.sqlite")) as store:
+        assert store.get(b"key") == Completion("x", 1, 1)
+
+
+@pytest.mark.xfail(strict=True, reason="answers: reading a recording with a -wal file leaves a -shm file beside it")
+def test_reading_one_that_was_copied_while_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    folder = copied_while_written(tmp_path)
+    before = everything_in(folder)
+    AnswerStore.recording(folder / "a.sqlite").close()
+    assert everything_in(folder) == before
 
 
 def test_a_full_place_loses_no_answer_that_was_kept(tmp_path: Path) -> None:
@@ -358,14 +463,15 @@ def test_a_full_place_loses_no_answer_that_was_kept(tmp_path: Path) -> None:
     with closing(AnswerStore(path)) as store:
         with no_file_larger_than(16_384), pytest.raises(CacheUnusable) as caught:
             store.put(b"long", MODEL, Completion("x" * 100_000, 1, 1))
-        one_sentence(caught.value, str(path), "an answer could not be kept", "make room and run the same command again")
+        one_sentence(
+            caught.value, str(path), "answers cannot be kept", "look at the disk, then run the same command again"
+        )
         assert store.get(b"long") is None
         assert store.get(answer_key(MODEL, "p", GREEDY)) == Completion("p!", 3, 2)
         store.put(b"long", MODEL, Completion("x" * 100_000, 1, 1))  # there is room again
     assert len(contents(path)) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="answers: the id of a model whose row was rolled back is used for later answers")
 def test_an_answer_kept_after_a_failure_still_has_its_model(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     with closing(AnswerStore(path)) as store:
@@ -426,19 +532,21 @@ def test_merging_what_is_no_file_of_answers_is_refused(tmp_path: Path) -> None:
     with closing(AnswerStore(tmp_path / "a.sqlite")) as store:
         with pytest.raises(InputError, match="nowhere: no such file; give a file of recorded answers"):
             store.merge(tmp_path / "nowhere")
-        with pytest.raises(CacheUnusable, match="torn: damaged"):
+        with pytest.raises(InputError, match="torn: not a file of recorded answers"):
             store.merge(tmp_path / "torn")
         assert store.models() == [(MODEL, 1)]
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="answers: merge() lets a full disk's sqlite3.OperationalError escape")
 def test_merging_into_a_full_place_is_one_sentence(tmp_path: Path) -> None:
     fill(tmp_path / "theirs.sqlite", MODEL, *(f"p{i}" + "x" * 5000 for i in range(50)))
     with closing(AnswerStore(tmp_path / "ours.sqlite")) as store:
         with no_file_larger_than(65_536), pytest.raises(CacheUnusable) as caught:
             store.merge(tmp_path / "theirs.sqlite")
-        one_sentence(caught.value, "ours.sqlite")
+        one_sentence(caught.value, "ours.sqlite: answers cannot be kept")
+        assert len(store) == 0
+        assert store.merge(tmp_path / "theirs.sqlite") == 50  # there is room again
+        assert store.models() == [(MODEL, 50)]
 
 
 # Asked once
@@ -636,16 +744,147 @@ def test_an_answer_that_cannot_be_kept_is_reported_to_everybody(tmp_path: Path) 
     run(scene)
 
 
+# Asked early
+
+
+def test_an_answer_asked_for_early_is_wasted_until_somebody_needs_it() -> None:
+    async def scene() -> None:
+        model = Model()
+        once = AskedOnce(model, AnswerStore(None))
+        assert once.early.identity == MODEL
+        early = [await once.early.complete(prompt, GREEDY) for prompt in ("p", "q", "p")]
+        assert early[0] == early[2] == Completion("answer 1 to p", 7, 3)
+        assert (once.sent.calls, once.sent.tokens, once.sent.reused, once.sent.wasted) == (2, 20, 0, 2)
+        assert await once.complete("p", GREEDY) == early[0]
+        assert (once.sent.calls, once.sent.reused, once.sent.wasted) == (2, 1, 1)
+        await once.complete("p", GREEDY)
+        await once.early.complete("p", GREEDY)
+        assert once.sent.wasted == 1  # q
+        await once.complete("q", Sampling(seed=1))  # another question
+        assert (once.sent.calls, once.sent.wasted) == (3, 1)
+        await once.complete("q", GREEDY)
+        assert (once.sent.calls, once.sent.wasted) == (3, 0)
+        assert model.asked == ["p", "q", "q"]
+        await once.close()
+
+    run(scene)
+
+
+def test_early_and_in_time_are_one_question() -> None:
+    async def scene() -> None:
+        for early_first in (True, False):
+            model = Model()
+            once = AskedOnce(model, AnswerStore(None))
+            model.gate.clear()
+            order: list[Completer] = [once.early, once] if early_first else [once, once.early]
+            waiting = [asyncio.create_task(one.complete("p", GREEDY)) for one in order]
+            await a_moment()
+            model.gate.set()
+            first, second = await asyncio.gather(*waiting)
+            assert first == second
+            assert model.asked == ["p"]
+            assert (once.sent.calls, once.sent.wasted) == (1, 0)
+            await once.close()
+
+    run(scene)
+
+
+def test_looking_ahead_at_what_is_known_wastes_nothing(tmp_path: Path) -> None:
+    fill(tmp_path / "a.sqlite", MODEL, "p")
+
+    async def scene() -> None:
+        model = Model()
+        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"))
+        assert (await once.early.complete("p", GREEDY)).text == "p!"
+        assert model.asked == []
+        assert (once.sent.calls, once.sent.reused, once.sent.wasted) == (0, 0, 0)
+        await once.close()
+
+    run(scene)
+
+
+def test_who_stops_looking_ahead_leaves_an_answer_that_is_wasted_until_needed() -> None:
+    async def scene() -> None:
+        model = Model()
+        once = AskedOnce(model, AnswerStore(None))
+        model.gate.clear()
+        ahead = asyncio.create_task(once.early.complete("p", GREEDY))
+        await a_moment()
+        ahead.cancel()
+        await a_moment()
+        model.gate.set()
+        await a_moment()
+        assert (once.sent.calls, once.sent.wasted) == (1, 1)
+        await once.complete("p", GREEDY)
+        assert (once.sent.calls, once.sent.wasted) == (1, 0)
+        await once.close()
+
+    run(scene)
+
+
+def test_closing_those_who_look_ahead_closes_nothing() -> None:
+    async def scene() -> None:
+        model = Model()
+        once = AskedOnce(model, AnswerStore(None))
+        await once.early.close()
+        assert not model.closed
+        await once.complete("p", GREEDY)
+        await once.close()
+        assert model.closed
+
+    run(scene)
+
+
+def test_the_allowance_holds_for_those_who_look_ahead() -> None:
+    async def scene() -> None:
+        model = Model(tokens=10)
+        once = AskedOnce(model, AnswerStore(None), max_tokens=5)
+        await once.early.complete("p", GREEDY)
+        for ask in (once.early.complete, once.complete):
+            with pytest.raises(BudgetSpent):
+                await ask("q", GREEDY)
+        assert model.asked == ["p"]
+        await once.close()
+
+    run(scene)
+
+
+@pytest.mark.xfail(strict=True, reason="asked_once: an early question that got no answer counts as a wasted answer")
+def test_no_answer_is_no_wasted_answer() -> None:
+    async def scene() -> None:
+        once = AskedOnce(Model(failures=1), AnswerStore(None))
+        with pytest.raises(ModelFailed):
+            await once.early.complete("p", GREEDY)
+        assert (once.sent.calls, once.sent.wasted) == (0, 0)
+        await once.close()
+
+    run(scene)
+
+
+@pytest.mark.xfail(strict=True, reason="asked_once: an early question asked again after a failure is counted twice")
+def test_an_answer_that_came_at_the_second_try_is_not_wasted_once_needed() -> None:
+    async def scene() -> None:
+        once = AskedOnce(Model(failures=1), AnswerStore(None))
+        with pytest.raises(ModelFailed):
+            await once.early.complete("p", GREEDY)
+        await once.early.complete("p", GREEDY)
+        await once.complete("p", GREEDY)
+        assert (once.sent.calls, once.sent.wasted) == (1, 0)
+        await once.close()
+
+    run(scene)
+
+
 # Replay
 
 
 def test_a_recording_answers_what_was_recorded_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     fill(path, MODEL, "p")
-    before = path.read_bytes()
+    before = everything_in(tmp_path)
 
     async def scene() -> None:
-        replay = ReplayCompleter(AnswerStore(path, create=False))
+        replay = ReplayCompleter(AnswerStore.recording(path))
         assert replay.identity == MODEL
         assert await replay.complete("p", GREEDY) == Completion("p!", 3, 2)
         for prompt, sampling in [("a secret prompt", GREEDY), ("p", Sampling(seed=1)), ("p", Sampling(max_tokens=5))]:
@@ -654,10 +893,11 @@ def test_a_recording_answers_what_was_recorded_and_nothing_else(tmp_path: Path) 
             key = answer_key(MODEL, prompt, sampling).hex()
             one_sentence(caught.value, str(path), "openai:m", f"to the prompt {key}", "ask a live model with --model")
             assert "secret" not in str(caught.value)
+        assert everything_in(tmp_path) == before
         await replay.close()
 
     run(scene)
-    assert path.read_bytes() == before
+    assert everything_in(tmp_path) == before
 
 
 def test_a_replayed_run_is_the_recorded_models_run(tmp_path: Path) -> None:
@@ -665,7 +905,7 @@ def test_a_replayed_run_is_the_recorded_models_run(tmp_path: Path) -> None:
     fill(tmp_path / "recording.sqlite", MODEL, "p", "q")
 
     async def scene() -> None:
-        replay = ReplayCompleter(AnswerStore(tmp_path / "recording.sqlite", create=False))
+        replay = ReplayCompleter(AnswerStore.recording(tmp_path / "recording.sqlite"))
         once = AskedOnce(replay, AnswerStore(tmp_path / "run.sqlite"))
         for prompt in ("p", "q", "p"):
             await once.complete(prompt, GREEDY)
@@ -680,15 +920,15 @@ def test_a_replayed_run_is_the_recorded_models_run(tmp_path: Path) -> None:
 def test_several_models_need_a_name(tmp_path: Path) -> None:
     fill(tmp_path / "a.sqlite", MODEL, "p")
     fill(tmp_path / "a.sqlite", OTHER, "p", by="other ")
-    with closing(AnswerStore(tmp_path / "a.sqlite")) as store:
-        for name in ("", "openai:x", "openai"):
-            with pytest.raises(InputError) as caught:
-                ReplayCompleter(store, name)
-            one_sentence(
-                caught.value,
-                "a.sqlite: name the model to replay as replay:FILE#MODEL",
-                "recorded are: openai:m, openai:n",
-            )
+    for name in ("", "openai:x", "openai", "openai:m@", "openai:m@2", "@1"):
+        with pytest.raises(InputError) as caught:
+            ReplayCompleter(AnswerStore.recording(tmp_path / "a.sqlite"), name)
+        one_sentence(
+            caught.value,
+            "a.sqlite: name the model to replay as replay:FILE#MODEL",
+            "recorded are: openai:m@1, openai:n",
+        )
+    with closing(AnswerStore.recording(tmp_path / "a.sqlite")) as store:
         assert ReplayCompleter(store, "openai:m").identity == MODEL
         assert asyncio.run(ReplayCompleter(store, "openai:n").complete("p", GREEDY)).text == "other p!"
 
@@ -697,7 +937,7 @@ def test_one_model_may_be_named_but_not_misnamed(tmp_path: Path) -> None:
     fill(tmp_path / "a.sqlite", MODEL, "p")
     with closing(AnswerStore(tmp_path / "a.sqlite")) as store:
         assert ReplayCompleter(store, "openai:m").identity == MODEL
-        with pytest.raises(InputError, match="recorded are: openai:m$"):
+        with pytest.raises(InputError, match="recorded are: openai:m@1$"):
             ReplayCompleter(store, "openai:n")
 
 
@@ -707,10 +947,15 @@ def test_an_empty_recording_says_so(tmp_path: Path) -> None:
         ReplayCompleter(store)
 
 
-@pytest.mark.xfail(strict=True, reason="replay: two revisions of a model have no names that tell them apart")
 def test_two_revisions_of_a_model_can_be_told_apart(tmp_path: Path) -> None:
     fill(tmp_path / "a.sqlite", ModelIdentity("openai:m", "q4_k_m"), "p")
     fill(tmp_path / "a.sqlite", ModelIdentity("openai:m", "f16"), "p")
-    with closing(AnswerStore(tmp_path / "a.sqlite")) as store, pytest.raises(InputError) as caught:
-        ReplayCompleter(store, "openai:m")
-    one_sentence(caught.value, "q4_k_m", "f16")
+    for name in ("", "openai:m"):
+        with pytest.raises(InputError) as caught:
+            ReplayCompleter(AnswerStore.recording(tmp_path / "a.sqlite"), name)
+        one_sentence(caught.value, "recorded are: openai:m@f16, openai:m@q4_k_m")
+    with closing(AnswerStore.recording(tmp_path / "a.sqlite")) as store:
+        for revision in ("q4_k_m", "f16"):
+            replay = ReplayCompleter(store, f"openai:m@{revision}")
+            assert replay.identity == ModelIdentity("openai:m", revision)
+            assert asyncio.run(replay.complete("p", GREEDY)).text == "p!"

@@ -126,6 +126,11 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
         ("\n \n", "the script is empty"),
         ('{"reply": "a"}\nnonsense\n', r"line 2: not valid JSON"),
         ('{"reply": "a"}\n\n{"contains": "x"}\n', "line 3: the field 'reply' is missing"),
+        (
+            '{"reply": "a"}\n{"reply": "b", "contain": "x"}\n',
+            "line 2: the field 'contain' means nothing here; a line has",
+        ),
+        ('{"reply": "a", "Contains": "x", "contains": "y"}\n', "line 1: the field 'Contains' means nothing here"),
         ('{"reply": 1}\n', "line 1: the field 'reply' should be str, not 1"),
         ('["reply"]\n', "line 1: expected a JSON object"),
         ('{"reply": "a", "contains": 5}\n', "line 1: the field 'contains' should be a text or a list of texts, not 5"),
@@ -164,6 +169,25 @@ def test_a_recording_is_replayed_by_uri(tmp_path: Path) -> None:
     completer = open_completer(f"replay:{path}#openai:n")
     assert completer.identity == ModelIdentity("openai:n")
     assert ask(completer, "p").text == "by openai:n"
+
+
+def test_one_of_two_revisions_is_replayed_by_uri(tmp_path: Path) -> None:
+    path = record(tmp_path / "a.sqlite", ModelIdentity("openai:m", "f16"), ModelIdentity("openai:m", "q4"))
+    with pytest.raises(InputError, match="recorded are: openai:m@f16, openai:m@q4$"):
+        open_completer(f"replay:{path}#openai:m")
+    completer = open_completer(f"replay:{path}#openai:m@q4")
+    assert completer.identity == ModelIdentity("openai:m", "q4")
+    assert ask(completer, "p").text == "by openai:m"
+
+
+def test_replaying_changes_nothing(tmp_path: Path) -> None:
+    path = record(tmp_path / "a.sqlite", ModelIdentity("openai:m"))
+    before = path.read_bytes()
+    completer = open_completer(f"replay:{path}")
+    assert list(tmp_path.iterdir()) == [path]
+    ask(completer, "p")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == before
 
 
 def test_a_recording_that_is_not_there_is_not_made(tmp_path: Path) -> None:

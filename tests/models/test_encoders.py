@@ -65,7 +65,7 @@ class Embeddings(BaseHTTPRequestHandler):
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Embeddings]]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Embeddings)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
     monkeypatch.setenv("OPENAI_API_KEY", "secret")

@@ -1,12 +1,15 @@
 """A chat endpoint, asked over real connections: what passes is waited out, what does not is reported at once."""
 
 import asyncio
+import math
 import socket
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import format_datetime
 
 import pytest
 
@@ -35,7 +38,7 @@ from making.endpoint import (
     status,
     truncated_json,
 )
-from merit.errors import ContextOverflow, MeritError, ModelFailed
+from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models import Completion, Sampling
 from merit.models.endpoint import EndpointCompleter, Patience
 
@@ -141,15 +144,22 @@ def test_an_answer_without_content_is_empty(chat: ChatServer) -> None:
     assert ask_one() == Completion("", 123, 0)
 
 
+def test_an_answer_may_come_in_parts(chat: ChatServer) -> None:
+    parts = [{"type": "text", "text": "SELECT "}, {"type": "image", "url": "x"}, {"type": "text", "text": "1"}]
+    reply = completion("", 5, 2)
+    reply["choices"][0]["message"]["content"] = parts
+    chat.behaviour = lambda _: as_json(reply)
+    assert ask_one() == Completion("SELECT 1", 5, 2)
+
+
 def test_half_a_character_in_an_answer_is_replaced(chat: ChatServer) -> None:
     chat.behaviour = lambda _: as_json(completion("SELECT '\ud83d'", 1, 1))  # "\ud83d" in the JSON
     assert ask_one().text == "SELECT '?'"
 
 
-@pytest.mark.xfail(strict=True, reason="endpoint: UnicodeEncodeError escapes for a prompt with a lone surrogate")
-def test_half_a_character_in_a_prompt_is_no_crash(chat: ChatServer) -> None:
-    with suppress(MeritError):  # it may be refused, in a sentence
-        ask_one("How many \ud83d?")
+def test_half_a_character_in_a_prompt_is_replaced(chat: ChatServer) -> None:
+    ask_one("How many \ud83d?")
+    assert chat.asked[0].prompt == "How many ??"
 
 
 def test_a_base_url_may_end_in_a_slash(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,26 +210,29 @@ def test_the_key_appears_in_no_error(chat: ChatServer, monkeypatch: pytest.Monke
     assert not any(KEY in said for said in errors_with_a_key(monkeypatch, chat, behaviours))
 
 
-@pytest.mark.xfail(strict=True, reason="endpoint: what the endpoint said is shown with the key in it")
 def test_not_even_where_the_endpoint_repeats_it(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     [said] = errors_with_a_key(monkeypatch, chat, [echo_of_the_key])
     assert KEY not in said
+    assert "Invalid token passed: Bearer ***" in said
 
 
-@pytest.mark.parametrize("key", [f"{KEY}\nX-Header: x", f"{KEY}\n", f"{KEY}é"])
-@pytest.mark.xfail(strict=True, reason="endpoint: a key that is no header value is shown, or is no MeritError at all")
-def test_a_key_that_cannot_be_sent_is_reported_but_not_shown(
-    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+@pytest.mark.parametrize("key", [f"{KEY}\nX-Header: x", f"{KEY}é", f"{KEY}\x7f", f"{KEY}\udce9"])
+def test_a_key_that_cannot_be_sent_is_reported_but_not_shown(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
-    with suppress(MeritError):
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
-        assert chat.asked[0].authorization == f"Bearer {KEY}"  # what surrounds a key may as well be left out
-        return
-    with pytest.raises(MeritError) as caught:
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
-    assert KEY not in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        EndpointCompleter("m")
+    assert KEY not in "".join(traceback.format_exception(caught.value))
     assert "OPENAI_API_KEY" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "sent"), [(f" {KEY}\n", f"Bearer {KEY}"), ("", None), (" \n", None)])
+def test_what_surrounds_a_key_is_left_out(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, given: str, sent: str | None
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", given)
+    ask_one()
+    assert chat.asked[0].authorization == sent
 
 
 # What may pass
@@ -227,25 +240,38 @@ def test_a_key_that_cannot_be_sent_is_reported_but_not_shown(
 
 @pytest.mark.parametrize("fault", PASSING)
 def test_a_passing_fault_is_asked_again_and_changes_nothing(chat: ChatServer, fault: str) -> None:
-    expected = ask_one()
-    chat.asked.clear()
-    chat.behaviour = at_first(PASSING[fault], times=3)  # the first one was good
-    assert ask_one() == expected
-    assert chat.requests == 3
+    async def twice() -> list[Completion]:
+        completer = EndpointCompleter("m", patience=QUICK)
+        good = await completer.complete("p", GREEDY)
+        chat.behaviour = at_first(PASSING[fault], times=3)  # the first one was good
+        found = [good, await completer.complete("p", GREEDY)]
+        await completer.close()
+        return found
+
+    good, found = asyncio.run(twice())
+    assert found == good
+    assert chat.requests == 4
     assert all(asked.body == chat.asked[0].body for asked in chat.asked)
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        pytest.param({"choices": [{"message": {"content": [{"type": "text"}]}}], "usage": None}, id="usage is missing"),
+        pytest.param({"choices": [{"message": {"content": "x"}}], "usage": None}, id="usage is missing"),
         pytest.param(
             {
-                "choices": [{"message": {"content": [{"type": "text", "text": "SELECT 1"}]}}],
+                "choices": [{"message": {"content": [{"type": "text"}]}}],
                 "usage": {"prompt_tokens": 1, "completion_tokens": 1},
             },
-            id="content in parts",
-            marks=pytest.mark.xfail(strict=True, reason="endpoint: AttributeError escapes where content is no text"),
+            id="a part without its text",
+        ),
+        pytest.param(
+            {"choices": [{"message": {"content": 5}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
+            id="content is a number",
+        ),
+        pytest.param(
+            {"choices": [{"message": {"content": ["x"]}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
+            id="a part that is none",
         ),
         pytest.param(
             {
@@ -253,7 +279,6 @@ def test_a_passing_fault_is_asked_again_and_changes_nothing(chat: ChatServer, fa
                 "usage": {"prompt_tokens": float("inf"), "completion_tokens": 1},
             },
             id="infinitely many tokens",
-            marks=pytest.mark.xfail(strict=True, reason="endpoint: OverflowError escapes for a count of Infinity"),
         ),
     ],
 )
@@ -279,7 +304,7 @@ def test_a_slow_drip_that_ends_in_time_is_an_answer(chat: ChatServer) -> None:
 
 @pytest.mark.parametrize(("rate", "seed"), [(0.2, 1), (0.3, 2)])
 def test_passing_faults_change_no_result(chat: ChatServer, rate: float, seed: int) -> None:
-    prompts = [f"question {i}" for i in range(150)]
+    prompts = [f"question {i}" for i in range(80)]
     expected = ask_all(prompts)
     assert not any(isinstance(found, BaseException) for found in expected)
     assert len({found.text for found in expected if isinstance(found, Completion)}) == len(prompts)
@@ -290,39 +315,87 @@ def test_passing_faults_change_no_result(chat: ChatServer, rate: float, seed: in
 
 
 def test_an_endpoint_says_when_to_come_back_and_means_everybody(chat: ChatServer) -> None:
-    chat.behaviour = lambda asked: at_first(status(429, "1"))(asked) if asked.prompt == "first" else answer(asked)
+    chat.behaviour = lambda asked: at_first(status(429, "0.5"))(asked) if asked.prompt == "first" else answer(asked)
 
     async def later() -> None:
         completer = EndpointCompleter("m", patience=QUICK)
         first = asyncio.create_task(completer.complete("first", GREEDY))
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.25)
         await asyncio.gather(first, *(completer.complete(f"p{i}", GREEDY) for i in range(5)))
         await completer.close()
 
     asyncio.run(later())
     assert chat.requests == 7
-    assert min(asked.at for asked in chat.asked[1:]) - chat.asked[0].at >= 1.0
+    assert min(asked.at for asked in chat.asked[1:]) - chat.asked[0].at >= 0.5
 
 
-def test_nobody_waits_for_an_hour(chat: ChatServer) -> None:
-    chat.behaviour = at_first(status(503, "3600"))
+def http_date(at: float) -> str:
+    return format_datetime(datetime.fromtimestamp(at, UTC), usegmt=True)
+
+
+def test_a_date_to_come_back_at_is_kept(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    date = math.ceil(time.time() + 0.25)
+    came: list[float] = []
+
+    def behave(asked: Asked) -> Action:
+        came.append(time.time())
+        return at_first(status(503, http_date(date)))(asked)
+
+    chat.behaviour = behave
+    try:
+        ask_one()
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert len(came) == 2
+    assert date - 0.02 <= came[1] < date + 5.0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "soon",
+        "",
+        "-5",
+        "nan",
+        "inf",
+        "1e999",
+        "Wed, 21 Oct 2015",
+        "Wed, 99 Oct 2015 07:28:00 GMT",
+        "Wed, 21 Oct 2015 07:28:00 +9999",
+        pytest.param(
+            "Wed, 21 Oct 9999999999999999999999 07:28:00 GMT",
+            marks=pytest.mark.xfail(strict=True, reason="endpoint: OverflowError escapes for a year beyond a C long"),
+        ),
+    ],
+)
+def test_a_time_to_come_back_at_that_is_none_is_ignored(chat: ChatServer, value: str) -> None:
+    chat.behaviour = at_first(status(503, value))
+    assert seconds(ask_one) < 1.5  # less than longest_wait_s
+    assert chat.requests == 2
+
+
+@pytest.mark.parametrize("value", ["3600", http_date(time.time() + 3600)], ids=["seconds", "date"])
+def test_nobody_waits_for_an_hour(chat: ChatServer, value: str) -> None:
+    chat.behaviour = at_first(status(503, value))
     patience = Patience(first_pause_s=0.01, longest_wait_s=0.3)
     assert 0.3 <= seconds(lambda: ask_one(patience=patience)) < 5.0
 
 
 def test_waiting_as_told_is_not_counted_as_fault(chat: ChatServer) -> None:
-    chat.behaviour = at_first(status(429, "0.5"), times=2)
-    patience = Patience(first_pause_s=0.01, faults_s=0.4)
+    chat.behaviour = at_first(status(429, "0.4"), times=2)
+    patience = Patience(first_pause_s=0.01, faults_s=0.3)
     assert ask_one(patience=patience)
     assert chat.requests == 3
 
 
-@pytest.mark.xfail(strict=True, reason="endpoint: the time an attempt takes before it fails counts as time of faults")
 def test_one_slow_fault_is_not_the_end(chat: ChatServer) -> None:
     """A busy CPU server takes minutes for an answer; when one is lost, it is asked for again."""
-    chat.latency_s = 0.4  # longer than faults_s, much shorter than request_s
+    chat.latency_s = 0.25  # longer than faults_s, much shorter than request_s
     chat.behaviour = at_first(status(503))
-    assert ask_one(patience=Patience(request_s=5.0, faults_s=0.3, first_pause_s=0.01))
+    assert ask_one(patience=Patience(request_s=5.0, faults_s=0.15, first_pause_s=0.01))
 
 
 # What does not pass
@@ -333,8 +406,8 @@ def test_a_dead_port_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     started = time.monotonic()
     with pytest.raises(ModelFailed) as caught:
-        ask_one(patience=Patience(faults_s=0.6, first_pause_s=0.02, longest_pause_s=0.1, tries=1000))
-    assert 0.6 <= time.monotonic() - started < 5.0
+        ask_one(patience=Patience(faults_s=0.3, first_pause_s=0.02, longest_pause_s=0.1, tries=1000))
+    assert 0.3 <= time.monotonic() - started < 5.0
     message = str(caught.value)
     assert message.startswith(f"{url}: no answer after ")
     assert message.endswith("every answer so far is kept: run the same command again when the endpoint is back")
@@ -342,7 +415,7 @@ def test_a_dead_port_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_endpoint_that_comes_back_in_time_answers(chat: ChatServer) -> None:
-    down_until = time.monotonic() + 0.5
+    down_until = time.monotonic() + 0.3
     chat.behaviour = lambda asked: status(503)(asked) if time.monotonic() < down_until else answer(asked)
     prompts = [f"p{i}" for i in range(10)]
     patience = Patience(faults_s=5.0, first_pause_s=0.02, longest_pause_s=0.1, tries=1000)
@@ -396,28 +469,35 @@ def test_a_wrong_path_names_the_variable(chat: ChatServer, monkeypatch: pytest.M
         ask_one()
 
 
-no_address = pytest.mark.xfail(
-    strict=True, reason="endpoint: UnsupportedProtocol is a TransportError, so it is tried again"
-)
-no_port = pytest.mark.xfail(strict=True, reason="endpoint: an ExceptionGroup escapes for a port beyond 65535")
-
-
 @pytest.mark.parametrize(
     "url",
     [
         "http://[::1/v1",
         "http://127.0.0.1:port/v1",
-        pytest.param("localhost:8000/v1", marks=no_address),
-        pytest.param("", marks=no_address),
-        pytest.param("ftp://127.0.0.1/v1", marks=no_address),
-        pytest.param("http:///v1", marks=no_address),
-        pytest.param("http://127.0.0.1:99999/v1", marks=no_port),
+        "localhost:8000/v1",
+        "/v1",
+        "ftp://127.0.0.1/v1",
+        "http:///v1",
+        "http://127.0.0.1:0/v1",
+        "http://127.0.0.1:99999/v1",
+        "http://127.0.0.1\n:8000/v1",
     ],
 )
-def test_an_address_that_is_none_is_reported_at_once(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_an_address_that_is_none_is_reported_before_anything_is_asked(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", url)
-    with pytest.raises(ModelFailed, match="check OPENAI_BASE_URL"):
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+    with pytest.raises(InputError) as caught:
+        EndpointCompleter("m")
+    assert str(caught.value) == (
+        f"OPENAI_BASE_URL is {url!r}; it should be an address such as http://localhost:8000/v1"
+    )
+
+
+def test_what_surrounds_an_address_is_left_out(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", f" {chat.url}/\n")
+    ask_one()
+    assert chat.requests == 1
 
 
 @pytest.mark.parametrize("behaviour", [silence, drip(0.01)], ids=["silence", "drip"])
@@ -432,10 +512,10 @@ def test_an_answer_that_never_comes_is_cut_off(chat: ChatServer, behaviour: Beha
 
 def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
     chat.behaviour = silence
-    patience = Patience(request_s=0.2, faults_s=0.5, first_pause_s=0.01, tries=1000)
+    patience = Patience(request_s=0.1, faults_s=0.25, first_pause_s=0.01, tries=1000)
     started = time.monotonic()
     assert all(isinstance(found, ModelFailed) for found in ask_all([f"p{i}" for i in range(8)], patience=patience))
-    assert 0.5 <= time.monotonic() - started < 5.0
+    assert 0.25 <= time.monotonic() - started < 5.0
 
 
 # How many at a time
@@ -466,7 +546,7 @@ def test_nor_with_faults(chat: ChatServer) -> None:
 
 def test_a_call_that_pauses_leaves_its_place_to_others(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: at_first(status(500))(asked) if asked.prompt == "slow" else answer(asked)
-    patience = Patience(first_pause_s=0.3)
+    patience = Patience(first_pause_s=0.2)
 
     async def ask() -> list[str]:
         completer = EndpointCompleter("m", concurrency=1, patience=patience)

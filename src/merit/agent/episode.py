@@ -16,7 +16,7 @@ from merit.memory import Cue, Memory, Recall, failure_context
 from merit.models import Completer, Completion, Sampling
 from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
-from merit.types import Demonstration, Failure, Question, Verdict
+from merit.types import Demonstration, Failure, Question, QuestionId, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Agent:
     sampling: Sampling = field(default_factory=Sampling)
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
+    verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)  # heard already
 
 
 async def repair(agent: Agent, task: Task) -> Episode:
@@ -105,7 +106,7 @@ async def repair(agent: Agent, task: Task) -> Episode:
             reflections.append(await _reflect(agent, task, attempts, failure))
         if len(attempts) > agent.budget:
             break
-        recall = await _recall(agent, task, attempts, failure)
+        recall = _recall(agent, task, attempts, failure)
         prompt = repair_prompt(agent, task, attempts, failure, recall, reflections)
         reply = await _ask(agent, prompt)
         sql = parse_sql(reply.text)
@@ -163,15 +164,19 @@ def _failure(verdict: Verdict) -> Failure | None:
 
 
 async def _judge(agent: Agent, question: Question, sql: str) -> Verdict:
-    with agent.work.of("judge"):
-        return await asyncio.to_thread(agent.oracle.judge, question, sql)
+    verdict = agent.verdicts.get((question.id, sql))
+    if verdict is None:
+        with agent.work.of("judge"):  # in a thread, since a statement may take until its deadline
+            verdict = await asyncio.to_thread(agent.oracle.judge, question, sql)
+        agent.verdicts[question.id, sql] = verdict
+    return verdict
 
 
-async def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Recall | None:
+def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Recall | None:
     if agent.method.recall is None:
         return None
     with agent.work.of("recall"):
-        return await asyncio.to_thread(agent.memory.recall, cue_of(task, attempts, failure), agent.method.recall)
+        return agent.memory.recall(cue_of(task, attempts, failure), agent.method.recall)
 
 
 async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Reflection:

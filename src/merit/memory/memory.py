@@ -46,6 +46,7 @@ class Memory:
         self._whole = True
         self._better_saved = False
         self._recent: dict[tuple[Polarity, int], Entry] = {}
+        self._recalled: dict[tuple[Cue, RecallPolicy], Recall] = {}  # since the last change
         self._saved = True
         try:
             self._load()
@@ -134,6 +135,9 @@ class Memory:
         """What a later question may know, best first, and why."""
         if policy.dense and self._encoder is None and policy.random_seed is None:
             raise MemoryUnusable("this policy ranks by dense similarity, but the memory was opened without an encoder")
+        with self._in_use():
+            if (known := self._recalled.get((cue, policy))) is not None:
+                return known
         ranks = policy.dense and policy.random_seed is None
         query = self._encode([cue.text()])[0] if ranks else None
         with self._in_use():
@@ -143,7 +147,11 @@ class Memory:
                 self._databases.get(cue.db_id, -1),
                 self._read,
             )
-            return recall(catalogue, cue, query, policy)
+            found = recall(catalogue, cue, query, policy)
+            if len(self._recalled) >= _RECENT:
+                self._recalled.clear()
+            self._recalled[cue, policy] = found
+            return found
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
@@ -159,6 +167,7 @@ class Memory:
         for polarity, lines in contents.items():
             self._lines[polarity] += len(lines)
             self._bytes[polarity] = self._store.size(polarity)
+        self._recalled.clear()
         self._saved = False
         self._whole = True
 

@@ -7,9 +7,10 @@ hash of each, and nothing that was not a model's own answer.
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from merit.cache import open_cache
 from merit.errors import CacheUnusable, InputError
@@ -25,6 +26,8 @@ CREATE TABLE IF NOT EXISTS model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, re
     UNIQUE (name, revision));
 """
 
+_COLUMNS = "key, name, revision, text, prompt_tokens, output_tokens"
+
 
 def answer_key(model: ModelIdentity, prompt: str, sampling: Sampling) -> bytes:
     """Under what an answer is kept: everything that decides it."""
@@ -39,76 +42,97 @@ def answer_key(model: ModelIdentity, prompt: str, sampling: Sampling) -> bytes:
 class AnswerStore:
     """A file of answers, or without a path some in memory. Used from one thread; processes may share the file."""
 
-    def __init__(self, path: Path | None, *, create: bool = True) -> None:
-        if path is not None and not create and not path.is_file():
-            raise InputError(f"{path}: no such file; give a file of recorded answers")
+    def __init__(self, path: Path | None) -> None:
         self.path = path
         self._db = open_cache(path.parent if path else None, path.name if path else "", _TABLES, precious=True)
         self._models: dict[ModelIdentity, int] = {}
 
+    @classmethod
+    def recording(cls, path: Path) -> "AnswerStore":
+        """A file that is only read, wherever it lies."""
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; give a file of recorded answers")
+        # A file nobody writes needs no lock files beside it; only where they are there must SQLite look at them.
+        busy = path.with_name(path.name + "-wal").exists()
+        uri = f"file:{quote(str(path.absolute()))}?{'mode=ro' if busy else 'immutable=1'}"
+        self = cls(None)
+        try:
+            self._db.close()
+            self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            self._db.execute(f"SELECT {_COLUMNS} FROM answer JOIN model ON model = id LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            self._db.close()
+            raise InputError(f"{path}: not a file of recorded answers ({error})") from None
+        self.path = path
+        return self
+
     def get(self, key: bytes) -> Completion | None:
         """An answer that is there."""
-        try:
+        with self._told("read"):
             row = self._db.execute(
                 "SELECT text, prompt_tokens, output_tokens FROM answer WHERE key = ?", (key,)
             ).fetchone()
-        except sqlite3.DatabaseError as error:
-            raise CacheUnusable(f"{self.path}: cannot be read ({error})") from error
         return Completion(*row) if row else None
 
     def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> None:
         """Keep an answer; the first one for a key stays."""
-        try:
-            with self._db:
-                self._db.execute(
-                    "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?)",
-                    (key, self._model(model), answer.text, answer.prompt_tokens, answer.output_tokens),
-                )
-        except sqlite3.DatabaseError as error:
-            raise CacheUnusable(
-                f"{self.path}: an answer could not be kept ({error}); make room and run the same command again"
-            ) from error
+        self._keep([(key, model, answer)])
 
     def models(self) -> list[tuple[ModelIdentity, int]]:
         """Whose answers are there, and how many."""
-        rows = self._db.execute(
-            "SELECT name, revision, count(*) FROM answer JOIN model ON model = id GROUP BY id ORDER BY name, revision"
-        )
+        with self._told("read"):
+            rows = self._db.execute(
+                "SELECT name, revision, count(*) FROM answer JOIN model ON model = id GROUP BY id "
+                "ORDER BY name, revision"
+            ).fetchall()
         return [(ModelIdentity(name, revision), count) for name, revision, count in rows]
 
     def merge(self, other: Path) -> int:
-        """Take over another file's answers; returns how many were new."""
-        with closing(AnswerStore(other, create=False)) as source:
-            before = self._count()
-            for key, model, answer in source.items():
-                self._db.execute(
-                    "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?)",
-                    (key, self._model(model), answer.text, answer.prompt_tokens, answer.output_tokens),
-                )
-            self._db.commit()
-        return self._count() - before
+        """Take over another file's answers, all or none; returns how many were new."""
+        with closing(AnswerStore.recording(other)) as source:
+            before = len(self)
+            self._keep(source.items())
+        return len(self) - before
 
     def items(self) -> Iterator[tuple[bytes, ModelIdentity, Completion]]:
         """Every answer, in the order of its key."""
-        rows = self._db.execute(
-            "SELECT key, name, revision, text, prompt_tokens, output_tokens FROM answer JOIN model ON model = id "
-            "ORDER BY key"
-        )
-        for key, name, revision, *answer in rows:
-            yield key, ModelIdentity(name, revision), Completion(*answer)
+        with self._told("read"):
+            rows = self._db.execute(f"SELECT {_COLUMNS} FROM answer JOIN model ON model = id ORDER BY key")
+            for key, name, revision, *answer in rows:
+                yield key, ModelIdentity(name, revision), Completion(*answer)
+
+    def __len__(self) -> int:
+        with self._told("read"):
+            return int(self._db.execute("SELECT count(*) FROM answer").fetchone()[0])
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
 
-    def _count(self) -> int:
-        return int(self._db.execute("SELECT count(*) FROM answer").fetchone()[0])
+    @contextmanager
+    def _told(self, verb: str) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise CacheUnusable(
+                f"{self.path}: answers cannot be {verb} ({error}); look at the disk, then run the same command again"
+            ) from error
+
+    def _keep(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> None:
+        try:
+            with self._told("kept"), self._db:
+                for key, model, answer in answers:
+                    cost = (answer.prompt_tokens, answer.output_tokens)
+                    row = (key, self._model(model), answer.text, *cost)
+                    self._db.execute("INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?)", row)
+        except CacheUnusable:
+            self._models.clear()  # what was noted was taken back
+            raise
 
     def _model(self, model: ModelIdentity) -> int:
         if model not in self._models:
-            self._db.execute("INSERT OR IGNORE INTO model (name, revision) VALUES (?, ?)", (model.name, model.revision))
-            row = self._db.execute(
-                "SELECT id FROM model WHERE name = ? AND revision = ?", (model.name, model.revision)
-            ).fetchone()
-            self._models[model] = int(row[0])
+            named = (model.name, model.revision)
+            self._db.execute("INSERT OR IGNORE INTO model (name, revision) VALUES (?, ?)", named)
+            found = self._db.execute("SELECT id FROM model WHERE name = ? AND revision = ?", named).fetchone()
+            self._models[model] = int(found[0])
         return self._models[model]

@@ -22,6 +22,9 @@ class Sampling:
     max_tokens: int = 512
     seed: int | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "temperature", float(self.temperature))  # 0 and 0.0 are one way to draw
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:

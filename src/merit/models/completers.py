@@ -29,7 +29,7 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
         return read_script(Path(name))
     if kind == "replay" and name:
         path, _, model = name.partition("#")
-        return ReplayCompleter(AnswerStore(Path(path), create=False), model)
+        return ReplayCompleter(AnswerStore.recording(Path(path)), model)
     raise InputError(f"{uri}: unknown model; use openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE")
 
 

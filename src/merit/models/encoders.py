@@ -7,6 +7,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import urllib.error
 import urllib.request
@@ -26,8 +27,11 @@ class WordLlamaEncoder:
     """Averaged token embeddings distilled from large models, shipped inside the wordllama package."""
 
     def __init__(self) -> None:
+        root = logging.getLogger()
+        before = (root.level, list(root.handlers))
         import wordllama
 
+        root.level, root.handlers[:] = before  # importing it would make every library's log show up
         # The package carries its 256-dimensional weights; without both options it would ask a hub.
         self._model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
         self.identity = EncoderIdentity("wordllama", version("wordllama"), 256)

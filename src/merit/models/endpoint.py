@@ -5,17 +5,20 @@ answer comes or nothing has worked for a while; what will not pass is reported a
 """
 
 import asyncio
+import math
 import os
 import random
 import time
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from itertools import count
 from typing import Any
 
 import httpx2
 
-from merit.errors import ContextOverflow, ModelFailed
+from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.reading import sendable
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
 _CONTEXT_WORDS = ("context length", "context size", "context_length", "maximum context", "too many tokens")
@@ -46,14 +49,15 @@ class EndpointCompleter:
     """A chat endpoint, with at most `concurrency` requests under way."""
 
     def __init__(self, model: str, *, concurrency: int = 32, patience: Patience | None = None) -> None:
-        self._base = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+        self._base = _address(os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1")
+        self._key = _key(os.environ.get("OPENAI_API_KEY", ""))
         self._model = model
         self._patience = patience or Patience()
         self._places = asyncio.Semaphore(concurrency)
         self._answered_at = time.monotonic()  # when the endpoint last gave an answer
         self._quiet_until = 0.0
         self._client = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {key}"} if (key := os.environ.get("OPENAI_API_KEY")) else {},
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx2.Timeout(self._patience.request_s, connect=self._patience.connect_s, pool=None),
             limits=httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
         )
@@ -63,20 +67,21 @@ class EndpointCompleter:
         """The endpoint's answer, asked for again while it may still come."""
         body: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": "user", "content": prompt}],
+            "messages": [{"role": "user", "content": sendable(prompt)}],
             "temperature": sampling.temperature,
             "max_tokens": sampling.max_tokens,
         }
         if sampling.seed is not None:
             body["seed"] = sampling.seed
-        started, pause = time.monotonic(), self._patience.first_pause_s
+        failing_since, pause = math.inf, self._patience.first_pause_s
         for tried in count(1):
             try:
                 async with self._places:
                     await asyncio.sleep(max(0.0, self._quiet_until - time.monotonic()))
                     completion = await self._ask(body)
             except _Fault as fault:
-                self._give_up_on(fault, started, tried)
+                failing_since = min(failing_since, time.monotonic())
+                self._give_up_on(fault, failing_since, tried)
                 if fault.wait_s is not None:  # it said when to come back, and means everybody
                     self._quiet_until = max(self._quiet_until, time.monotonic() + fault.wait_s)
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that callers spread out
@@ -98,21 +103,20 @@ class EndpointCompleter:
             raise _Fault(f"no answer within {self._patience.request_s:g} s") from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise _Fault(f"{type(error).__name__} {error}".strip()) from None
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise ModelFailed(f"{self._base}: no usable address ({error}); check OPENAI_BASE_URL") from None
         if response.status_code != 200:
             self._refuse(response)
         try:
             reply = response.json()
             choice, usage = reply["choices"][0], reply["usage"]
             return Completion(
-                choice["message"]["content"] or "", int(usage["prompt_tokens"]), int(usage["completion_tokens"])
+                _text(choice["message"]["content"]), int(usage["prompt_tokens"]), int(usage["completion_tokens"])
             )
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise _Fault(f"an answer that is no completion ({error!r})") from None
 
     def _refuse(self, response: httpx2.Response) -> None:
-        status, said = response.status_code, " ".join(response.text.split())[:300]
+        status, said = response.status_code, " ".join(response.text.split())
+        said = (said.replace(self._key, "***") if self._key else said)[:300]
         if status in _PASSING:
             raise _Fault(f"status {status}", _asked_to_wait(response, self._patience.longest_wait_s))
         if any(words in said.lower() for words in _CONTEXT_WORDS):
@@ -122,18 +126,53 @@ class EndpointCompleter:
             "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
         )
 
-    def _give_up_on(self, fault: _Fault, started: float, tried: int) -> None:
+    def _give_up_on(self, fault: _Fault, failing_since: float, tried: int) -> None:
         """Stop when neither this call nor any other has been answered for a while, or this one never is."""
-        since = max(started, self._answered_at, self._quiet_until)
-        if time.monotonic() - since > self._patience.faults_s or tried >= self._patience.tries:
+        failing_s = time.monotonic() - max(failing_since, self._answered_at, self._quiet_until)
+        if failing_s > self._patience.faults_s or tried >= self._patience.tries:
             raise ModelFailed(
-                f"{self._base}: no answer after {time.monotonic() - started:.0f} s and {tried} tries ({fault}); every "
-                "answer so far is kept: run the same command again when the endpoint is back"
+                f"{self._base}: no answer after {tried} tries ({fault}); every answer so far is kept: run the same "
+                "command again when the endpoint is back"
             )
 
 
-def _asked_to_wait(response: httpx2.Response, longest_s: float) -> float | None:
+def _address(given: str) -> str:
+    """The endpoint's address, if it can be one."""
     try:
-        return min(max(float(response.headers["retry-after"]), 0.0), longest_s)
-    except (KeyError, ValueError):
-        return None
+        url = httpx2.URL(given.strip())
+        usable = url.scheme in ("http", "https") and bool(url.host) and (url.port is None or 0 < url.port < 65536)
+    except (httpx2.InvalidURL, ValueError):
+        usable = False
+    if not usable:
+        raise InputError(f"OPENAI_BASE_URL is {given!r}; it should be an address such as http://localhost:8000/v1")
+    return given.strip().rstrip("/")
+
+
+def _key(given: str) -> str:
+    """The key, if it can be sent; it is never part of a message."""
+    key = given.strip()
+    if not key.isascii() or not key.isprintable():
+        raise InputError("OPENAI_API_KEY has characters that no key has; set it anew")
+    return key
+
+
+def _text(content: Any) -> str:
+    """An answer's text; some endpoints send it in parts."""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part["type"] == "text")
+    if not isinstance(content, str | None):
+        raise TypeError("content is neither a text nor parts of one")
+    return content or ""
+
+
+def _asked_to_wait(response: httpx2.Response, longest_s: float) -> float | None:
+    """How long the endpoint asks to be left alone: a number of seconds, or a date."""
+    value = response.headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, TypeError):
+            return None
+    return min(max(seconds, 0.0), longest_s) if math.isfinite(seconds) else None

@@ -11,10 +11,12 @@ class ReplayCompleter:
     def __init__(self, store: AnswerStore, model: str = "") -> None:
         """Replay the answers of `model`, which need not be named where the recording has one only."""
         self._store = store
-        found = [identity for identity, _ in store.models() if model in ("", identity.name)]
+        known = [identity for identity, _ in store.models()]
+        found = [identity for identity in known if model in ("", identity.name, f"{identity.name}@{identity.revision}")]
         if len(found) != 1:
-            known = ", ".join(identity.name for identity, _ in store.models()) or "none"
-            raise InputError(f"{store.path}: name the model to replay as replay:FILE#MODEL; recorded are: {known}")
+            names = ", ".join(f"{one.name}@{one.revision}" if one.revision else one.name for one in known) or "none"
+            store.close()
+            raise InputError(f"{store.path}: name the model to replay as replay:FILE#MODEL; recorded are: {names}")
         self._identity = found[0]
 
     @property

@@ -50,6 +50,8 @@ def read_script(path: Path) -> ScriptedCompleter:
     for number, record in read_json_lines(read_text(path), path):
         where = f"{path}, line {number}"
         check_fields(record, {"reply": str}, where)
+        for name in set(record) - {"reply", "contains"}:
+            raise InputError(f"{where}: the field {name!r} means nothing here; a line has 'reply' and 'contains'")
         contains = record.get("contains", [])
         texts = [contains] if isinstance(contains, str) else contains
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):

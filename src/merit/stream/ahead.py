@@ -19,6 +19,9 @@ from merit.models import AskedOnce, Completer, Completion, ModelIdentity, Sampli
 from merit.stream.plan import Planned
 from merit.stream.turn import Phase
 
+# How far ahead a turn is looked at again if the memory has grown meanwhile: near ones matter more.
+_LOOKED_AT_AGAIN = (1, 3, 8, 24)
+
 
 @dataclass(slots=True)
 class _Guessing:
@@ -62,9 +65,8 @@ class Ahead:
         """Have the answers of a turn whose time has come, and look further ahead; the memory holds `entries`."""
         last = min(turn + self._window, len(self._todo) - 1)
         for number in range(turn + 1, last + 1):
-            # Near turns are looked at again and again as the memory grows, far ones now and then.
-            distance = number - turn
-            if number not in self._looked or (distance & (distance - 1) == 0 and self._looked[number] != entries):
+            again = number - turn in _LOOKED_AT_AGAIN and self._looked.get(number) != entries
+            if number not in self._looked or again:
                 self._look_at(number, entries)
         if (running := self._tasks.pop(turn, None)) is not None:
             running.cancel()  # it looks at an older memory; what it asked for stays under way
