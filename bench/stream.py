@@ -1,4 +1,4 @@
-"""How much faster is a stream that looks ahead than one that asks one call after the other?
+"""How much faster a stream is that looks ahead than one that asks one call after the other.
 
 The rival is merit itself without looking ahead (`ahead=0`), which is how the paper's released code runs a stream. The
 endpoint is a local mock with 200 ms latency and 32 places, in a process of its own; its answers are a real model's
@@ -25,7 +25,7 @@ from merit.agent import find_method
 from merit.data import load
 from merit.models import AnswerStore, AskedOnce, CachedEncoder, open_completer, open_encoder
 from merit.oracle import open_judge
-from merit.stream import open_setup, run
+from merit.stream import open_setup, run_stream
 
 LATENCY_S = 0.2
 PLACES = 32
@@ -138,7 +138,7 @@ async def runs(
         await taken(base)
         started, cpu = time.monotonic(), time.process_time()
         found = await asyncio.gather(
-            *(run(setup, folder / f"{name}-{seed}", ahead=ahead) for (name, seed), setup in setups.items())
+            *(run_stream(setup, folder / f"{name}-{seed}", ahead=ahead) for (name, seed), setup in setups.items())
         )
         wall, worked, account = time.monotonic() - started, time.process_time() - cpu, await taken(base)
         await asked.close()

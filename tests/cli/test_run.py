@@ -116,7 +116,7 @@ def test_an_audit_says_what_it_checked(data: Path, run: Path) -> None:
     shown = merit("audit", run)
     assert shown.exit_code == 0
     assert (
-        "holds. 12 turns, 36 attempts (verdicts taken from the run (see --data)), 24 prompts, 12 entries"
+        "holds. 12 of 12 questions, 36 attempts (verdicts taken from the run (see --data)), 24 prompts, 12 entries"
         in shown.output
     )
     assert "24 recalls legal and ranked again" in shown.output

@@ -12,7 +12,7 @@ from merit.agent import find_method
 from merit.data import load
 from merit.models import Completer
 from merit.oracle import open_judge
-from merit.stream import RunView, open_setup, read_run, run
+from merit.stream import RunView, open_setup, read_run, run_stream
 from merit.types import Regime
 
 
@@ -26,8 +26,8 @@ class Bench:
 
     def run(self, out: Path, method: str = "merit", *, model: Completer | None = None, **options: Any) -> RunView:
         """Run a method; options are those of `open_setup`."""
-        dataset = load(self.layout, self.root)
-        with closing(open_judge(dataset, "db", cache=None, timeout_s=5.0)) as judge:
+        dataset, ahead = load(self.layout, self.root), options.pop("ahead", 0)
+        with closing(open_judge(dataset, "db", cache=options.pop("cache", None), timeout_s=5.0)) as judge:
             setup = open_setup(
                 dataset,
                 "db",
@@ -40,7 +40,7 @@ class Bench:
                 regime=Regime(options.pop("regime", "denotation_confirmed")),
                 **options,
             )
-            asyncio.run(run(setup, out))
+            asyncio.run(run_stream(setup, out, ahead=ahead))
         return read_run(out)
 
 

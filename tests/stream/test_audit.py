@@ -9,15 +9,20 @@ from typing import Any
 
 import pytest
 
-from making.benchmark import FickleModel
+from making.benchmark import ITEMS, FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, make_bench
 from merit.agent import METHODS
 from merit.data import load
-from merit.errors import AuditFailed, MeritError
-from merit.oracle import open_judge
-from merit.stream import audit
+from merit.errors import AuditFailed, MeritError, RunUnusable
+from merit.oracle import Judge, open_judge
+from merit.stream import Report, audit_run, read_run
+from merit.stream.folder import json_text
 from merit.stream.manifest import run_id
+
+
+def audit(path: Path, *, encoder: WordEncoder | None = None, judge: Judge | None = None) -> Report:
+    return audit_run(read_run(path), encoder=encoder, judge=judge)
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +48,15 @@ def run(honest: Path, tmp_path: Path) -> Path:
 def test_every_honest_run_holds(bench: Bench, tmp_path: Path, method: str, regime: str) -> None:
     view = bench.run(tmp_path / "run", method, regime=regime)
     with closing(open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)) as judge:
-        report = audit(view.path, encoder=WordEncoder(), oracle=judge)
-    assert report.turns == len(view.turns)
+        report = audit(view.path, encoder=WordEncoder(), judge=judge)
+    assert report.questions == len(ITEMS)
     assert report.recalls == sum(turn.recalls for turn in view.turns)
     assert report.judged
     assert report.ranked == (METHODS[method].recall is not None)
 
 
 def test_a_shorter_run_holds_too(bench: Bench, tmp_path: Path) -> None:
-    assert audit(bench.run(tmp_path / "run", limit=5).path).turns == 5
+    assert audit(bench.run(tmp_path / "run", limit=5).path).questions == 5
 
 
 Record = dict[str, Any]
@@ -199,9 +204,9 @@ TURNS, LOG, ENTRIES, ANSWERS = (
         (ENTRIES, insert_entry, "has a line that belongs to no turn"),
         (ENTRIES, edit_entry, "is not the entry"),
         (TURNS, edit_prompt, "the prompt is not the one"),
-        (TURNS, edit_verdict, "ranking the same memory again gives another result"),
-        (TURNS, edit_last_verdict, "left the entry"),
-        (TURNS, claim_success, "left the entry"),
+        (TURNS, edit_verdict, "the same SQL got another verdict before"),
+        (TURNS, edit_last_verdict, "the same SQL got another verdict before"),
+        (TURNS, claim_success, "the same SQL got another verdict before"),
         (TURNS, edit_type, "the failure type does not follow"),
         (TURNS, edit_sql, "the SQL is not the one in the reply"),
         (TURNS, edit_first_answer, "not the shared first answer"),
@@ -212,7 +217,7 @@ TURNS, LOG, ENTRIES, ANSWERS = (
         (LOG, recall_future, "was recalled before any finished episode had left it"),
         (LOG, edit_score, "ranking the same memory again gives another result"),
         (LOG, edit_pool_size, "the pool is recorded as"),
-        (LOG, drop_recall, "the field 'step' is"),
+        (LOG, drop_recall, "is not the recall of this step"),
         (ANSWERS, edit_prediction, "is not the final SQL of that turn"),
         (ANSWERS, drop_prediction, "11 lines for 12 answered questions"),
     ],
@@ -260,7 +265,7 @@ def test_a_changed_count_is_caught(run: Path, field: str, value: object) -> None
 def test_an_edited_question_is_caught(run: Path) -> None:
     text = (run / "stream.json").read_text()
     (run / "stream.json").write_text(text.replace("How many items", "How many things"))
-    with pytest.raises(AuditFailed, match="stream.json: is not the stream"):
+    with pytest.raises(RunUnusable, match="stream.json: is not the stream"):
         audit(run)
 
 
@@ -279,13 +284,13 @@ def test_a_consistent_lie_about_a_verdict_needs_the_judge(bench: Bench, tmp_path
     found = json.loads((view.path / "metrics.json").read_text())
     lie: Record = {"initial_correct": 12, "correct": 12, "initial_accuracy": 100.0, "accuracy": 100.0}
     lie |= {"initial_status": {"CORRECT": 12}, "final_status": {"CORRECT": 12}, "initial_failures": {}}
-    (view.path / "metrics.json").write_text(json.dumps({**found, **lie}))
+    (view.path / "metrics.json").write_text(json_text({**found, **lie}))
     audit(view.path)
     with (
         closing(open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)) as judge,
         pytest.raises(AuditFailed, match="recorded as CORRECT, but the judge says"),
     ):
-        audit(view.path, oracle=judge)
+        audit(view.path, judge=judge)
 
 
 def _claim_all_right(records: list[Record]) -> None:

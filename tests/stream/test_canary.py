@@ -25,7 +25,7 @@ def test_a_canary_in_every_reference_is_never_seen(
     bench = make_bench(tmp_path, layout=layout, canary=CANARY)
     model = FickleModel(luck=4)
     asked = AskedOnce(model, AnswerStore(tmp_path / "cache" / "answers.sqlite"))
-    view = bench.run(tmp_path / "run", method, model=asked, regime=regime)
+    view = bench.run(tmp_path / "run", method, model=asked, regime=regime, cache=tmp_path / "cache")
     shown = CliRunner().invoke(cli, ["show", str(view.path), "1"])
     assert shown.exit_code == 0, shown.output
     assert view.turns
@@ -33,7 +33,8 @@ def test_a_canary_in_every_reference_is_never_seen(
     said = [*model.prompts, caplog.text, shown.output]
     assert not [text for text in said if CANARY in text]
     written = [path for folder in ("run", "cache") for path in (tmp_path / folder).rglob("*") if path.is_file()]
-    assert not [path for path in written if CANARY.encode() in path.read_bytes()]
+    leaks = {path.name for path in written if CANARY.encode() in path.read_bytes()}
+    assert leaks <= {"references-v2.sqlite", "references-v2.sqlite-wal"}  # the oracle's own: what right looks like
 
 
 def test_the_model_of_the_test_can_be_right(tmp_path: Path) -> None:

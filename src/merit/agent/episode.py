@@ -12,7 +12,7 @@ from merit import prompts
 from merit.agent.method import Method
 from merit.agent.work import Work
 from merit.failure import classify
-from merit.memory import Cue, Memory, Recall, failure_context
+from merit.memory import Cue, Entry, Memory, Recall, failure_context
 from merit.models import Completer, Completion, Sampling
 from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
@@ -101,13 +101,14 @@ async def repair(agent: Agent, task: Task) -> Episode:
     verdict = await _judge(agent, task.question, draft.sql)
     attempts = [Attempt(draft.sql, draft.reply, draft.prompt_tokens, draft.output_tokens, verdict, _failure(verdict))]
     reflections: list[Reflection] = []
-    while agent.method.repairs and (failure := attempts[-1].failure) is not None:
+    while agent.method.repairs and attempts[-1].failure is not None:
         if agent.method.reflects:
-            reflections.append(await _reflect(agent, task, attempts, failure))
+            reflections.append(await _reflect(agent, task, attempts))
         if len(attempts) > agent.budget:
             break
-        recall = _recall(agent, task, attempts, failure)
-        prompt = repair_prompt(agent, task, attempts, failure, recall, reflections)
+        recall = _recall(agent, task, attempts)
+        shown = (recall.positives, recall.negatives) if recall else ([], [])
+        prompt = repair_prompt(agent.family, task, attempts, *shown, reflections, agent.demonstrations)
         reply = await _ask(agent, prompt)
         sql = parse_sql(reply.text)
         verdict = await _judge(agent, task.question, sql)
@@ -117,34 +118,41 @@ async def repair(agent: Agent, task: Task) -> Episode:
 
 
 def repair_prompt(
-    agent: Agent,
+    family: Family,
     task: Task,
     attempts: Sequence[Attempt],
-    failure: Failure,
-    recall: Recall | None,
+    positives: Sequence[Entry],
+    negatives: Sequence[Entry],
     reflections: Sequence[Reflection],
+    demonstrations: Sequence[Demonstration],
 ) -> Prompt:
-    """The prompt of the next attempt."""
+    """The prompt of the attempt that follows these."""
     return prompts.repair(
-        agent.family,
+        family,
         task.question,
         task.schema,
         [(attempt.sql, attempt.verdict) for attempt in attempts],
-        failure,
-        positives=recall.positives if recall else (),
-        negatives=recall.negatives if recall else (),
+        _last_failure(attempts),
+        positives=positives,
+        negatives=negatives,
         reflections=[reflection.text for reflection in reflections],
-        demonstrations=agent.demonstrations,
+        demonstrations=demonstrations,
     )
 
 
-def reflection_prompt(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Prompt:
-    """The prompt of the next reflection."""
+def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -> Prompt:
+    """The prompt of the reflection that follows these attempts."""
     tried = [(attempt.sql, attempt.verdict) for attempt in attempts]
-    return prompts.reflection(agent.family, task.question, task.schema, tried, failure)
+    return prompts.reflection(family, task.question, task.schema, tried, _last_failure(attempts))
 
 
-def cue_of(task: Task, attempts: Sequence[Attempt], failure: Failure) -> Cue:
+def _last_failure(attempts: Sequence[Attempt]) -> Failure:
+    failure = attempts[-1].failure
+    assert failure is not None  # an attempt that did not fail is the last one
+    return failure
+
+
+def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
     """What the memory is asked after the latest of these attempts."""
     last = attempts[-1]
     return Cue(
@@ -155,7 +163,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt], failure: Failure) -> Cue:
         step=len(attempts),
         sql=last.sql,
         failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
-        type=failure.type,
+        type=_last_failure(attempts).type,
     )
 
 
@@ -172,15 +180,15 @@ async def _judge(agent: Agent, question: Question, sql: str) -> Verdict:
     return verdict
 
 
-def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Recall | None:
+def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Recall | None:
     if agent.method.recall is None:
         return None
     with agent.work.of("recall"):
-        return agent.memory.recall(cue_of(task, attempts, failure), agent.method.recall)
+        return agent.memory.recall(cue_of(task, attempts), agent.method.recall)
 
 
-async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt], failure: Failure) -> Reflection:
-    prompt = reflection_prompt(agent, task, attempts, failure)
+async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Reflection:
+    prompt = reflection_prompt(agent.family, task, attempts)
     reply = await _ask(agent, prompt)
     return Reflection(parse_reflection(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, prompt.sha256)
 

@@ -10,9 +10,9 @@ from merit.cli.options import CACHE
 from merit.data import load
 from merit.errors import EncoderFailed, InputError
 from merit.models import CachedEncoder, Encoder, open_encoder
-from merit.oracle import Oracle, open_judge
-from merit.stream import RunView, read_run
-from merit.stream import audit as audit_run
+from merit.oracle import Judge, open_judge
+from merit.stream import RunView, audit_run, read_run
+from merit.stream.manifest import code_hash
 
 
 @click.command()
@@ -26,13 +26,16 @@ def audit(run: Path, root: Path | None, encoder: str | None, cache: Path | None)
     folder = cache or cache_folder()
     with ExitStack() as stack:
         chosen = _encoder(view, encoder, folder, stack)
-        report = audit_run(run, encoder=chosen, oracle=_oracle(view, root, folder, stack))
+        report = audit_run(view, encoder=chosen, judge=_judge(view, root, folder, stack))
     ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
     judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
+    recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
     click.echo(
-        f"{run}: holds. {report.turns} turns, {report.attempts} attempts ({judged}), {report.prompts} prompts, "
-        f"{report.entries} entries" + (f", {report.recalls} recalls legal and {ranked}" if report.recalls else "")
+        f"{run}: holds. {report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "
+        f"{report.prompts} prompts, {report.entries} entries{recalls}"
     )
+    if view.identity["code"] != code_hash():
+        click.echo("note: it was made by another version of merit's code", err=True)
 
 
 def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> Encoder | None:
@@ -56,7 +59,7 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
     return stack.enter_context(closing(CachedEncoder(opened, folder)))
 
 
-def _oracle(view: RunView, root: Path | None, folder: Path, stack: ExitStack) -> Oracle | None:
+def _judge(view: RunView, root: Path | None, folder: Path, stack: ExitStack) -> Judge | None:
     if root is None:
         return None
     identity = view.identity

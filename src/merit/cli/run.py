@@ -30,10 +30,17 @@ from merit.errors import InputError
 from merit.models import AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.oracle import open_judge
-from merit.stream import Progress, Setup, open_setup, stream_order
-from merit.stream import predict as predict_all
-from merit.stream import run as run_stream
-from merit.stream.setup import DEFAULT_BUDGET, family_of, usable_questions
+from merit.stream import (
+    Progress,
+    Setup,
+    family_named,
+    open_setup,
+    predict_all,
+    run_stream,
+    stream_order,
+    usable_questions,
+)
+from merit.stream.setup import DEFAULT_BUDGET
 from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
@@ -83,7 +90,7 @@ def predict(
                 return await predict_all(
                     loaded,
                     questions,
-                    family_of(loaded),
+                    family_named(dataset),
                     completer,
                     Sampling(),
                     out,

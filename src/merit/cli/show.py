@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from merit.errors import InputError
 from merit.memory import curate
-from merit.reading import parse_json
+from merit.reading import check_fields, parse_json
 from merit.stream import RunView, Turn, read_run
 from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
 from merit.stream.turn import Phase
@@ -38,7 +38,12 @@ def show(run: Path, question: str, with_schema: bool) -> None:
     recalls = _recalls(view, turn)
     for step, attempt in enumerate(turn.episode.attempts):
         if step:
-            _show_recall(view, recalls.get(step), console)
+            try:
+                _show_recall(view, recalls.get(step), console)
+            except (KeyError, TypeError, ValueError):
+                raise InputError(
+                    f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where"
+                ) from None
         console.print(f"\n[bold]attempt {step}[/]{'  the shared first answer' if step == 0 else ''}")
         _show_sql(turn.episode.attempts[step - 1].sql if step else None, attempt.sql, console)
         verdict = attempt.verdict
@@ -64,10 +69,14 @@ def _find(view: RunView, wanted: str) -> Turn:
 
 
 def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
-    path = view.path / RETRIEVALS
-    records = (parse_json(line, path, number) for number, line in enumerate(read_lines(path), 1))
-    identity = turn.episode.task.question.id
-    return {one["step"]: one for one in records if one["question_id"] == identity and one["phase"] == turn.phase}
+    path, identity = view.path / RETRIEVALS, turn.episode.task.question.id
+    found = {}
+    for number, line in enumerate(read_lines(path), 1):
+        one = parse_json(line, path, number)
+        check_fields(one, {"question_id": object, "phase": str, "step": int, "pools": list}, f"{path}, line {number}")
+        if one["question_id"] == identity and one["phase"] == turn.phase:
+            found[one["step"]] = one
+    return found
 
 
 def _show_sql(before: str | None, sql: str, console: Console) -> None:

@@ -49,8 +49,12 @@ class AnswerStore:
 
     @classmethod
     def recording(cls, path: Path) -> "AnswerStore":
-        """A file that is only read, wherever it lies."""
-        if not path.is_file():
+        """A file that is only read, wherever it lies, as it is now: what others add later may not be seen."""
+        try:
+            found = path.is_file()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        if not found:
             raise InputError(f"{path}: no such file; give a file of recorded answers")
         # A file nobody writes needs no lock files beside it; only where they are there must SQLite look at them.
         busy = path.with_name(path.name + "-wal").exists()

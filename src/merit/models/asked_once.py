@@ -35,6 +35,7 @@ class AskedOnce:
         self._max_tokens = max_tokens
         self._under_way: dict[bytes, asyncio.Task[Completion]] = {}
         self._unused: set[bytes] = set()  # answers that only looks ahead have asked for
+        self._needed: set[bytes] = set()  # those under way that somebody waits for by now
         self.sent = Sent()
         self.early = Early(self)
 
@@ -49,6 +50,8 @@ class AskedOnce:
         if key in self._unused:
             self._unused.remove(key)
             self.sent.wasted -= 1
+        elif key in self._under_way:
+            self._needed.add(key)
         return await self.answer(key, prompt, sampling, early=False)
 
     async def answer(self, key: bytes, prompt: str, sampling: Sampling, *, early: bool) -> Completion:
@@ -58,11 +61,8 @@ class AskedOnce:
             return known
         task = self._under_way.get(key)
         if task is None:
-            task = self._under_way[key] = asyncio.create_task(self._ask(key, prompt, sampling))
+            task = self._under_way[key] = asyncio.create_task(self._ask(key, prompt, sampling, early))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits any more
-            if early:
-                self._unused.add(key)
-                self.sent.wasted += 1
         # Whoever stops waiting leaves the question under way: its answer is paid for.
         return await asyncio.shield(task)
 
@@ -75,7 +75,7 @@ class AskedOnce:
         await self._completer.close()
         self._store.close()
 
-    async def _ask(self, key: bytes, prompt: str, sampling: Sampling) -> Completion:
+    async def _ask(self, key: bytes, prompt: str, sampling: Sampling, early: bool) -> Completion:
         try:
             if self._max_tokens is not None and self.sent.tokens >= self._max_tokens:
                 raise BudgetSpent(
@@ -89,6 +89,10 @@ class AskedOnce:
             self.sent.prompt_tokens += completion.prompt_tokens
             self.sent.output_tokens += completion.output_tokens
             self._store.put(key, self.identity, completion)
+            if early and key not in self._needed:
+                self._unused.add(key)
+                self.sent.wasted += 1
+            self._needed.discard(key)
             return completion
         finally:
             del self._under_way[key]

@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,8 @@ class CachedEncoder:
         self._encoder = encoder
         self._db = open_cache(folder, _FILE, _TABLES)
         self._lock = threading.Lock()
+        self.encoded = 0  # texts that were not known
+        self.seconds = 0.0  # that took
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -34,7 +37,10 @@ class CachedEncoder:
             known = {key: self._fetch(key) for key in set(keys)}
             missing = {key: text for key, text in zip(keys, texts, strict=True) if known[key] is None}
             if missing:
+                started = time.perf_counter()
                 fresh = self._encoder.encode(list(missing.values()))
+                self.encoded += len(missing)
+                self.seconds += time.perf_counter() - started
                 rows = dict(zip(missing, fresh, strict=True))
                 write_cache(
                     self._db, "INSERT OR REPLACE INTO vector VALUES (?, ?)", [(k, v.tobytes()) for k, v in rows.items()]

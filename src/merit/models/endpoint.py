@@ -173,6 +173,6 @@ def _asked_to_wait(response: httpx2.Response, longest_s: float) -> float | None:
     except ValueError:
         try:
             seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return None
     return min(max(seconds, 0.0), longest_s) if math.isfinite(seconds) else None

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from merit.data import Dataset
 from merit.errors import InputError
-from merit.reading import check_fields, read_json_lines, read_records, read_text
+from merit.reading import check_fields, read_json_lines, read_records, read_text, sendable
 from merit.types import Demonstration
 
-# Which records of a training split: those of the paper's released configuration for Spider.
+# Which records of Spider's training split: those of the paper's released configuration.
 _SPIDER_TRAIN = (0, 34, 62, 225)
 
 
@@ -32,7 +32,7 @@ def _from_file(path: Path) -> Sequence[Demonstration]:
     found = []
     for number, record in read_json_lines(read_text(path), path):
         check_fields(record, {"question": str, "sql": str}, f"{path}, line {number}")
-        found.append(Demonstration(record["question"], record["sql"], str(record.get("evidence") or "")))
+        found.append(_demonstration(record["question"], record["sql"], record.get("evidence")))
     return found
 
 
@@ -46,8 +46,14 @@ def _from_train(dataset: Dataset, count: int) -> Sequence[Demonstration]:
             f"{dataset.split}; give --examples FILE with a question and its sql a line"
         )
     records = read_records(path, {"question": str, layout.reference_field: str})
-    chosen = _SPIDER_TRAIN if len(records) > max(_SPIDER_TRAIN) else [i * len(records) // count for i in range(count)]
+    chosen: Sequence[int] = [i * len(records) // count for i in range(count)]
+    if layout.name == "spider" and len(records) > max(_SPIDER_TRAIN):
+        chosen = _SPIDER_TRAIN
     return [
-        Demonstration(records[i]["question"], records[i][layout.reference_field], records[i].get("evidence") or "")
+        _demonstration(records[i]["question"], records[i][layout.reference_field], records[i].get("evidence"))
         for i in sorted(set(chosen))
     ]
+
+
+def _demonstration(question: str, sql: str, evidence: object) -> Demonstration:
+    return Demonstration(sendable(question), sendable(sql), sendable(str(evidence or "")))

@@ -40,6 +40,7 @@ class Judge:
         self._sandbox = sandbox
         self._store = store
         self._limits = limits
+        self.statements = 0  # of predictions, run on databases
         self._lock = threading.Lock()
         self._verdicts: dict[tuple[int, str], Verdict] = {}
         self._kills = Counter(store.kills())
@@ -49,7 +50,7 @@ class Judge:
         """Whether `sql` answers `question`; the same text is never run twice for one reference."""
         reference = self._references.of(question)
         if len(sql) > self._limits.sql_bytes:  # too long even to rewrite
-            return Verdict(Status.EXECUTION_ERROR, f"statement too long: {len(sql)} characters", Cause.TOO_LARGE)
+            return _too_long(sql)
         text = self._rule.rewrite(sql)
         key = (id(reference), text)
         verdict = self._verdicts.get(key)
@@ -59,6 +60,19 @@ class Judge:
                 self._verdicts.clear()
             self._verdicts[key] = verdict
         return verdict
+
+    def execute(self, question: Question, sql: str) -> Verdict:
+        """Whether `sql` runs on the question's own database; nothing of the reference has a part in it."""
+        database, rule = self._references.database(question), self._rule
+        if len(sql) > self._limits.sql_bytes:
+            return _too_long(sql)
+        self.statements += 1
+        result = self._sandbox.execute(database, rule.rewrite(sql), self._limits, lossy=rule.lossy)
+        if isinstance(result, Error):
+            return _failed(result, database)
+        if isinstance(result, Timeout):
+            return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
+        return Verdict(Status.EXECUTED)
 
     def unjudgeable(self, questions: Iterable[Question]) -> dict[QuestionId, str]:
         """Questions whose own reference fails, with the reason; computes every reference on the way."""
@@ -96,6 +110,7 @@ class Judge:
     def _compare(self, reference: Reference, expected: Expected, sql: str) -> Verdict:
         rule, limits = self._rule, expected.bound(self._limits)
         deadline = time.monotonic() + limits.timeout_s
+        self.statements += 1
         result = self._sandbox.execute(expected.database, sql, limits, distinct=rule.distinct, lossy=rule.lossy)
         if isinstance(result, Error):
             return _failed(result, expected.database)
@@ -118,6 +133,10 @@ class Judge:
         with self._lock:
             self._kills[content] += 1
             self._new_kills[content] += 1
+
+
+def _too_long(sql: str) -> Verdict:
+    return Verdict(Status.EXECUTION_ERROR, f"statement too long: {len(sql)} characters", Cause.TOO_LARGE)
 
 
 def _failed(failure: Error, database: Path) -> Verdict:

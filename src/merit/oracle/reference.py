@@ -96,6 +96,12 @@ class References:
                 reference = self._known.setdefault(key, made)
         return reference
 
+    def database(self, question: Question) -> Path:
+        """The question's own database."""
+        if question.db_id not in self._suites:
+            raise DatabaseUnusable(f"question {question.id}: there is no database {question.db_id!r}")
+        return self._suites[question.db_id][0]
+
     def _make(self, question: Question, query: str) -> Reference:
         sql = self._rule.rewrite(query)
         key = hashlib.sha256(f"{self._salt}{sql}".encode("utf-8", "surrogatepass")).digest()[:16]

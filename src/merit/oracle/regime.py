@@ -1,24 +1,20 @@
-"""How much of a verdict an agent is told."""
+"""How much of the truth an agent is told."""
 
-from merit.oracle.judge import Oracle
-from merit.types import Question, Regime, Status, Verdict
-
-_EXECUTED = Verdict(Status.EXECUTED)
+from merit.oracle.judge import Judge, Oracle
+from merit.types import Question, Regime, Verdict
 
 
 class ExecutionOnly:
-    """A judge that only says whether a statement ran (regime dbms_only): right and wrong answers look the same."""
+    """An oracle that only says whether a statement ran (regime dbms_only): no reference has a part in what it says."""
 
-    def __init__(self, oracle: Oracle) -> None:
-        self._oracle = oracle
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
 
     def judge(self, question: Question, sql: str) -> Verdict:
         """Whether `sql` ran, and if not, how it failed."""
-        verdict = self._oracle.judge(question, sql)
-        ran = verdict.status in (Status.CORRECT, Status.DENOTATION_MISMATCH)
-        return _EXECUTED if ran else verdict
+        return self._judge.execute(question, sql)
 
 
-def under(regime: Regime, oracle: Oracle) -> Oracle:
-    """The oracle as a regime lets an agent see it."""
-    return ExecutionOnly(oracle) if regime is Regime.DBMS_ONLY else oracle
+def under(regime: Regime, judge: Judge) -> Oracle:
+    """The judge as a regime lets an agent see it."""
+    return ExecutionOnly(judge) if regime is Regime.DBMS_ONLY else judge

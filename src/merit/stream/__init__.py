@@ -1,13 +1,13 @@
 """A benchmark in causal order: first answers, runs, their folders, and the proof that they are what they claim."""
 
-from merit.stream.audit import Report, audit
+from merit.stream.accounting import account
+from merit.stream.audit import Report, audit_run
 from merit.stream.folder import RunFolder, RunView, read_run
 from merit.stream.initial import read_initial
-from merit.stream.metrics import metrics
 from merit.stream.order import stream_order
-from merit.stream.predict import predict
-from merit.stream.run import Progress, run
-from merit.stream.setup import Setup, open_setup
+from merit.stream.predict import predict_all
+from merit.stream.run import Progress, run_stream
+from merit.stream.setup import Setup, family_named, open_setup, usable_questions
 from merit.stream.turn import Phase, Turn
 
 __all__ = [
@@ -18,12 +18,14 @@ __all__ = [
     "RunView",
     "Setup",
     "Turn",
-    "audit",
-    "metrics",
+    "account",
+    "audit_run",
+    "family_named",
     "open_setup",
-    "predict",
+    "predict_all",
     "read_initial",
     "read_run",
-    "run",
+    "run_stream",
     "stream_order",
+    "usable_questions",
 ]

@@ -5,6 +5,7 @@ reference: an entry has no place for one, and the record names entries by their 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from merit.agent import Task
@@ -12,70 +13,82 @@ from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
 from merit.types import FailureType, Polarity
 
-_RELIABLE = ("SYNTAX", "SCHEMA_LINKING", "EXECUTION")
+_RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
+_COUNTS = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size")
+_POOL = {*_COUNTS, "dense_range", "lexical_range", "matches"}
+_MATCH = {"entry", "rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus"}
 
 
-def check_recall(
-    pools: Any, policy: RecallPolicy, task: Task, kind: FailureType, committed: Mapping[str, Entry], where: str
-) -> tuple[list[Entry], list[Entry]]:
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """When and for what something was recalled."""
+
+    policy: RecallPolicy
+    task: Task
+    type: FailureType
+    committed: Mapping[str, Entry]  # what finished episodes had left by then
+    where: str
+
+
+def check_recall(pools: Any, occasion: Occasion) -> tuple[list[Entry], list[Entry]]:
     """Complain unless everything recalled was legal and every pool was what it says; returns what was recalled."""
-    wanted: list[tuple[Polarity | None, int]] = [
-        (Polarity.POSITIVE, policy.positives),
-        (Polarity.NEGATIVE, policy.negatives),
-    ]
+    policy = occasion.policy
+    limits: dict[Polarity | None, int] = {Polarity.POSITIVE: policy.positives, Polarity.NEGATIVE: policy.negatives}
     if policy.one_pool:
-        wanted = [(None, policy.positives + policy.negatives)]
-    wanted = [(polarity, limit) for polarity, limit in wanted if limit]
+        limits = {None: policy.positives + policy.negatives}
+    wanted = [(polarity, limit) for polarity, limit in limits.items() if limit]
     if not isinstance(pools, list) or len(pools) != len(wanted):
-        raise AuditFailed(f"{where}: {len(wanted)} pools should have been recalled from")
+        raise AuditFailed(f"{occasion.where}: {len(wanted)} pools should have been recalled from")
     recalled: list[Entry] = []
     for pool, (polarity, limit) in zip(pools, wanted, strict=True):
-        recalled += _check_pool(pool, polarity, limit, policy, task, kind, committed, where)
+        recalled += _check_pool(pool, polarity, limit, occasion)
     split = {p: [entry for entry in recalled if entry.polarity is p] for p in Polarity}
     return split[Polarity.POSITIVE], split[Polarity.NEGATIVE]
 
 
-def _check_pool(
-    pool: Any,
-    polarity: Polarity | None,
-    limit: int,
-    policy: RecallPolicy,
-    task: Task,
-    kind: FailureType,
-    committed: Mapping[str, Entry],
-    where: str,
-) -> list[Entry]:
-    stored = [entry for entry in committed.values() if polarity in (None, entry.polarity)]
-    legal = [entry for entry in stored if not _illegal(entry, policy, task)]
-    same_type = [entry for entry in legal if entry.type is kind]
-    filters = policy.type_filter is TypeFilter.HARD or (
-        policy.type_filter is TypeFilter.RELIABILITY and kind in _RELIABLE
-    )
+def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occasion) -> list[Entry]:
+    where, policy = occasion.where, occasion.policy
+    found = _named(pool, occasion)
+    for entry in found:
+        if why := illegal(entry, policy, occasion.task):
+            raise AuditFailed(f"{where}: entry {entry.id} was recalled, but {why}")
+    stored = [entry for entry in occasion.committed.values() if polarity in (None, entry.polarity)]
+    legal = [entry for entry in stored if illegal(entry, policy, occasion.task) is None]
+    same_type = [entry for entry in legal if entry.type is occasion.type]
+    filters = policy.type_filter is TypeFilter.HARD
+    filters |= policy.type_filter is TypeFilter.RELIABILITY and occasion.type in _RELIABLE
     typed = filters and len(same_type) >= policy.typed_threshold
     members = {entry.id for entry in (same_type if typed else legal)}
-    try:
-        found = [committed.get(match["entry"]) or _unknown(match["entry"], where) for match in pool["matches"]]
-        says = [pool[name] for name in ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size")]
-    except (KeyError, TypeError) as error:
-        raise AuditFailed(f"{where}: not the record of a recall ({error!r})") from None
-    for entry in found:
-        if why := _illegal(entry, policy, task):
-            raise AuditFailed(f"{where}: entry {entry.id} was recalled, but {why}")
-        if entry.id not in members:
-            raise AuditFailed(f"{where}: entry {entry.id} was recalled, but is not in the pool")
-    counted = [len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]
-    if says != [polarity, *counted]:
-        raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {[polarity, *counted]}")
+    counted = [polarity, len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]
+    says = [pool[name] for name in _COUNTS]
+    if says != counted:
+        raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {counted}")
+    if strangers := [entry.id for entry in found if entry.id not in members]:
+        raise AuditFailed(f"{where}: entry {strangers[0]} was recalled, but is not in the pool")
     if len(found) != min(limit, len(members)) or len({entry.id for entry in found}) != len(found):
         raise AuditFailed(f"{where}: {len(found)} entries were recalled from a pool of {len(members)}, at most {limit}")
+    if [match["rank"] for match in pool["matches"]] != list(range(1, len(found) + 1)):
+        raise AuditFailed(f"{where}: the ranks do not count up from 1")
     return found
 
 
-def _unknown(identity: Any, where: str) -> Entry:
-    raise AuditFailed(f"{where}: entry {identity} was recalled before any finished episode had left it")
+def _named(pool: Any, occasion: Occasion) -> list[Entry]:
+    """The entries that a record names; whatever else it says must be what a recall says."""
+    shaped = isinstance(pool, dict) and set(pool) == _POOL and isinstance(pool["matches"], list)
+    if not shaped or not all(isinstance(match, dict) and set(match) == _MATCH for match in pool["matches"]):
+        raise AuditFailed(f"{occasion.where}: not the record of a recall")
+    found = []
+    for match in pool["matches"]:
+        if not isinstance(match["entry"], str) or match["entry"] not in occasion.committed:
+            raise AuditFailed(
+                f"{occasion.where}: entry {match['entry']} was recalled before any finished episode had left it"
+            )
+        found.append(occasion.committed[match["entry"]])
+    return found
 
 
-def _illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:
+def illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:
+    """Why an entry may not be recalled, if it may not."""
     source = entry.provenance
     if str(source.question_id) == str(task.question.id):
         return "it comes from the question's own attempts"

@@ -10,7 +10,9 @@ is cut off when the run goes on.
 """
 
 import fcntl
+import hashlib
 import json
+import logging
 import os
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,17 +21,17 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import RunUnusable
-from merit.memory import Databases, RecallPolicy, TypeFilter
 from merit.reading import parse_json, read_text
-from merit.stream.manifest import FORMAT, difference, run_id
+from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.types import Polarity, QuestionId
 
-MANIFEST, STREAM, METRICS, TIMINGS = "manifest.json", "stream.json", "metrics.json", "timings.json"
+STREAM, METRICS, TIMINGS = "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
 MEMORY, LOCK = "memory", "run.lock"
 _APPENDED = (RETRIEVALS, PREDICTIONS, TRAJECTORIES)  # in the order in which a turn is written
+_log = logging.getLogger(__name__)
 
 
 def memory_file(polarity: Polarity) -> str:
@@ -60,6 +62,7 @@ class RunFolder:
     def __init__(self, path: Path, manifest: dict[str, Any], questions: dict[QuestionId, StreamQuestion]) -> None:
         self.path = path
         self.turns: list[Turn] = []
+        self._run = manifest["run"]
         self._files: dict[str, int] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -86,7 +89,7 @@ class RunFolder:
         lines = {
             RETRIEVALS: recall_lines(turn),
             PREDICTIONS: [prediction_line(turn)] if turn.phase is Phase.ANSWER else [],
-            TRAJECTORIES: [turn_line(turn)],
+            TRAJECTORIES: [turn_line(turn, self._run)],
         }
         for name in _APPENDED:
             data = "".join(line + "\n" for line in lines[name]).encode()
@@ -102,7 +105,7 @@ class RunFolder:
 
     def write_whole(self, name: str, record: dict[str, Any]) -> None:
         """Write a file that appears whole or not at all."""
-        write_json(self.path / name, record)
+        write_text(self.path / name, json_text(record))
 
     def forget_metrics(self) -> None:
         """Take away metrics that are about to be out of date."""
@@ -116,75 +119,58 @@ class RunFolder:
         self._files = {}
 
     def _begin(self, manifest: dict[str, Any], questions: dict[QuestionId, StreamQuestion]) -> None:
+        ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
         if (self.path / MANIFEST).is_file():
-            found = read_manifest(self.path)
-            if differs := difference(found["identity"], manifest["identity"]):
+            there = read_manifest(self.path)["identity"]
+            if differs := difference(there, manifest["identity"]):
                 raise RunUnusable(f"{self.path}: holds another run: {differs}; choose another --out")
-            view = read_run(self.path, torn=True)
-            self.turns = _cut_to_whole_turns(view)
-            return
-        strangers = sorted(p.name for p in self.path.iterdir() if p.name not in (LOCK, STREAM, f"{STREAM}.part"))
-        if [name for name in strangers if name != f"{MANIFEST}.part"]:
+            self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
+        elif strangers := sorted({p.name for p in self.path.iterdir()} - ours):
             raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
-        _write(self.path / STREAM, stream_text(questions))
-        self.write_whole(MANIFEST, manifest)
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """A run's manifest."""
-    if not (path / MANIFEST).is_file():
-        raise RunUnusable(f"{path}: there is no run here (no {MANIFEST})")
-    found = parse_json(read_text(path / MANIFEST), path / MANIFEST)
-    if not isinstance(found, dict) or not isinstance(found.get("identity"), dict):
-        raise RunUnusable(f"{path / MANIFEST}: not the manifest of a run")
-    if found.get("format") != FORMAT:
-        raise RunUnusable(f"{path / MANIFEST}: a run of format {found.get('format')!r}, this merit reads {FORMAT}")
-    if found.get("run") != run_id(found["identity"]):
-        raise RunUnusable(f"{path / MANIFEST}: the field 'run' does not follow from the identity; it was edited")
-    return found
+        else:
+            write_text(self.path / STREAM, stream_text(questions))
+            self.write_whole(MANIFEST, manifest)
+        for unfinished in self.path.glob("*.json.part"):
+            unfinished.unlink()
 
 
 def read_run(path: Path, *, torn: bool = False) -> RunView:
     """A run's manifest, stream and turns; `torn` lets a last line that was never finished pass."""
     manifest = read_manifest(path)
-    questions = read_stream(parse_json(read_text(path / STREAM), path / STREAM), str(path / STREAM))
+    text = read_text(path / STREAM)
+    if hashlib.sha256(text.encode()).hexdigest() != manifest["identity"]["stream_sha256"]:
+        raise RunUnusable(f"{path / STREAM}: is not the stream that the manifest names; it was edited")
+    questions = read_stream(parse_json(text, path / STREAM), str(path / STREAM))
     turns = [
         read_turn(parse_json(line, path / TRAJECTORIES, number), questions, f"{path / TRAJECTORIES}, line {number}")
         for number, line in enumerate(read_lines(path / TRAJECTORIES, torn=torn), 1)
     ]
-    return RunView(path, manifest, method_of(manifest, path), questions, turns)
+    return RunView(path, manifest, method_of(manifest["identity"], str(path / MANIFEST)), questions, turns)
 
 
 def read_lines(path: Path, *, torn: bool = False) -> list[str]:
-    """The lines of a file that was appended to."""
+    """The lines of a file that was appended to; `torn` drops a last one that was never finished."""
     if not path.is_file():
         return []
-    *lines, rest = path.read_bytes().decode("utf-8", "replace" if torn else "strict").split("\n")
+    *lines, rest = path.read_bytes().split(b"\n")
     if rest and not torn:
         raise RunUnusable(f"{path}: the last line is not finished; run the same command again to go on")
-    return lines
+    decoded = []
+    for number, line in enumerate(lines, 1):
+        try:
+            decoded.append(line.decode())
+        except UnicodeDecodeError:
+            raise RunUnusable(f"{path}, line {number}: not UTF-8 text; the file is damaged") from None
+    return decoded
 
 
-def method_of(manifest: dict[str, Any], path: Path) -> Method:
-    """The method a manifest names, exactly as it was."""
-    record = dict(manifest["identity"].get("method") or {})
-    try:
-        policy = record.pop("recall")
-        if policy is not None:
-            kinds = {"type_filter": TypeFilter(policy["type_filter"]), "databases": Databases(policy["databases"])}
-            policy = RecallPolicy(**{**policy, **kinds})
-        writes = frozenset(Polarity(polarity) for polarity in record.pop("writes"))
-        return Method(recall=policy, writes=writes, **record)
-    except (KeyError, TypeError, ValueError) as error:
-        raise RunUnusable(f"{path / MANIFEST}: the field 'method' is no method of this merit ({error})") from None
+def json_text(record: dict[str, Any]) -> str:
+    """JSON for people and programs."""
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
 
-def write_json(path: Path, record: dict[str, Any]) -> None:
-    """Write JSON for people and programs; the file appears whole or not at all."""
-    _write(path, json.dumps(record, ensure_ascii=False, indent=2) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file that appears whole or not at all."""
     unfinished = path.with_name(path.name + ".part")
     try:
         with unfinished.open("w", encoding="utf-8") as file:
@@ -207,9 +193,15 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
             needs[memory_file(_polarity(turn.entry))] = 1
         if any(used[name] + count > len(files[name]) for name, count in needs.items()):
             break
+        if needs[PREDICTIONS] and files[PREDICTIONS][used[PREDICTIONS]] != prediction_line(turn).encode() + b"\n":
+            place = f"{view.path / PREDICTIONS}, line {used[PREDICTIONS] + 1}"
+            raise RunUnusable(f"{place}: is not the final SQL of its turn; the file was edited or damaged")
         for name, count in needs.items():
             used[name] += count
         whole.append(turn)
+    if len(whole) < len(view.turns):
+        lost = len(view.turns) - len(whole)
+        _log.warning("%s: %d turns are not whole in every file and are run again", view.path, lost)
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))
     return whole

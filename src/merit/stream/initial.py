@@ -10,10 +10,11 @@ from merit.data import Dataset, read_predictions
 from merit.errors import InputError
 from merit.models import Completion, ModelIdentity
 from merit.prompts import Prompt, parse_sql
-from merit.reading import check_fields, read_json_lines, read_text
+from merit.reading import check_fields, read_json_lines, read_text, sendable
 from merit.types import Question, QuestionId
 
 FORMAT = 1
+_MOST_TOKENS = 2**40
 _FIELDS = {
     "id": object,
     "db_id": str,
@@ -37,9 +38,14 @@ def initial_line(question: Question, prompt: Prompt, completion: Completion, mod
         "prompt_tokens": completion.prompt_tokens,
         "output_tokens": completion.output_tokens,
         "prompt_version": prompt.version,
-        "model": f"{model.name}@{model.revision}" if model.revision else model.name,
+        "model": model_label(model),
     }
     return json.dumps(record, ensure_ascii=False)
+
+
+def model_label(model: ModelIdentity) -> str:
+    """A model's name for people, with its revision where it has one."""
+    return f"{model.name}@{model.revision}" if model.revision else model.name
 
 
 def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, Draft]:
@@ -47,7 +53,7 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
     text = read_text(path)
     if not _is_ours(text):
         predictions = read_predictions(path, dataset.questions, dataset.absent(protocol))
-        return {identity: Draft(sql, sql) for identity, sql in predictions.items()}
+        return {identity: Draft(sendable(sql), sendable(sql)) for identity, sql in predictions.items()}
     asked = {question.id: question for question in dataset.questions}
     drafts: dict[QuestionId, Draft] = {}
     for number, record in read_json_lines(text, path):
@@ -55,7 +61,8 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
         check_initial(record, asked, where)
         if record["id"] in drafts:
             raise InputError(f"{where}: question {record['id']} was answered before; keep one line for each id")
-        drafts[record["id"]] = Draft(record["sql"], record["reply"], record["prompt_tokens"], record["output_tokens"])
+        cost = (record["prompt_tokens"], record["output_tokens"])
+        drafts[record["id"]] = Draft(sendable(record["sql"]), sendable(record["reply"]), *cost)
     return drafts
 
 
@@ -64,6 +71,9 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
     check_fields(record, {"format": int, **_FIELDS}, where)
     if record["format"] != FORMAT:
         raise InputError(f"{where}: first answers of format {record['format']}, this merit reads {FORMAT}")
+    for name in ("prompt_tokens", "output_tokens"):
+        if isinstance(record[name], bool) or not 0 <= record[name] < _MOST_TOKENS:
+            raise InputError(f"{where}: the field {name!r} cannot be {record[name]!r}"[:300])
     question = asked.get(record["id"]) if isinstance(record["id"], int | str) else None
     if question is None:
         raise InputError(
@@ -75,6 +85,8 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
                 f"{where}: the {name} of question {question.id} is {record[name]!r} there and {here!r} in the dataset; "
                 "these first answers were made for other data: make them anew with `merit predict`"
             )
+    if record["sql"] != parse_sql(record["reply"]):
+        raise InputError(f"{where}: the field 'sql' is not the SQL in the reply; it was edited")
 
 
 def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], path: Path) -> None:
@@ -91,6 +103,6 @@ def _is_ours(text: str) -> bool:
     first = text.lstrip("\ufeff \n").split("\n", 1)[0]
     try:
         record = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(record, dict) and "reply" in record and "format" in record

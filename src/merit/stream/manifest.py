@@ -8,11 +8,36 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from merit import __version__
+from merit.agent import Method
+from merit.errors import InputError, RunUnusable
+from merit.memory import Databases, RecallPolicy, TypeFilter
+from merit.reading import check_fields, parse_json, read_text
+from merit.types import Polarity, Regime
 
 FORMAT = 1
+MANIFEST = "manifest.json"
+_IDENTITY: dict[str, type] = {
+    "method": dict,
+    "seed": int,
+    "budget": int,
+    "dataset": dict,
+    "protocol": str,
+    "timeout_s": float,
+    "regime": str,
+    "initial_sha256": str,
+    "stream_sha256": str,
+    "demonstrations": list,
+    "length": object,
+    "prompts": dict,
+    "model": dict,
+    "sampling": dict,
+    "encoder": object,
+    "code": str,
+}
 
 
 def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,6 +53,35 @@ def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
 def run_id(identity: Mapping[str, Any]) -> str:
     """The run's name: a hash of its identity."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """A run's manifest."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
+    found: dict[str, Any] = parse_json(read_text(path), path)
+    check_fields(found, {"format": int, "run": str, "identity": dict}, str(path))
+    if found["format"] != FORMAT:
+        raise RunUnusable(f"{path}: a run of format {found['format']!r}, this merit reads {FORMAT}")
+    if found["run"] != run_id(found["identity"]):
+        raise RunUnusable(f"{path}: the field 'run' does not follow from the identity; it was edited")
+    _check_identity(found["identity"], f"{path}, identity")
+    return found
+
+
+def method_of(identity: Mapping[str, Any], where: str) -> Method:
+    """The method an identity names, exactly as it was."""
+    record = dict(identity["method"])
+    try:
+        policy = record.pop("recall")
+        if policy is not None:
+            kinds = {"type_filter": TypeFilter(policy["type_filter"]), "databases": Databases(policy["databases"])}
+            policy = RecallPolicy(**{**policy, **kinds})
+        writes = frozenset(Polarity(polarity) for polarity in record.pop("writes"))
+        return Method(recall=policy, writes=writes, **record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunUnusable(f"{where}: the field 'method' is no method of this merit ({error})") from None
 
 
 def difference(there: Any, here: Any, field: str = "") -> str | None:
@@ -56,6 +110,23 @@ def _sources(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes
             yield from _sources(path, f"{prefix}{path.name}/")
         elif path.name.endswith((".py", ".txt")):
             yield f"{prefix}{path.name}", path.read_bytes()
+
+
+def _check_identity(identity: dict[str, Any], where: str) -> None:
+    check_fields(identity, _IDENTITY, where)
+    parts: dict[str, dict[str, type]] = {
+        "dataset": {"name": str, "split": str, "sha256": str, "questions": int},
+        "prompts": {"family": str, "sha256": str},
+        "model": {"name": str, "revision": str},
+    }
+    if identity["encoder"] is not None:
+        parts["encoder"] = {"name": str, "revision": str, "dimension": int}
+    for name, fields in parts.items():
+        check_fields(identity[name], fields, f"{where}.{name}")
+    for one in identity["demonstrations"]:
+        check_fields(one, {"question": str, "sql": str, "evidence": str}, f"{where}.demonstrations")
+    if identity["regime"] not in list(Regime) or not isinstance(identity["length"], int | None):
+        raise InputError(f"{where}: the field 'regime' or 'length' cannot be what it is")
 
 
 def _short(value: Any) -> str:

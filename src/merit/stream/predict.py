@@ -12,11 +12,11 @@ from merit.models import Completer, Sampling
 from merit.prompts import Family
 from merit.reading import parse_json
 from merit.stream.folder import read_lines
-from merit.stream.initial import check_initial, initial_line
-from merit.types import Question
+from merit.stream.initial import check_initial, initial_line, model_label
+from merit.types import Question, QuestionId
 
 
-async def predict(
+async def predict_all(
     dataset: Dataset,
     questions: Sequence[Question],
     family: Family,
@@ -53,20 +53,21 @@ async def predict(
     return len(todo)
 
 
-def _known(path: Path, asked: dict[int | str, Question], completer: Completer) -> set[int | str]:
-    """Which questions a file that was begun has answers to."""
-    if not path.is_file():
+def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) -> set[QuestionId]:
+    """Which questions a file that was begun has answers to; what is no such file is left as it is."""
+    if not path.exists() or path.stat().st_size == 0:
         return set()
     lines = read_lines(path, torn=True)
-    os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # a line that was never finished
-    mine = completer.identity
-    known: set[int | str] = set()
+    known: set[QuestionId] = set()
     for number, line in enumerate(lines, 1):
         where = f"{path}, line {number}"
         record = parse_json(line, path, number)
         check_initial(record, asked, where)
-        model = record.get("model")
-        if model not in (mine.name, f"{mine.name}@{mine.revision}"):
-            raise InputError(f"{where}: answered by {model}, not by {mine.name}; choose another --out")
+        if record.get("model") != model_label(completer.identity):
+            mine = model_label(completer.identity)
+            raise InputError(f"{where}: answered by {record.get('model')}, not by {mine}; choose another --out")
         known.add(record["id"])
+    if not known:
+        raise InputError(f"{path}: holds something else than first answers; choose another --out")
+    os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # a line that was never finished
     return known

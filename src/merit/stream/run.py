@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Agent, Episode, Work, finalise, repair
-from merit.errors import RunUnusable
+from merit.errors import MeritError, RunUnusable
 from merit.memory import Memory
-from merit.models import AskedOnce
+from merit.models import AskedOnce, CachedEncoder
 from merit.oracle import under
 from merit.reading import parse_json, read_text
+from merit.stream.accounting import account, check_arithmetic
 from merit.stream.ahead import Ahead, Nowhere
 from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
-from merit.stream.metrics import check_arithmetic, metrics
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import Setup
 from merit.stream.turn import Phase, Turn
@@ -44,7 +44,8 @@ class Progress:
             self.right += turn.final_correct
             self.repaired += turn.final_correct and not turn.initial_correct
         self.entries += turn.entry is not None
-        self.tokens += sum(attempt.prompt_tokens + attempt.output_tokens for attempt in turn.episode.attempts)
+        first = 0 if turn.phase is Phase.ANSWER else 1  # a first answer was asked for once, however often it is used
+        self.tokens += sum(one.prompt_tokens + one.output_tokens for one in turn.episode.attempts[first:])
         self.tokens += sum(one.prompt_tokens + one.output_tokens for one in turn.episode.reflections)
 
 
@@ -64,7 +65,7 @@ def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
     return {Phase.ANSWER: answering, Phase.GATHER: gathering}
 
 
-async def run(
+async def run_stream(
     setup: Setup, path: Path, on_turn: Callable[[Progress], None] = lambda _: None, *, ahead: int = 0
 ) -> dict[str, Any]:
     """Run a stream, or go on with it; returns its metrics. What is committed stays, whatever happens.
@@ -86,18 +87,21 @@ async def run(
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
-        async with aclosing(_looking(setup, working, todo, ahead)) as looking:
-            for number, planned in enumerate(todo[before:], before):
-                await looking.prepare(number, progress.entries)
-                turn = await _turn(setup, working[planned.phase], planned, memory)
-                folder.append(turn)
-                progress.add(turn)
-                on_turn(progress)
-        found = metrics(folder.turns, setup.method)
-        check_arithmetic(folder.turns, found, setup.method, setup.budget)
+        try:
+            async with aclosing(_looking(setup, working, todo, ahead)) as looking:
+                for number, planned in enumerate(todo[before:], before):
+                    await looking.prepare(number, progress.entries)
+                    turn = await _turn(setup, working[planned.phase], planned, memory)
+                    folder.append(turn)
+                    progress.add(turn)
+                    on_turn(progress)
+        finally:
+            if len(folder.turns) > before:
+                work = working[Phase.ANSWER].work
+                _note_time(folder, _session(setup, work, len(folder.turns) - before, started))
+        found = account(folder.turns, setup.method)
+        check_arithmetic(found, setup.method, setup.regime, setup.budget)
         folder.write_whole(METRICS, found)
-        if len(folder.turns) > before:
-            _note_time(folder, setup, working[Phase.ANSWER].work, len(folder.turns) - before, started)
         return found
 
 
@@ -138,16 +142,25 @@ def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
             )
 
 
-def _note_time(folder: RunFolder, setup: Setup, work: Work, turns: int, started: float) -> None:
-    """Add this session to timings.json: what it took, which is different each time and so in no other file."""
-    path = folder.path / TIMINGS
-    sessions = parse_json(read_text(path), path)["sessions"] if path.is_file() else []
+def _note_time(folder: RunFolder, session: dict[str, Any]) -> None:
+    """Add a session to timings.json: what it took, which is different each time and so in no other file."""
+    try:
+        sessions = list(parse_json(read_text(folder.path / TIMINGS), folder.path / TIMINGS)["sessions"])
+    except (MeritError, KeyError, TypeError):
+        sessions = []  # none yet, or not ours to mend: nothing depends on it
+    folder.write_whole(TIMINGS, {"format": 1, "sessions": [*sessions, session]})
+
+
+def _session(setup: Setup, work: Work, turns: int, started: float) -> dict[str, Any]:
     session: dict[str, Any] = {
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
         "work": {kind: {"count": work.counts[kind], "seconds": round(s, 3)} for kind, s in work.seconds.items()},
+        "statements": setup.judge.statements,
     }
+    if isinstance(setup.encoder, CachedEncoder):
+        session["embedding"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
     if isinstance(setup.completer, AskedOnce):
         sent = asdict(setup.completer.sent)
         session["sent"] = {**sent, "seconds": round(sent["seconds"], 3)}
-    folder.write_whole(TIMINGS, {"format": 1, "sessions": [*sessions, session]})
+    return session

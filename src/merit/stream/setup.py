@@ -49,9 +49,9 @@ class Setup:
         return [self.questions[question.id] for question in ordered[: self.length]]
 
 
-def family_of(dataset: Dataset) -> Family:
+def family_named(benchmark: str) -> Family:
     """How prompts speak of a benchmark."""
-    return BIRD if dataset.layout.name == BIRD.name else SPIDER
+    return BIRD if benchmark == BIRD.name else SPIDER
 
 
 def usable_questions(dataset: Dataset, protocol: str, judge: Judge) -> list[Question]:
@@ -128,7 +128,7 @@ def open_setup(
         seed=seed,
         budget=budget,
         regime=regime,
-        family=family_of(dataset),
+        family=family_named(dataset.layout.name),
         completer=completer,
         sampling=sampling,
         encoder=encoder if method.encodes else None,
@@ -159,5 +159,5 @@ def read_stream(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:
             question = Question(**fields)
             found[question.id] = StreamQuestion(question, record["schemas"][question.db_id], draft)
         return found
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{where}: not the stream of a run ({error!r})") from None

@@ -43,12 +43,13 @@ class StreamQuestion:
     draft: Draft
 
 
-def turn_line(turn: Turn) -> str:
+def turn_line(turn: Turn, run: str) -> str:
     """The turn's line of trajectories.jsonl."""
     task = turn.episode.task
-    return _json(
+    return to_json(
         {
             "format": FORMAT,
+            "run": run,
             "phase": turn.phase,
             "position": task.position,
             "question_id": task.question.id,
@@ -63,21 +64,25 @@ def turn_line(turn: Turn) -> str:
     )
 
 
+def recall_line(phase: Phase, task: Task, step: int, pools: Any) -> str:
+    """One line of retrievals.jsonl: a recall with its pools, scores and ranks."""
+    return to_json(
+        {
+            "format": FORMAT,
+            "phase": phase,
+            "position": task.position,
+            "question_id": task.question.id,
+            "step": step,
+            "reads_from": task.reads_from,
+            "pools": pools,
+        }
+    )
+
+
 def recall_lines(turn: Turn) -> list[str]:
-    """The turn's lines of retrievals.jsonl: every recall with its pools, scores and ranks."""
-    task = turn.episode.task
+    """The turn's lines of retrievals.jsonl."""
     return [
-        _json(
-            {
-                "format": FORMAT,
-                "phase": turn.phase,
-                "position": task.position,
-                "question_id": task.question.id,
-                "step": step,
-                "reads_from": task.reads_from,
-                "pools": pool_records(attempt.recall),
-            }
-        )
+        recall_line(turn.phase, turn.episode.task, step, pool_records(attempt.recall))
         for step, attempt in enumerate(turn.episode.attempts)
         if attempt.recall is not None
     ]
@@ -86,7 +91,7 @@ def recall_lines(turn: Turn) -> list[str]:
 def prediction_line(turn: Turn) -> str:
     """The turn's line of predictions.jsonl, which `merit score` reads."""
     task = turn.episode.task
-    return _json(
+    return to_json(
         {"format": FORMAT, "id": task.question.id, "db_id": task.question.db_id, "sql": turn.episode.final.sql}
     )
 
@@ -136,6 +141,16 @@ _TURN_FIELDS: dict[str, type] = {
     "attempts": list,
     "reflections": list,
 }
+_REPLY_FIELDS: dict[str, type] = {"reply": str, "prompt_tokens": int, "output_tokens": int, "prompt_sha256": object}
+_ATTEMPT_FIELDS: dict[str, type] = {
+    **_REPLY_FIELDS,
+    "sql": str,
+    "status": str,
+    "error": object,
+    "cause": object,
+    "type": object,
+    "subtype": object,
+}
 
 
 def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where: str) -> Turn:
@@ -143,15 +158,15 @@ def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where
     check_fields(record, _TURN_FIELDS, where)
     if record["format"] != FORMAT:
         raise InputError(f"{where}: trajectories of format {record['format']}, this merit reads {FORMAT}")
-    if record["question_id"] not in questions:
+    if not isinstance(record["question_id"], int | str) or record["question_id"] not in questions:
         raise InputError(f"{where}: question {record['question_id']!r} is not in the stream")
     known = questions[record["question_id"]]
     try:
         task = Task(known.question, known.schema, record["position"], known.draft, record["position"])
-        attempts = tuple(_attempt(item) for item in record["attempts"])
-        reflections = tuple(Reflection(**item) for item in record["reflections"])
+        attempts = tuple(_attempt(item, where) for item in record["attempts"])
+        reflections = tuple(_reflection(item, where) for item in record["reflections"])
         phase = Phase(record["phase"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         raise InputError(f"{where}: not a turn of a run ({error})") from None
     if not attempts:
         raise InputError(f"{where}: a turn without an attempt")
@@ -160,21 +175,31 @@ def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where
     return Turn(phase, episode, record["entry"], *correct, record["recalls"])
 
 
-def _attempt(record: dict[str, Any]) -> Attempt:
-    cause = Cause(record["cause"]) if record["cause"] is not None else None
+def _attempt(record: Any, where: str) -> Attempt:
+    check_fields(record, _ATTEMPT_FIELDS, where)
+    for name in ("error", "cause", "type", "subtype", "prompt_sha256"):
+        if not isinstance(record[name], str | None):
+            raise InputError(f"{where}: the field {name!r} cannot be {record[name]!r}")
     failure = None
     if record["type"] is not None:
         failure = Failure(FailureType(record["type"]), FailureSubtype(record["subtype"]))
+    cause = Cause(record["cause"]) if record["cause"] is not None else None
     return Attempt(
-        sql=str(record["sql"]),
-        reply=str(record["reply"]),
-        prompt_tokens=int(record["prompt_tokens"]),
-        output_tokens=int(record["output_tokens"]),
+        sql=record["sql"],
+        reply=record["reply"],
+        prompt_tokens=record["prompt_tokens"],
+        output_tokens=record["output_tokens"],
         verdict=Verdict(Status(record["status"]), record["error"], cause),
         failure=failure,
         prompt_sha256=record["prompt_sha256"],
     )
 
 
-def _json(record: dict[str, Any]) -> str:
+def _reflection(record: Any, where: str) -> Reflection:
+    check_fields(record, {**_REPLY_FIELDS, "text": str, "prompt_sha256": str}, where)
+    return Reflection(**record)
+
+
+def to_json(record: Any) -> str:
+    """A record as one line, always the same for the same record."""
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
