@@ -8,6 +8,7 @@ from merit import __version__
 from merit.cli.audit import audit
 from merit.cli.data import data
 from merit.cli.demo import demo
+from merit.cli.grid import grid
 from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.run import predict, run
@@ -22,7 +23,7 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
-for command in (audit, data, demo, memory, methods, predict, run, score, show):
+for command in (audit, data, demo, grid, memory, methods, predict, run, score, show):
     cli.add_command(command)
 
 

@@ -40,6 +40,14 @@ ENCODER = click.option(
 CONCURRENCY = click.option(
     "--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Model calls under way at a time."
 )
+AHEAD = click.option(
+    "--ahead",
+    type=click.IntRange(min=0),
+    help="Turns whose answers are asked for early; changes the time, never the result (default: by --concurrency).",
+)
+MAX_TOKENS = click.option(
+    "--max-tokens", type=click.IntRange(min=1), help="Stop when so many tokens were sent and received."
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
 

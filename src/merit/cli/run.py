@@ -8,18 +8,20 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from merit.agent import Method, find_method
+from merit.agent import find_method
 from merit.cache import cache_folder
 from merit.cli.options import (
+    AHEAD,
     CACHE,
     CONCURRENCY,
     DATA,
     DATASET,
     ENCODER,
     JSON,
+    MAX_TOKENS,
     MODEL,
     PROTOCOL,
     SPLIT,
@@ -27,18 +29,18 @@ from merit.cli.options import (
     open_data,
 )
 from merit.errors import InputError
-from merit.models import AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
-from merit.models.answers import FILE as ANSWERS
 from merit.oracle import open_judge
 from merit.stream import (
+    DataSpec,
     Progress,
-    Setup,
+    RunSpec,
+    Workshop,
     family_named,
-    open_setup,
     predict_all,
     run_stream,
     stream_order,
     usable_questions,
+    window,
 )
 from merit.stream.setup import DEFAULT_BUDGET
 from merit.types import Regime
@@ -83,22 +85,19 @@ def predict(
     questions = questions[:limit]
 
     async def go() -> int:
-        completer = AskedOnce(open_completer(model, concurrency=concurrency), AnswerStore(folder / ANSWERS))
-        try:
-            with _bar(Console(stderr=True)) as bar:
+        async with Workshop(model, "", folder, concurrency) as shop:
+            with progress_bar() as bar:
                 task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
                 return await predict_all(
                     loaded,
                     questions,
                     family_named(dataset),
-                    completer,
-                    Sampling(),
+                    shop.completer,
+                    shop.sampling,
                     out,
                     at_once=2 * concurrency,
                     on_answer=lambda done, total: bar.update(task, completed=done, total=total),
                 )
-        finally:
-            await completer.close()
 
     click.echo(f"{asyncio.run(go())} first answers added to {out}")
 
@@ -128,6 +127,8 @@ def predict(
 @PROTOCOL
 @TIMEOUT
 @CONCURRENCY
+@AHEAD
+@MAX_TOKENS
 @CACHE
 @JSON
 def run(
@@ -147,65 +148,51 @@ def run(
     protocol: str | None,
     timeout_s: float,
     concurrency: int,
+    ahead: int | None,
+    max_tokens: int | None,
     cache: Path | None,
     as_json: bool,
 ) -> None:
     """Run a method over a stream of questions, or go on with a run."""
-    method = find_method(method_name)
-    loaded, chosen = open_data(dataset, root, split, protocol)
-    folder = cache or cache_folder()
+    spec = RunSpec(
+        DataSpec(dataset, root, split, protocol, timeout_s),
+        initial,
+        find_method(method_name).name,
+        seed,
+        budget,
+        Regime(regime),
+        limit,
+        examples,
+    )
 
     async def go() -> dict[str, Any]:
-        completer = AskedOnce(open_completer(model, concurrency=concurrency), AnswerStore(folder / ANSWERS))
-        encoding = CachedEncoder(open_encoder(encoder), folder) if method.encodes else None
-        judge = open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)
-        try:
-            setup = open_setup(
-                loaded,
-                chosen,
-                judge,
-                initial=initial,
-                method=method,
-                seed=seed,
-                completer=completer,
-                encoder=encoding,
-                budget=budget,
-                regime=Regime(regime),
-                limit=limit,
-                examples=examples,
-                timeout_s=timeout_s,
-            )
-            return await _run_shown(setup, out)
-        finally:
-            judge.close()
-            if encoding is not None:
-                encoding.close()
-            await completer.close()
+        async with Workshop(model, encoder, cache or cache_folder(), concurrency, max_tokens) as shop:
+            setup = shop.setup(spec)
+            far = window(shop.completer.places, 1) if ahead is None else ahead
+            with progress_bar() as bar:
+                task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
+                return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
     found = asyncio.run(go())
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:
-        _show(found, method, out)
+        _show(found, out)
 
 
-async def _run_shown(setup: Setup, out: Path) -> dict[str, Any]:
-    with _bar(Console(stderr=True)) as bar:
-        task = bar.add_task(f"{setup.method.name}, seed {setup.seed}", total=setup.length, said="")
-
-        def heard(progress: Progress) -> None:
-            first = 100 * progress.initial_right / max(1, progress.answered)
-            now = 100 * progress.right / max(1, progress.answered)
-            said = (
-                f"{now:.1f}% right ({first:.1f}% at first), {progress.repaired} repaired, "
-                f"{progress.entries} remembered, {progress.tokens / 1000:,.0f}k tokens"
-            )
-            bar.update(task, completed=progress.done, total=progress.total, said=said)
-
-        return await run_stream(setup, out, heard)
+def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
+    first = 100 * progress.initial_right / max(1, progress.answered)
+    now = 100 * progress.right / max(1, progress.answered)
+    said = (
+        f"{now:.1f}% right ({first:.1f}% at first), {progress.repaired} repaired, "
+        f"{progress.entries} remembered, {progress.tokens / 1000:,.0f}k tokens"
+    )
+    bar.update(task, completed=progress.done, total=progress.total, said=said)
 
 
-def _bar(console: Console) -> Bar:
+def progress_bar() -> Bar:
+    """How far something is, on a terminal."""
+    console = Console(stderr=True)
     return Bar(
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
@@ -218,9 +205,9 @@ def _bar(console: Console) -> Bar:
     )
 
 
-def _show(found: dict[str, Any], method: Method, out: Path) -> None:
+def _show(found: dict[str, Any], out: Path) -> None:
     console = Console(highlight=False, soft_wrap=True)
-    label = "" if method.online else "  [bold red]not an online method: it reads the whole stream[/]"
+    label = "" if found["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
     console.print(f"[bold]{found['method']}[/]{label}")
     console.print(
         f"  accuracy      {found['accuracy']:.2f}% of {found['questions']} questions, "

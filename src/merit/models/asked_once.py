@@ -44,6 +44,11 @@ class AskedOnce:
         """The identity of the model behind it."""
         return self._completer.identity
 
+    @property
+    def places(self) -> int:
+        """How many calls are answered at a time; one, unless the model says otherwise."""
+        return int(getattr(self._completer, "places", 1))
+
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
         key = answer_key(self.identity, prompt, sampling)

@@ -53,7 +53,8 @@ class EndpointCompleter:
         self._key = _key(os.environ.get("OPENAI_API_KEY", ""))
         self._model = model
         self._patience = patience or Patience()
-        self._places = asyncio.Semaphore(concurrency)
+        self.places = concurrency
+        self._free = asyncio.Semaphore(concurrency)
         self._answered_at = time.monotonic()  # when the endpoint last gave an answer
         self._quiet_until = 0.0
         self._client = httpx2.AsyncClient(
@@ -76,7 +77,7 @@ class EndpointCompleter:
         failing_since, pause = math.inf, self._patience.first_pause_s
         for tried in count(1):
             try:
-                async with self._places:
+                async with self._free:
                     await asyncio.sleep(max(0.0, self._quiet_until - time.monotonic()))
                     completion = await self._ask(body)
             except _Fault as fault:

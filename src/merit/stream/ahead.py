@@ -105,6 +105,11 @@ class Ahead:
             learned = await _learn(guesses, guessing)
 
 
+def window(concurrency: int, streams: int) -> int:
+    """How far to look ahead so that an endpoint's places are taken: one stream far, many streams less so."""
+    return 0 if concurrency <= 1 else max(1, min(32, 2 * concurrency // streams))
+
+
 class Nowhere:
     """Looks nowhere: one call after the other."""
 

@@ -1,0 +1,76 @@
+"""`merit grid`: many runs from one file."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from merit.cache import cache_folder
+from merit.cli.options import AHEAD, CACHE, CONCURRENCY, MAX_TOKENS
+from merit.cli.run import progress_bar
+from merit.errors import MeritError
+from merit.stream import Grid, Progress, Workshop, read_grid, run_grid
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@CONCURRENCY
+@AHEAD
+@MAX_TOKENS
+@CACHE
+def grid(file: Path, concurrency: int, ahead: int | None, max_tokens: int | None, cache: Path | None) -> None:
+    """Run datasets x methods x seeds, side by side; the same command goes on where it stopped."""
+    read = read_grid(file)
+    try:
+        found = asyncio.run(_run(read, concurrency, ahead, max_tokens, cache or cache_folder()))
+    except* MeritError as several:
+        raise _first(several) from None
+    _show(found, read)
+
+
+async def _run(
+    read: Grid, concurrency: int, ahead: int | None, max_tokens: int | None, cache: Path
+) -> dict[str, dict[str, Any]]:
+    async with Workshop(read.model, read.encoder, cache, concurrency, max_tokens) as shop:
+        with progress_bar() as bar:
+            task = bar.add_task(f"{len(read.runs)} runs", total=None, said="")
+            seen: dict[str, Progress] = {}
+
+            def heard(name: str, progress: Progress) -> None:
+                seen[name] = progress
+                finished = sum(one.done == one.total for one in seen.values())
+                tokens = sum(one.tokens for one in seen.values())
+                said = f"{finished} of {len(read.runs)} runs finished, {tokens / 1e6:,.2f}M tokens"
+                total = sum(one.total for one in seen.values()) if len(seen) == len(read.runs) else None
+                bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
+
+            return await run_grid(read, shop, ahead, heard)
+
+
+def _first(several: BaseExceptionGroup[MeritError]) -> MeritError:
+    """One sentence: what went wrong first."""
+    first: BaseException = several
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    assert isinstance(first, MeritError)
+    return first
+
+
+def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
+    table = Table("run", "questions", "at first", "accuracy", "repaired", "calls", "tokens")
+    for name, one in found.items():
+        table.add_row(
+            name + ("" if one["online"] else " (not online)"),
+            str(one["questions"]),
+            f"{one['initial_accuracy']:.2f}",
+            f"{one['accuracy']:.2f}",
+            str(one["repaired"]),
+            str(one["calls"]["total"]),
+            str(one["tokens"]["total"]),
+        )
+    console = Console()
+    console.print(table)
+    console.print(f"runs are in {read.out}", soft_wrap=True)

@@ -1,0 +1,167 @@
+"""Many runs from one file: datasets x methods x seeds, side by side in one process, each going on where it stopped."""
+
+import asyncio
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.agent import METHODS, find_method
+from merit.data import LAYOUTS
+from merit.errors import InputError
+from merit.reading import read_text
+from merit.stream.ahead import window
+from merit.stream.predict import predict_all
+from merit.stream.run import Progress, run_stream
+from merit.stream.setup import DEFAULT_BUDGET, family_named, usable_questions
+from merit.stream.workshop import DataSpec, RunSpec, Workshop
+from merit.types import Regime
+
+_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "out": str,
+    "model": str,
+    "encoder": str,
+    "methods": (list, str),
+    "seeds": list,
+    "budget": int,
+    "regime": str,
+    "dataset": list,
+}
+_DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "name": str,
+    "data": str,
+    "initial": str,
+    "split": str,
+    "protocol": str,
+    "timeout": (int, float),
+    "limit": int,
+    "examples": str,
+    "methods": (list, str),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What a grid file says."""
+
+    out: Path
+    model: str
+    encoder: str
+    runs: Mapping[str, RunSpec]  # by its folder below `out`
+
+
+def read_grid(path: Path) -> Grid:
+    """Read a grid file; paths in it are relative to it."""
+    try:
+        record = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML ({error})") from None
+    _check(record, _FIELDS, ("out", "model", "dataset"), str(path))
+    runs: dict[str, RunSpec] = {}
+    for number, item in enumerate(record["dataset"], 1):
+        where = f"{path}, dataset {number}"
+        if not isinstance(item, dict):
+            raise InputError(f"{where}: expected a table [[dataset]]")
+        _check(item, _DATASET_FIELDS, ("name", "data", "initial"), where)
+        data = _data(item, path.parent, where)
+        for method in _methods(item.get("methods", record.get("methods", "all")), where):
+            for seed in _seeds(record.get("seeds", [0, 1, 2]), path):
+                name = f"{data.name}-{data.split}/{method}/seed{seed}"
+                if name in runs:
+                    raise InputError(f"{where}: the run {name} is there twice; give each dataset and method once")
+                runs[name] = RunSpec(
+                    data=data,
+                    initial=path.parent / item["initial"],
+                    method=method,
+                    seed=seed,
+                    budget=record.get("budget", DEFAULT_BUDGET),
+                    regime=_regime(record.get("regime", Regime.DENOTATION_CONFIRMED.value), path),
+                    limit=item.get("limit"),
+                    examples=path.parent / item["examples"] if "examples" in item else None,
+                )
+    if not runs:
+        raise InputError(f"{path}: no run at all; give at least one method, seed and dataset")
+    return Grid(path.parent / record["out"], record["model"], record.get("encoder", "wordllama"), runs)
+
+
+async def run_grid(
+    grid: Grid, shop: Workshop, ahead: int | None, on_turn: Callable[[str, Progress], None] = lambda _name, _p: None
+) -> dict[str, dict[str, Any]]:
+    """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
+    for spec in {spec.initial: spec for spec in grid.runs.values()}.values():
+        await first_answers(spec, shop)
+    setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}  # whatever is wrong is said before a call
+    places = window(shop.concurrency, len(setups)) if ahead is None else ahead
+    async with asyncio.TaskGroup() as group:
+        tasks = {
+            name: group.create_task(
+                run_stream(setup, grid.out / name, lambda progress, name=name: on_turn(name, progress), ahead=places)
+            )
+            for name, setup in setups.items()
+        }
+    return {name: task.result() for name, task in tasks.items()}
+
+
+async def first_answers(spec: RunSpec, shop: Workshop) -> None:
+    """Have the first answers that a run starts from, unless its file is there."""
+    if spec.initial.is_file():
+        return
+    dataset, protocol, judge = shop.judge(spec.data)
+    questions = usable_questions(dataset, protocol, judge)
+    family = family_named(spec.data.name)
+    unfinished = spec.initial.with_name(spec.initial.name + ".part")
+    spec.initial.parent.mkdir(parents=True, exist_ok=True)
+    await predict_all(
+        dataset, questions, family, shop.completer, shop.sampling, unfinished, at_once=2 * shop.concurrency
+    )
+    unfinished.replace(spec.initial)
+
+
+def _check(
+    record: Mapping[str, Any], fields: Mapping[str, type | tuple[type, ...]], needed: tuple[str, ...], where: str
+) -> None:
+    for name in needed:
+        if name not in record:
+            raise InputError(f"{where}: the field {name!r} is missing")
+    for name, value in record.items():
+        if name not in fields:
+            raise InputError(f"{where}: the field {name!r} means nothing here; known are {', '.join(fields)}")
+        if not isinstance(value, fields[name]) or isinstance(value, bool):
+            raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
+
+
+def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
+    if item["name"] not in LAYOUTS:
+        raise InputError(f"{where}: unknown dataset {item['name']!r}; use {' or '.join(LAYOUTS)}")
+    for name, allowed in (("split", ("dev", "train")), ("protocol", ("db", "suite"))):
+        if item.get(name, allowed[0]) not in allowed:
+            raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
+    return DataSpec(
+        name=item["name"],
+        root=base / item["data"],
+        split=item.get("split", "dev"),
+        protocol=item.get("protocol"),
+        timeout_s=float(item.get("timeout", 30.0)),
+    )
+
+
+def _methods(value: Any, where: str) -> list[str]:
+    if value == "all":
+        return list(METHODS)
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise InputError(f"{where}: the field 'methods' should be a list of names, or \"all\"")
+    return [find_method(name).name for name in value]
+
+
+def _seeds(value: list[Any], path: Path) -> list[int]:
+    if not all(type(seed) is int for seed in value):
+        raise InputError(f"{path}: the field 'seeds' should be a list of numbers, not {value!r}")
+    return value
+
+
+def _regime(value: str, path: Path) -> Regime:
+    try:
+        return Regime(value)
+    except ValueError:
+        raise InputError(f"{path}: the field 'regime' should be {' or '.join(Regime)}, not {value!r}") from None

@@ -1,0 +1,107 @@
+"""Where the concrete things of runs are put together and shared: one model, one encoder, one judge a dataset."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from merit.agent import find_method
+from merit.data import Dataset, load
+from merit.models import AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
+from merit.models.answers import FILE as ANSWERS
+from merit.oracle import Judge, open_judge
+from merit.stream.setup import DEFAULT_BUDGET, Setup, open_setup
+from merit.types import Regime
+
+
+@dataclass(frozen=True, slots=True)
+class DataSpec:
+    """A benchmark to run on, as a user names it."""
+
+    name: str
+    root: Path
+    split: str = "dev"
+    protocol: str | None = None  # the suite where there is one
+    timeout_s: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """A run as a user names it."""
+
+    data: DataSpec
+    initial: Path
+    method: str
+    seed: int = 0
+    budget: int = DEFAULT_BUDGET
+    regime: Regime = Regime.DENOTATION_CONFIRMED
+    limit: int | None = None
+    examples: Path | None = None
+
+
+@dataclass(slots=True)
+class Workshop:
+    """Opens what runs need, once, and closes it all."""
+
+    model: str
+    encoder: str
+    cache: Path
+    concurrency: int = 32
+    max_tokens: int | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    _completer: AskedOnce | None = None
+    _encoder: CachedEncoder | None = None
+    _judges: dict[DataSpec, tuple[Dataset, str, Judge]] = field(default_factory=dict)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for _, _, judge in self._judges.values():
+            judge.close()
+        if self._encoder is not None:
+            self._encoder.close()
+        if self._completer is not None:
+            await self._completer.close()
+
+    @property
+    def completer(self) -> AskedOnce:
+        """The model, asked once for each answer."""
+        if self._completer is None:
+            opened = open_completer(self.model, concurrency=self.concurrency)
+            self._completer = AskedOnce(opened, AnswerStore(self.cache / ANSWERS), max_tokens=self.max_tokens)
+        return self._completer
+
+    def judge(self, spec: DataSpec) -> tuple[Dataset, str, Judge]:
+        """A dataset, the protocol it is judged by, and its judge."""
+        if spec not in self._judges:
+            dataset = load(spec.name, spec.root, spec.split)
+            protocol = spec.protocol or ("suite" if dataset.suites else "db")
+            judge = open_judge(dataset, protocol, cache=self.cache, timeout_s=spec.timeout_s)
+            self._judges[spec] = (dataset, protocol, judge)
+        return self._judges[spec]
+
+    def setup(self, spec: RunSpec) -> Setup:
+        """A run, decided."""
+        method = find_method(spec.method)
+        dataset, protocol, judge = self.judge(spec.data)
+        if method.encodes and self._encoder is None:
+            self._encoder = CachedEncoder(open_encoder(self.encoder), self.cache)
+        return open_setup(
+            dataset,
+            protocol,
+            judge,
+            initial=spec.initial,
+            method=method,
+            seed=spec.seed,
+            completer=self.completer,
+            encoder=self._encoder,
+            budget=spec.budget,
+            regime=spec.regime,
+            limit=spec.limit,
+            examples=spec.examples,
+            timeout_s=spec.data.timeout_s,
+            sampling=self.sampling,
+        )
