@@ -4,6 +4,7 @@ import asyncio
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +96,7 @@ async def run_grid(
     places = window(shop.concurrency, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
-            name: group.create_task(
-                run_stream(setup, grid.out / name, lambda progress, name=name: on_turn(name, progress), ahead=places)
-            )
+            name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=places))
             for name, setup in setups.items()
         }
     return {name: task.result() for name, task in tasks.items()}
@@ -112,9 +111,8 @@ async def first_answers(spec: RunSpec, shop: Workshop) -> None:
     family = family_named(spec.data.name)
     unfinished = spec.initial.with_name(spec.initial.name + ".part")
     spec.initial.parent.mkdir(parents=True, exist_ok=True)
-    await predict_all(
-        dataset, questions, family, shop.completer, shop.sampling, unfinished, at_once=2 * shop.concurrency
-    )
+    at_once = 2 * shop.concurrency
+    await predict_all(dataset, questions, family, shop.completer, shop.sampling, unfinished, at_once=at_once)
     unfinished.replace(spec.initial)
 
 
