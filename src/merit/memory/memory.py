@@ -136,18 +136,15 @@ class Memory:
         if policy.dense and self._encoder is None and policy.random_seed is None:
             raise MemoryUnusable("this policy ranks by dense similarity, but the memory was opened without an encoder")
         with self._in_use():
-            if (known := self._recalled.get((cue, policy))) is not None:
-                return known
+            known = self._recalled.get((cue, policy))
+        if known is not None:
+            return known
         ranks = policy.dense and policy.random_seed is None
         query = self._encode([cue.text()])[0] if ranks else None
         with self._in_use():
-            catalogue = Catalogue(
-                list(self._segments.values()),
-                self._questions.get(str(cue.question_id), -1),
-                self._databases.get(cue.db_id, -1),
-                self._read,
-            )
-            found = recall(catalogue, cue, query, policy)
+            question = self._questions.get(str(cue.question_id), -1)
+            database = self._databases.get(cue.db_id, -1)
+            found = recall(Catalogue(list(self._segments.values()), question, database, self._read), cue, query, policy)
             if len(self._recalled) >= _RECENT:
                 self._recalled.clear()
             self._recalled[cue, policy] = found
@@ -295,12 +292,9 @@ class Memory:
         for segment in self._segments.values():
             if segment.vectors is not None:
                 segment.vectors.flush()
-        state = snapshot.Snapshot(
-            self._encoder.identity if self._encoder else None,
-            {p: snapshot.cover(self._store, p, self._bytes[p], self._lines[p]) for p in Polarity},
-            list(self._questions),
-            list(self._databases),
-            {snapshot.segment_name(segment): segment.dump() for segment in self._segments.values()},
-        )
+        encoder = self._encoder.identity if self._encoder else None
+        covered = {p: snapshot.cover(self._store, p, self._bytes[p], self._lines[p]) for p in Polarity}
+        dumped = {snapshot.segment_name(segment): segment.dump() for segment in self._segments.values()}
+        state = snapshot.Snapshot(encoder, covered, list(self._questions), list(self._databases), dumped)
         snapshot.save(index, state)
         self._saved = True

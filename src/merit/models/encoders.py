@@ -64,7 +64,10 @@ class SentenceTransformerEncoder:
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A vector of length 1 for each text."""
-        raw = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        try:
+            raw = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
+        except RuntimeError as error:  # torch's word for a full or failing device
+            raise EncoderFailed(f"{self.identity.name}: cannot encode ({str(error).splitlines()[0]})") from None
         return unit_vectors(raw, texts, self.identity)
 
 
