@@ -192,3 +192,119 @@ def test_first_answers_of_another_model_are_not_mixed(data: Path, script: Path, 
 def test_predictions_of_a_run_can_be_scored(data: Path, run: Path) -> None:
     shown = merit("score", "spider", "--data", data, "--pred", run / "predictions.jsonl", "--json")
     assert json.loads(shown.output)["accuracy"] == 100.0
+
+
+# Files of first answers that are something else.
+
+
+def predicting(data: Path, script: Path, out: Path) -> list[object]:
+    return ["predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", out]
+
+
+SOMETHING_ELSE = [
+    b"precious notes without a line end",
+    b"precious notes\n",
+    b"na\xefve caf\xe9\n",
+    b"na\xefve caf\xe9",
+    b'{"results": [1, 2]}\n',
+    b'{"results": [1, 2]}',
+    b'[{"id": 0, "sql": "SELECT 1"}]\n',
+    b'{"id": 0, "sql": "SELECT 1"}\n',
+    b"null\n",
+    b"7\n",
+    b"\n",
+    b"[" * 100_000 + b"\n",
+    b"[" * 100_000,
+    b"\x00\x01\x02",
+]
+
+
+def test_a_file_that_holds_something_else_is_left_byte_for_byte(data: Path, script: Path, tmp_path: Path) -> None:
+    out = tmp_path / "mine.txt"
+    for content in SOMETHING_ELSE:
+        out.write_bytes(content)
+        said = refused(*predicting(data, script, out))
+        assert said.startswith(f"{out}")
+        assert len(said) < 600
+        assert out.read_bytes() == content
+
+
+EDITS: list[tuple[dict[str, object], str]] = [
+    ({"prompt_tokens": -1}, "the field 'prompt_tokens' cannot be -1"),
+    ({"output_tokens": -1}, "the field 'output_tokens' cannot be -1"),
+    ({"prompt_tokens": True}, "the field 'prompt_tokens' cannot be True"),
+    ({"output_tokens": 10**300}, "the field 'output_tokens' cannot be 1000"),
+    ({"prompt_tokens": 10**4000}, "the field 'prompt_tokens' cannot be 1000"),
+    ({"prompt_tokens": 1.0}, "the field 'prompt_tokens' should be int"),
+    ({"prompt_tokens": None}, "the field 'prompt_tokens' should be int"),
+    ({"sql": "SELECT 'better'"}, "the field 'sql' is not the SQL in the reply"),
+    ({"reply": "I do not know."}, "the field 'sql' is not the SQL in the reply"),
+    ({"id": [0]}, "the dataset has no question with id [0]"),
+    ({"id": None}, "the dataset has no question with id None"),
+    ({"db_id": "school"}, "the db_id of question 0 is"),
+    ({"format": 2}, "first answers of format 2"),
+    ({"sql": "\ud800"}, "the field 'sql' is not the SQL in the reply"),
+]
+
+
+def test_first_answers_that_were_edited_are_refused_and_left(data: Path, script: Path, initial: Path) -> None:
+    first, *rest = initial.read_text().splitlines(keepends=True)
+    for change, said in EDITS:
+        initial.write_text("".join([json.dumps({**json.loads(first), **change}) + "\n", *rest]))
+        before = initial.read_bytes()
+        heard = refused(*predicting(data, script, initial))
+        assert f"initial.jsonl, line 1: {said}" in heard
+        assert len(heard) < 600
+        assert initial.read_bytes() == before
+
+
+def test_no_run_begins_with_first_answers_that_were_edited(
+    data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    first, *rest = initial.read_text().splitlines(keepends=True)
+    for change, said in EDITS[:4]:
+        initial.write_text("".join([json.dumps({**json.loads(first), **change}) + "\n", *rest]))
+        assert said in refused(*run_command(data, script, initial, tmp_path / "run"))
+        assert not (tmp_path / "run").exists()
+
+
+def test_a_number_of_too_many_digits_is_refused(data: Path, script: Path, initial: Path) -> None:
+    initial.write_text(initial.read_text().replace('"prompt_tokens": ', '"prompt_tokens": ' + "1" * 5000, 1))
+    assert "initial.jsonl, line 1: " in refused(*predicting(data, script, initial))
+
+
+def test_half_a_character_in_a_first_answer_is_no_crash(
+    data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    """JSON can spell it; the statement that a run starts from has a question mark there."""
+    first, *rest = initial.read_text().splitlines(keepends=True)
+    record = {**json.loads(first), "sql": "SELECT '\ud800'", "reply": "<answer>SELECT '\ud800'</answer>"}
+    initial.write_text("".join([json.dumps(record) + "\n", *rest]))
+    before = initial.read_bytes()
+    assert merit(*predicting(data, script, initial)).exit_code == 0
+    assert initial.read_bytes() == before
+    assert merit(*run_command(data, script, initial, tmp_path / "run")).exit_code == 0
+    assert merit("audit", tmp_path / "run").exit_code == 0
+    assert "SELECT '?'" in merit("show", tmp_path / "run", 0).output
+
+
+def test_first_answers_of_another_revision_of_a_model_are_not_mixed(data: Path, script: Path, initial: Path) -> None:
+    """The same script by name, with one more line: another revision."""
+    lines = initial.read_text().splitlines(keepends=True)
+    initial.write_text("".join(lines[:3]))
+    before = initial.read_bytes()
+    script.write_text(script.read_text() + json.dumps({"contains": "something new", "reply": "x"}) + "\n")
+    said = refused(*predicting(data, script, initial))
+    assert "initial.jsonl, line 1: answered by scripted:script.jsonl@" in said
+    assert "not by scripted:script.jsonl@" in said
+    assert initial.read_bytes() == before
+
+
+def test_first_answers_that_do_not_say_their_model_are_not_mixed(data: Path, script: Path, initial: Path) -> None:
+    records = [json.loads(line) for line in initial.read_text().splitlines()[:3]]
+    for record in records:
+        del record["model"]
+    initial.write_text("".join(json.dumps(record) + "\n" for record in records))
+    before = initial.read_bytes()
+    assert "answered by None" in refused(*predicting(data, script, initial))
+    assert initial.read_bytes() == before

@@ -31,7 +31,7 @@ Pool = dict[str, Any]
 
 def occasion(policy: RecallPolicy | None = None, entries: list[Entry] = EVERYTHING, **changes: Any) -> Occasion:
     committed = {entry.id: entry for entry in entries}
-    fields = {"type": FailureType.RESULT_MISMATCH, "task": TASK, "where": "line 7"} | changes
+    fields: Pool = {"type": FailureType.RESULT_MISMATCH, "task": TASK, "where": "line 7"} | changes
     return Occasion(policy=policy or RecallPolicy(), committed=committed, **fields)
 
 
@@ -73,7 +73,7 @@ def test_a_legal_recall_gives_what_was_recalled_by_polarity_and_rank() -> None:
 
 
 def test_an_empty_memory_gives_nothing() -> None:
-    nothing = {"stored": 0, "legal": 0, "same_type": 0, "typed": False, "fallback": True, "size": 0}
+    nothing: Pool = {"stored": 0, "legal": 0, "same_type": 0, "typed": False, "fallback": True, "size": 0}
     assert check_recall([pool([], **nothing), negative([], **nothing)], occasion(entries=[])) == ([], [])
 
 
@@ -133,8 +133,11 @@ def test_illegal_entries_are_stored_but_not_counted_as_legal() -> None:
 
 def test_databases_that_do_not_count_are_not_legal() -> None:
     policy = RecallPolicy(negatives=0, databases=Databases.OTHER)
-    alone = {"legal": 1, "same_type": 1, "typed": False, "fallback": True, "size": 1}
+    alone: Pool = {"legal": 1, "same_type": 1, "typed": False, "fallback": True, "size": 1}
     assert check_recall([pool(["old3"], **alone)], occasion(policy)) == ([OLD[3]], [])
+    here: Pool = {"legal": 4, "same_type": 3, "size": 3}
+    policy = replace(policy, databases=Databases.SAME)
+    assert check_recall([pool(["old2", "old1", "old0"], **here)], occasion(policy)) == ([OLD[2], OLD[1], OLD[0]], [])
 
 
 # Pools.
@@ -176,7 +179,7 @@ def test_as_many_as_the_policy_says_each_once(names: list[str], said: str) -> No
 
 
 def test_a_small_pool_is_recalled_whole() -> None:
-    two = {"stored": 2, "legal": 2, "same_type": 2, "typed": False, "fallback": True, "size": 2}
+    two: Pool = {"stored": 2, "legal": 2, "same_type": 2, "typed": False, "fallback": True, "size": 2}
     when = occasion(RecallPolicy(negatives=0), OLD[:2])
     assert check_recall([pool(["old1", "old0"], **two)], when) == ([OLD[1], OLD[0]], [])
     refused([pool(["old1"], **two)], when, "1 entries were recalled from a pool of 2, at most 3")
@@ -218,7 +221,7 @@ def test_ranks_count_up_from_one(ranks: list[Any]) -> None:
 
 def test_one_pool_has_both_polarities_and_all_places() -> None:
     policy = replace(NOTHING_TYPED, one_pool=True)
-    counts = {"stored": 6, "legal": 6, "typed": False, "fallback": False, "size": 6, "same_type": 5}
+    counts: Pool = {"stored": 6, "legal": 6, "typed": False, "fallback": False, "size": 6, "same_type": 5}
     record = pool(["failed", "old0", "typed", "old1"], None, **counts)
     assert check_recall([record], occasion(policy)) == ([OLD[0], TYPED, OLD[1]], [FAILED])
     refused([pool(["failed", "old0", "typed"], None, **counts)], occasion(policy), "3 entries were recalled")
@@ -245,7 +248,7 @@ def test_which_types_narrow_a_pool(chosen: TypeFilter, kind: FailureType) -> Non
     narrows = chosen is TypeFilter.HARD or (chosen is TypeFilter.RELIABILITY and reliable)
     other = FailureType.UNKNOWN if kind is not FailureType.UNKNOWN else FailureType.SYNTAX
     entries = [make_entry(i, id=f"same{i}", type=kind) for i in range(3)] + [make_entry(3, id="other", type=other)]
-    counts = {"stored": 4, "legal": 4, "same_type": 3, "fallback": False}
+    counts: Pool = {"stored": 4, "legal": 4, "same_type": 3, "fallback": False}
     typed = pool(["same0", "same1", "same2"], **counts, typed=True, size=3)
     whole = pool(["same0", "same1", "other"], **counts, typed=False, size=4)
     fallback = pool(["same0", "same1", "other"], **{**counts, "fallback": True}, typed=False, size=4)
