@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # JSON's spelling of half a character
 
 
 def hash_file(path: Path) -> str:
@@ -33,15 +36,26 @@ def sendable(text: str) -> str:
 
 
 def parse_json(text: str, path: Path, line: int = 1) -> Any:
-    """The value of a JSON text that starts at `line` of `path`."""
+    """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent."""
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=_unique)
+        return _sendable(value) if _SURROGATE.search(text) else value
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
     except ValueError as error:  # numbers of thousands of digits, keys that are there twice
         raise InputError(f"{path}, line {line}: {error}") from None
+
+
+def _sendable(value: Any) -> Any:
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, list):
+        return [_sendable(item) for item in value]
+    if isinstance(value, dict):
+        return {sendable(name): _sendable(item) for name, item in value.items()}
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -76,5 +90,5 @@ def check_fields(record: object, fields: dict[str, type], where: str) -> None:
     for name, kind in fields.items():
         if name not in record:
             raise InputError(f"{where}: the field {name!r} is missing")
-        if not isinstance(record[name], kind):
+        if not isinstance(record[name], kind) or (kind is int and isinstance(record[name], bool)):
             raise InputError(f"{where}: the field {name!r} should be {kind.__name__}, not {record[name]!r}")

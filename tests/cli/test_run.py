@@ -232,7 +232,7 @@ def test_a_file_that_holds_something_else_is_left_byte_for_byte(data: Path, scri
 EDITS: list[tuple[dict[str, object], str]] = [
     ({"prompt_tokens": -1}, "the field 'prompt_tokens' cannot be -1"),
     ({"output_tokens": -1}, "the field 'output_tokens' cannot be -1"),
-    ({"prompt_tokens": True}, "the field 'prompt_tokens' cannot be True"),
+    ({"prompt_tokens": True}, "the field 'prompt_tokens' should be int, not True"),
     ({"output_tokens": 10**300}, "the field 'output_tokens' cannot be 1000"),
     ({"prompt_tokens": 10**4000}, "the field 'prompt_tokens' cannot be 1000"),
     ({"prompt_tokens": 1.0}, "the field 'prompt_tokens' should be int"),

@@ -634,7 +634,6 @@ def test_tokens_are_counted_in_whole_numbers(made: Made, value: object) -> None:
     caught(run, "the field 'prompt_tokens' should be int")
 
 
-@pytest.mark.xfail(strict=True, reason="turn.py takes a bool for an int, and False == 0 in every later comparison")
 @pytest.mark.parametrize("field", ["recalls", "prompt_tokens"])
 def test_a_number_is_not_written_as_a_truth_value(made: Made, field: str) -> None:
     run = made("zero_shot")
@@ -751,7 +750,6 @@ def test_an_encoders_last_digits_are_allowed_for(made: Made, digits: float, hold
         caught(run, "ranking the same memory again gives another result", encoder=WordEncoder())
 
 
-@pytest.mark.xfail(strict=True, reason="audit.py, _agree: which entry has which score is not compared at all")
 def test_an_entry_stands_at_the_rank_of_its_own_score(made: Made) -> None:
     """Two entries of clearly different scores change places, and the prompt is made to show them so."""
     run = made("no_dense")

@@ -111,11 +111,6 @@ def test_an_honest_run_can_be_used_in_every_way(run: Path, setup: Setup) -> None
     invoke("audit", run)
 
 
-def known(reason: str) -> pytest.MarkDecorator:
-    """What is not right in merit yet."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 # Files.
 
 
@@ -202,7 +197,6 @@ def test_nonsense_in_a_turn(run: Path, setup: Setup, field: str) -> None:
     nonsense_in(run, setup, damage, refused_by_the_audit)
 
 
-@known("folder.py, _polarity: AttributeError for an entry that is no text")
 def test_nonsense_for_an_entry(run: Path, setup: Setup) -> None:
     def damage(value: Any) -> Any:
         return rewrite(run, TURNS, lambda records: exchange(records[SHOWN], "entry", value))
@@ -288,7 +282,6 @@ def reidentify(run: Path, place: tuple[str, ...], value: Any) -> Any:
     return replaced
 
 
-@known("audit.py, _check_identity: TypeError for a method's name that is a list or an object")
 def test_nonsense_for_a_methods_name(run: Path, setup: Setup) -> None:
     nonsense_in(run, setup, lambda value: reidentify(run, ("method", "name"), value), refused_by_the_audit)
 
@@ -312,16 +305,13 @@ def test_nonsense_for_a_manifest(run: Path, setup: Setup, field: str) -> None:
     nonsense_in(run, setup, damage, refused_by_the_audit)
 
 
-_UNCHECKED = "setup.py, read_stream: a question's text or evidence of any type passes, and a TypeError comes later"
-
-
 @pytest.mark.parametrize(
     "field",
     [
         "id",
         "db_id",
-        pytest.param("text", marks=known(_UNCHECKED)),
-        pytest.param("evidence", marks=known(_UNCHECKED)),
+        "text",
+        "evidence",
         "difficulty",
         "draft",
     ],
@@ -342,12 +332,9 @@ def test_nonsense_in_the_stream(run: Path, setup: Setup, field: str) -> None:
 # Half a character.
 
 
-_SHOWN = "show.py: UnicodeEncodeError for half a character in what is shown"
-
-
 @pytest.mark.parametrize(
     "field",
-    ["reply", "status", "type", *(pytest.param(f, marks=known(_SHOWN)) for f in ("sql", "error", "prompt_sha256"))],
+    ["reply", "status", "type", "sql", "error", "prompt_sha256"],
 )
 @pytest.mark.parametrize("at", [1, -1])
 def test_half_a_character_in_an_attempt(run: Path, setup: Setup, field: str, at: int) -> None:
@@ -355,7 +342,6 @@ def test_half_a_character_in_an_attempt(run: Path, setup: Setup, field: str, at:
     refused_by_the_audit(use(run, setup))
 
 
-@known("audit.py: UnicodeEncodeError from the hash of a prompt (render.py) or from the encoder")
 def test_half_a_character_in_a_reply_that_says_so(run: Path, setup: Setup) -> None:
     def change(records: list[Any]) -> None:
         records[SHOWN]["attempts"][1].update(sql=SURROGATE, reply=f"<answer>{SURROGATE}</answer>")
@@ -364,23 +350,19 @@ def test_half_a_character_in_a_reply_that_says_so(run: Path, setup: Setup) -> No
     refused_by_the_audit(use(run, setup))
 
 
-@pytest.mark.parametrize("field", [pytest.param("entry", marks=known(_SHOWN)), "run", "db_id", "phase", "question_id"])
+@pytest.mark.parametrize("field", ["entry", "run", "db_id", "phase", "question_id"])
 def test_half_a_character_in_a_turn(run: Path, setup: Setup, field: str) -> None:
     rewrite(run, TURNS, lambda records: exchange(records[SHOWN], field, SURROGATE))
     refused_by_the_audit(use(run, setup))
 
 
-_UNCLEAN = "entry.py, from_record: half a character passes, and the encoder gets it (UnicodeEncodeError)"
-
-
-@pytest.mark.parametrize("file", [LOG, ANSWERS, *(pytest.param(file, marks=known(_UNCLEAN)) for file in MEMORIES)])
+@pytest.mark.parametrize("file", [LOG, ANSWERS, *MEMORIES])
 def test_half_a_character_in_a_line(run: Path, setup: Setup, file: str) -> None:
     field = {LOG: "phase", ANSWERS: "sql"}.get(file, "after")
     rewrite(run, file, lambda records: exchange(records[0], field, SURROGATE))
     refused_by_the_audit(use(run, setup))
 
 
-@known("manifest.py, run_id: UnicodeEncodeError for half a character in the identity")
 @pytest.mark.parametrize("field", ["code", "protocol"])
 def test_half_a_character_in_the_manifest(run: Path, setup: Setup, field: str) -> None:
     manifest = json.loads((run / MANIFEST).read_text())

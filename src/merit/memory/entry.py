@@ -186,6 +186,7 @@ def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> d
     for name, value in record.items():
         number = name in ("position", "step")
         fits = type(value) is int and abs(value) < _LARGEST if number else isinstance(value, str)
+        fits = fits and (number or _clean(value) == value)
         fits = fits or (name == "question_id" and type(value) is int) or (value is None and name in _OPTIONAL)
         fits = fits and (name != "id" or _ID.fullmatch(str(value)) is not None)
         if not fits and name != "provenance":

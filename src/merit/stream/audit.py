@@ -22,7 +22,7 @@ from merit.oracle import Judge, under
 from merit.prompts import parse_reflection, parse_sql, templates_hash
 from merit.reading import parse_json, read_text
 from merit.stream.accounting import account, check_arithmetic
-from merit.stream.causal import Occasion, check_recall
+from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.folder import (
     METRICS,
     PREDICTIONS,
@@ -38,8 +38,6 @@ from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
 from merit.stream.turn import Phase, Turn, pool_records, prediction_line, recall_line, to_json, turn_line
 from merit.types import Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
-
-_ROUNDING = 1e-4
 
 
 @dataclass(slots=True)
@@ -196,7 +194,7 @@ class _Replay:
         found = check_recall(pools, occasion)
         if self.memory is not None:
             again = self.memory.recall(cue_of(task, before), method.recall)
-            if not _agree(pools, json.loads(to_json(pool_records(again)))):
+            if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
         self.report.recalls += 1
         return found
@@ -234,18 +232,6 @@ class _Replay:
 
     def _lines(self, name: str) -> Iterator[tuple[int, str]]:
         return iter(list(enumerate(read_lines(self.view.path / name), 1)))
-
-
-def _agree(there: Any, here: Any) -> bool:
-    """Whether two explanations of a recall agree; an encoder's last digits differ from machine to machine."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        # Which of two entries comes first may turn on such a digit; that it was shown is proved by the prompt.
-        return set(there) == set(here) and all(name == "entry" or _agree(there[name], here[name]) for name in there)
-    if isinstance(there, list) and isinstance(here, list):
-        return len(there) == len(here) and all(map(_agree, there, here))
-    if type(there) is float and type(here) is float:
-        return abs(there - here) <= _ROUNDING
-    return type(there) is type(here) and bool(there == here)
 
 
 def _type(attempts: Sequence[Attempt]) -> FailureType:

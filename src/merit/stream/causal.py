@@ -16,6 +16,7 @@ from merit.types import FailureType, Polarity
 _RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
 _COUNTS = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size")
 _POOL = {*_COUNTS, "dense_range", "lexical_range", "matches"}
+_ROUNDING = 1e-4  # what machines differ in when they compute the same vectors
 _MATCH = {"entry", "rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus"}
 
 
@@ -99,3 +100,34 @@ def illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:
     if policy.databases is Databases.SAME and source.db_id != task.question.db_id:
         return "it was learned on another database"
     return None
+
+
+def same_ranking(there: Any, here: list[dict[str, Any]], *, exact: bool) -> bool:
+    """Whether two explanations of a recall agree, if not `exact` then but for an encoder's last digits."""
+    if exact:
+        return bool(there == here) and _close(there, here)
+    for pool, again in zip(there, here, strict=True):
+        if not _close({**pool, "matches": None}, {**again, "matches": None}):
+            return False
+        scores = {match["entry"]: match["score"] for match in again["matches"]}
+        if len(pool["matches"]) != len(scores):
+            return False
+        for match, other in zip(pool["matches"], again["matches"], strict=True):
+            if match["entry"] == other["entry"]:
+                same = _close(match, other)
+            else:  # two entries may change places only where such a digit decides between them
+                own = scores.get(match["entry"], other["score"])
+                same = _close(match["score"], other["score"]) and _close(match["score"], own)
+            if not same:
+                return False
+    return True
+
+
+def _close(there: Any, here: Any) -> bool:
+    if isinstance(there, dict) and isinstance(here, dict):
+        return set(there) == set(here) and all(_close(there[name], here[name]) for name in there)
+    if isinstance(there, list) and isinstance(here, list):
+        return len(there) == len(here) and all(map(_close, there, here))
+    if type(there) is float and type(here) is float:
+        return abs(there - here) <= _ROUNDING
+    return type(there) is type(here) and bool(there == here)

@@ -39,6 +39,17 @@ _IDENTITY: dict[str, type] = {
     "code": str,
 }
 
+_METHOD: dict[str, type] = {
+    "name": str,
+    "summary": str,
+    "repairs": bool,
+    "reflects": bool,
+    "demonstrations": int,
+    "recall": object,
+    "writes": list,
+    "online": bool,
+}
+
 
 def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
     """The manifest of a run with this identity."""
@@ -52,7 +63,8 @@ def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 def run_id(identity: Mapping[str, Any]) -> str:
     """The run's name: a hash of its identity."""
-    return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+    text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -73,6 +85,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def method_of(identity: Mapping[str, Any], where: str) -> Method:
     """The method an identity names, exactly as it was."""
     record = dict(identity["method"])
+    check_fields(record, _METHOD, f"{where}, method")
     try:
         policy = record.pop("recall")
         if policy is not None:

@@ -13,7 +13,7 @@ from merit.errors import InputError
 from merit.models import Completer, Encoder, Sampling
 from merit.oracle import Judge, fixed_demonstrations
 from merit.prompts import BIRD, SPIDER, VERSION, Family, templates_hash
-from merit.reading import hash_file
+from merit.reading import check_fields, hash_file
 from merit.stream.initial import missing, read_initial
 from merit.stream.manifest import code_hash, make_manifest
 from merit.stream.order import stream_order
@@ -22,6 +22,7 @@ from merit.types import Demonstration, Question, QuestionId, Regime
 
 FORMAT = 1
 DEFAULT_BUDGET = 7  # the paper's K
+_DRAFT: dict[str, type] = {"sql": str, "reply": str, "prompt_tokens": int, "output_tokens": int}
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,10 @@ def read_stream(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:
         found = {}
         for item in record["questions"]:
             fields = dict(item)
+            check_fields(fields, {"db_id": str, "text": str, "difficulty": str, "draft": dict}, where)
+            if not isinstance(fields["evidence"], str | None) or not isinstance(fields["id"], int | str):
+                raise InputError(f"{where}: question {fields['id']!r}: 'id' or 'evidence' cannot be what it is")
+            check_fields(fields["draft"], _DRAFT, where)
             draft = Draft(**fields.pop("draft"))
             question = Question(**fields)
             found[question.id] = StreamQuestion(question, record["schemas"][question.db_id], draft)

@@ -170,6 +170,8 @@ def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where
         raise InputError(f"{where}: not a turn of a run ({error})") from None
     if not attempts:
         raise InputError(f"{where}: a turn without an attempt")
+    if not isinstance(record["entry"], str | None):
+        raise InputError(f"{where}: the field 'entry' cannot be {record['entry']!r}")
     episode = Episode(task, attempts, reflections)
     correct = (record["initial_correct"], record["final_correct"])
     return Turn(phase, episode, record["entry"], *correct, record["recalls"])
