@@ -1,0 +1,84 @@
+"""Looking ahead changes how long a run takes, and nothing else."""
+
+import asyncio
+import hashlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from making.benchmark import FickleModel
+from making.runs import Bench, files_of, make_bench
+from merit.agent import METHODS
+from merit.errors import ModelFailed
+from merit.models import AnswerStore, AskedOnce, Completion, Sampling
+from merit.stream import window
+
+
+class Slow(FickleModel):
+    """Answers after a while that depends on the prompt, so that answers come in any order."""
+
+    def __init__(self, luck: int = 6, *, unit_s: float = 0.0005, fails_at: int | None = None) -> None:
+        super().__init__(luck)
+        self._unit_s = unit_s
+        self._fails_at = fails_at
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        if self._fails_at is not None and len(self.prompts) >= self._fails_at:
+            raise ModelFailed("the model is gone")
+        await asyncio.sleep(self._unit_s * (hashlib.sha256(prompt.encode()).digest()[0] % 8))
+        return await super().complete(prompt, sampling)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return make_bench(tmp_path)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_files_are_the_same_at_any_distance(bench: Bench, tmp_path: Path, method: str) -> None:
+    @given(ahead=st.integers(1, 20), luck=st.sampled_from([1, 2, 6, 10**9]), seed=st.integers(0, 2))
+    @settings(max_examples=5)
+    def holds(ahead: int, luck: int, seed: int) -> None:
+        name = f"{ahead}-{luck}-{seed}"
+        sequential, parallel = tmp_path / f"s{name}", tmp_path / f"p{name}"
+        bench.run(sequential, method, model=AskedOnce(FickleModel(luck), AnswerStore(None)), seed=seed)
+        bench.run(parallel, method, model=AskedOnce(Slow(luck), AnswerStore(None)), seed=seed, ahead=ahead)
+        assert files_of(parallel) == files_of(sequential)
+
+    holds()
+
+
+def test_no_answer_is_asked_for_twice_and_unneeded_ones_are_counted(bench: Bench, tmp_path: Path) -> None:
+    model = Slow(luck=4)
+    asked = AskedOnce(model, AnswerStore(None))
+    view = bench.run(tmp_path / "run", model=asked, ahead=8)
+    needed = {attempt.prompt_sha256 for turn in view.turns for attempt in turn.episode.attempts[1:]}
+    sent = [hashlib.sha256(prompt.encode()).hexdigest() for prompt in model.prompts]
+    assert len(sent) == len(set(sent)) == asked.sent.calls
+    assert needed <= set(sent)
+    assert asked.sent.wasted == len(set(sent) - needed) > 0
+
+
+def test_without_memory_nothing_is_wasted(bench: Bench, tmp_path: Path) -> None:
+    asked = AskedOnce(Slow(luck=4), AnswerStore(None))
+    bench.run(tmp_path / "run", "iterative", model=asked, ahead=8)
+    assert asked.sent.wasted == 0
+
+
+@pytest.mark.parametrize("answers", [0, 3, 17])
+def test_what_fails_ahead_is_told_when_its_turn_comes(bench: Bench, tmp_path: Path, answers: int) -> None:
+    store = AnswerStore(None)
+    with pytest.raises(ModelFailed, match="the model is gone"):
+        bench.run(tmp_path / "run", model=AskedOnce(Slow(fails_at=answers), store), ahead=6)
+    whole = bench.run(tmp_path / "whole", model=AskedOnce(FickleModel(), AnswerStore(None)))
+    bench.run(tmp_path / "run", model=AskedOnce(Slow(), store), ahead=6)
+    assert files_of(tmp_path / "run") == files_of(whole.path)
+
+
+def test_one_stream_looks_far_and_many_less_so() -> None:
+    assert window(1, 1) == 0
+    assert window(32, 1) == 32
+    assert window(32, 12) == 5
+    assert window(4, 40) == 1
