@@ -11,6 +11,7 @@ from merit.cli.demo import demo
 from merit.cli.grid import grid
 from merit.cli.memory import memory
 from merit.cli.methods import methods
+from merit.cli.model import answers, model
 from merit.cli.run import predict, run
 from merit.cli.score import score
 from merit.cli.show import show
@@ -23,7 +24,7 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
-for command in (audit, data, demo, grid, memory, methods, predict, run, score, show):
+for command in (answers, audit, data, demo, grid, memory, methods, model, predict, run, score, show):
     cli.add_command(command)
 
 

@@ -1,0 +1,143 @@
+"""`merit model`: is a model there, and how fast is it; and `merit answers`: what models have answered."""
+
+import asyncio
+import json
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from merit import prompts
+from merit.cache import cache_folder
+from merit.cli.options import JSON
+from merit.cli.run import progress_bar
+from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, open_completer
+from merit.models.answers import FILE as ANSWERS
+from merit.models.fetch import SOURCES, fetch_model
+from merit.types import Question
+
+_PATH = click.Path(path_type=Path)
+_QUESTION = Question("check", "shop", "How many items cost more than 10?")
+_SCHEMA = "Database: shop\nTable: item\n  item_id number PRIMARY KEY\n  name text\n  price number"
+
+
+@click.group()
+def model() -> None:
+    """Check a language model, or fetch a small one."""
+
+
+@model.command()
+@click.argument("uri")
+@JSON
+def check(uri: str, as_json: bool) -> None:
+    """Ask a model one question, twice, and say what works and how fast."""
+    found = asyncio.run(_check(uri))
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(found['model'])}[/]  answers")
+    console.print(f"  SQL           {escape(found['sql']) or '[red]none found in the reply[/]'}")
+    console.print(f"  tokens        {found['prompt_tokens']} in, {found['output_tokens']} out")
+    console.print(f"  time          {found['seconds']:.2f} s, {found['tokens_per_second']:.0f} tokens/s out")
+    console.print(
+        f"  repeatable    {'yes' if found['repeatable'] else 'no: the same greedy prompt got another answer'}"
+    )
+    if not found["sql"]:
+        console.print(f"  reply         {escape(found['reply'])}")
+
+
+async def _check(uri: str) -> dict[str, Any]:
+    completer = open_completer(uri)
+    try:
+        prompt = prompts.initial(prompts.SPIDER, _QUESTION, _SCHEMA)
+        started = time.monotonic()
+        first = await completer.complete(prompt.text, Sampling())
+        seconds = time.monotonic() - started
+        second = await completer.complete(prompt.text, Sampling())
+    finally:
+        await completer.close()
+    identity = completer.identity
+    return {
+        "model": identity.name,
+        "revision": identity.revision,
+        "reply": first.text,
+        "sql": prompts.parse_sql(first.text),
+        "prompt_tokens": first.prompt_tokens,
+        "output_tokens": first.output_tokens,
+        "seconds": round(seconds, 3),
+        "tokens_per_second": round(first.output_tokens / max(seconds, 1e-6), 1),
+        "repeatable": first.text == second.text,
+    }
+
+
+@model.command()
+@click.argument("name", type=click.Choice(sorted(SOURCES)))
+@click.option("--out", type=_PATH, help="The folder for it (default: models/ in the cache folder).")
+def fetch(name: str, out: Path | None) -> None:
+    """Get a small local model, checked against a pinned hash."""
+    source = SOURCES[name]
+    with progress_bar() as bar:
+        task = bar.add_task(f"{source.file}, MB", total=source.megabytes, said="")
+        path = fetch_model(name, out or cache_folder() / "models", lambda n: bar.update(task, completed=n // 10**6))
+    click.echo(f"{path}\nuse it as llamacpp:{path}")
+
+
+@click.group()
+def answers() -> None:
+    """Count, merge and export the answers that models have given."""
+
+
+_FILE = click.option("--file", type=_PATH, help="A file of answers (default: the one in the cache folder).")
+
+
+def _store(file: Path | None) -> AnswerStore:
+    return AnswerStore.recording(file or cache_folder() / ANSWERS)
+
+
+@answers.command("list")
+@_FILE
+def list_models(file: Path | None) -> None:
+    """Say whose answers are there, and how many."""
+    table = Table("model", "revision", "answers")
+    with closing(_store(file)) as store:
+        for identity, count in store.models():
+            table.add_row(escape(identity.name), escape(identity.revision), str(count))
+    Console().print(table)
+
+
+@answers.command()
+@click.argument("other", type=_PATH)
+@click.option("--file", type=_PATH, help="The file to merge into (default: the one in the cache folder).")
+def merge(other: Path, file: Path | None) -> None:
+    """Take over the answers of another file."""
+    with closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
+        click.echo(f"{store.merge(other)} new answers, {len(store)} in all")
+
+
+@answers.command()
+@_FILE
+@click.option("--out", type=_PATH, required=True, help="The file to write, JSON lines.")
+def export(file: Path | None, out: Path) -> None:
+    """Write all answers as JSON lines."""
+    with closing(_store(file)) as store, out.open("w", encoding="utf-8") as lines:
+        for key, identity, answer in store.items():
+            lines.write(_line(key, identity, answer) + "\n")
+        click.echo(f"{len(store)} answers written to {out}")
+
+
+def _line(key: bytes, identity: ModelIdentity, answer: Completion) -> str:
+    record = {
+        "key": key.hex(),
+        "model": identity.name,
+        "revision": identity.revision,
+        "text": answer.text,
+        "prompt_tokens": answer.prompt_tokens,
+        "output_tokens": answer.output_tokens,
+    }
+    return json.dumps(record, ensure_ascii=False)
