@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
+from making.endpoint import ChatServer, refusal
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.errors import MeritError
@@ -308,3 +309,17 @@ def test_first_answers_that_do_not_say_their_model_are_not_mixed(data: Path, scr
     before = initial.read_bytes()
     assert "answered by None" in refused(*predicting(data, script, initial))
     assert initial.read_bytes() == before
+
+
+def test_a_prompt_over_the_models_context_is_told_and_nothing_is_lost(
+    data: Path, script: Path, initial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "This model's maximum context length is 16 tokens. However, you requested 900 tokens."
+    with ChatServer(refusal(400, words)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        command = run_command(data, script, initial, tmp_path / "run")
+        command[command.index(f"scripted:{script}")] = "openai:small"
+        said = refused(*command)
+    assert "spider-repair-v3: openai:small: a prompt does not fit into the model's context" in said
+    assert said.startswith("question ")
+    assert (tmp_path / "run" / "manifest.json").is_file()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from merit import prompts
 from merit.agent.method import Method
 from merit.agent.work import Work
+from merit.errors import ContextOverflow
 from merit.failure import classify
 from merit.memory import Cue, Entry, Memory, Recall, failure_context
 from merit.models import Completer, Completion, Sampling
@@ -109,7 +110,7 @@ async def repair(agent: Agent, task: Task) -> Episode:
         recall = _recall(agent, task, attempts)
         shown = (recall.positives, recall.negatives) if recall else ([], [])
         prompt = repair_prompt(agent.family, task, attempts, *shown, reflections, agent.demonstrations)
-        reply = await _ask(agent, prompt)
+        reply = await _ask(agent, task, prompt)
         sql = parse_sql(reply.text)
         verdict = await _judge(agent, task.question, sql)
         cost = (reply.prompt_tokens, reply.output_tokens)
@@ -189,10 +190,13 @@ def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Recall | N
 
 async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Reflection:
     prompt = reflection_prompt(agent.family, task, attempts)
-    reply = await _ask(agent, prompt)
+    reply = await _ask(agent, task, prompt)
     return Reflection(parse_reflection(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, prompt.sha256)
 
 
-async def _ask(agent: Agent, prompt: Prompt) -> Completion:
+async def _ask(agent: Agent, task: Task, prompt: Prompt) -> Completion:
     with agent.work.of("model"):
-        return await agent.completer.complete(prompt.text, agent.sampling)
+        try:
+            return await agent.completer.complete(prompt.text, agent.sampling)
+        except ContextOverflow as error:
+            raise ContextOverflow(f"question {task.question.id}, {prompt.version}: {error}") from None

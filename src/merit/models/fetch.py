@@ -61,7 +61,7 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
             unfinished.replace(path)
             return path
         faults.append(f"{place}: the hash is {found[:12]}..., not {source.sha256[:12]}...")
-        unfinished.unlink()
+    unfinished.unlink(missing_ok=True)
     raise ModelFailed(f"{name} could not be fetched ({'; '.join(faults)})")
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -92,37 +92,7 @@ def open_setup(
     missing(order[:length], drafts, initial)
     seeded = method.seeded(seed)
     shown = fixed_demonstrations(dataset, method.demonstrations, examples) if method.demonstrations else ()
-    questions = {
-        question.id: StreamQuestion(
-            question, dataset.schemas[question.db_id].text(), drafts.get(question.id, Draft("", ""))
-        )
-        for question in usable
-    }
-    identity = {
-        "method": seeded.record(),
-        "seed": seed,
-        "budget": budget,
-        "dataset": {
-            "name": dataset.layout.name,
-            "split": dataset.split,
-            "sha256": dataset.content_hash(),
-            "questions": len(usable),
-        },
-        "protocol": protocol,
-        "timeout_s": timeout_s,
-        "regime": regime,
-        "initial_sha256": hash_file(initial),
-        "stream_sha256": hashlib.sha256(stream_text(questions).encode()).hexdigest(),
-        "demonstrations": [asdict(one) for one in shown],
-        # A control reads what the whole stream left, so how long that is decides its content; for all others a
-        # shorter run is the beginning of a longer one.
-        "length": None if method.online else length,
-        "prompts": {"family": VERSION, "sha256": templates_hash()},
-        "model": asdict(completer.identity),
-        "sampling": asdict(sampling),
-        "encoder": asdict(encoder.identity) if encoder is not None and method.encodes else None,
-        "code": code_hash(),
-    }
+    questions = _stream(dataset, usable, drafts)
     return Setup(
         judge=judge,
         method=seeded,
@@ -136,8 +106,48 @@ def open_setup(
         demonstrations=shown,
         questions=questions,
         length=length,
-        manifest=make_manifest(identity),
+        manifest=make_manifest(
+            {
+                "method": seeded.record(),
+                "seed": seed,
+                "budget": budget,
+                "dataset": _data_identity(dataset, len(usable)),
+                "protocol": protocol,
+                "timeout_s": timeout_s,
+                "regime": regime,
+                "initial_sha256": hash_file(initial),
+                "stream_sha256": hashlib.sha256(stream_text(questions).encode()).hexdigest(),
+                "demonstrations": [asdict(one) for one in shown],
+                # A control reads what the whole stream left, so how long that is decides its content; for all others
+                # a shorter run is the beginning of a longer one.
+                "length": None if method.online else length,
+                "prompts": {"family": VERSION, "sha256": templates_hash()},
+                "model": asdict(completer.identity),
+                "sampling": asdict(sampling),
+                "encoder": asdict(encoder.identity) if encoder is not None and method.encodes else None,
+                "code": code_hash(),
+            }
+        ),
     )
+
+
+def _data_identity(dataset: Dataset, usable: int) -> dict[str, Any]:
+    return {
+        "name": dataset.layout.name,
+        "split": dataset.split,
+        "sha256": dataset.content_hash(),
+        "questions": usable,
+    }
+
+
+def _stream(
+    dataset: Dataset, usable: Sequence[Question], drafts: Mapping[QuestionId, Draft]
+) -> dict[QuestionId, StreamQuestion]:
+    nothing = Draft("", "")  # for questions beyond the part of the stream that is run
+    return {
+        question.id: StreamQuestion(question, dataset.schemas[question.db_id].text(), drafts.get(question.id, nothing))
+        for question in usable
+    }
 
 
 def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
