@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from making.benchmark import ITEMS, build, write_initial
 from making.endpoint import (
@@ -20,31 +20,17 @@ from making.endpoint import (
     Asked,
     ChatServer,
     Reply,
-    as_json,
-    completion,
     cut_off,
     empty_choices,
     reset,
     status,
     truncated_json,
 )
+from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
 from merit.cli.main import cli
 from merit.errors import InputError, MeritError
 from merit.stream import audit_run, read_grid, read_run
-
-METHODS = ["iterative", "merit", "reflexion", "dynamic_rag"]
-
-
-def answering(asked: Asked) -> Reply:
-    """Right at the third attempt or so, by the prompt alone."""
-    prompt = asked.prompt
-    item = next(item for item in ITEMS if f"QUESTION:\n{item.text}\n" in prompt)
-    tried = prompt.count("[Attempt ")
-    text = item.reference if tried >= 2 + len(item.text) % 3 else (item.wrong, item.broken)[tried % 2]
-    if "-reflection-v3" in prompt:
-        return as_json(completion(f"<reflection>After {tried}.</reflection>", len(prompt.split()), 3))
-    return as_json(completion(f"<answer>{text}</answer>", len(prompt.split()), 5))
 
 
 def dripping(asked: Asked) -> Reply:
@@ -65,20 +51,6 @@ def grid(tmp_path: Path) -> Path:
     build(tmp_path / "data")
     write_initial(tmp_path / "initial.jsonl")
     return write_grid(tmp_path, out="runs")
-
-
-def write_grid(folder: Path, **changes: Any) -> Path:
-    fields = {"out": "runs", "model": "openai:m", "methods": METHODS, "seeds": [0], **changes}
-    dataset = {"name": "spider", "data": "data", "initial": "initial.jsonl", **fields.pop("dataset", {})}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
-    lines += ["[[dataset]]", *(f"{name} = {json.dumps(value)}" for name, value in dataset.items())]
-    path = folder / f"{fields['out']}.toml"
-    path.write_text("\n".join(lines))
-    return path
-
-
-def run_grid(path: Path, *options: str) -> Result:
-    return CliRunner().invoke(cli, ["grid", str(path), *options])
 
 
 def test_a_grid_is_its_single_runs(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

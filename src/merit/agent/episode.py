@@ -17,6 +17,7 @@ from merit.memory import Cue, Entry, Memory, Recall, failure_context
 from merit.models import Completer, Completion, Sampling
 from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
+from merit.tracing import span
 from merit.types import Demonstration, Failure, Question, QuestionId, Verdict
 
 
@@ -107,15 +108,21 @@ async def repair(agent: Agent, task: Task) -> Episode:
             reflections.append(await _reflect(agent, task, attempts))
         if len(attempts) > agent.budget:
             break
-        recall = _recall(agent, task, attempts)
-        shown = (recall.positives, recall.negatives) if recall else ([], [])
-        prompt = repair_prompt(agent.family, task, attempts, *shown, reflections, agent.demonstrations)
-        reply = await _ask(agent, task, prompt)
-        sql = parse_sql(reply.text)
-        verdict = await _judge(agent, task.question, sql)
-        cost = (reply.prompt_tokens, reply.output_tokens)
-        attempts.append(Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall))
+        with span("attempt", {"merit.step": len(attempts)}):
+            attempts.append(await _attempt(agent, task, attempts, reflections))
     return Episode(task, tuple(attempts), tuple(reflections))
+
+
+async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
+    """Algorithm 1, lines 11 to 16: recall, ask for one revision, judge it."""
+    recall = _recall(agent, task, attempts)
+    shown = (recall.positives, recall.negatives) if recall else ([], [])
+    prompt = repair_prompt(agent.family, task, attempts, *shown, reflections, agent.demonstrations)
+    reply = await _ask(agent, task, prompt)
+    sql = parse_sql(reply.text)
+    verdict = await _judge(agent, task.question, sql)
+    cost = (reply.prompt_tokens, reply.output_tokens)
+    return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall)
 
 
 def repair_prompt(

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from merit.tracing import span
+
 
 @dataclass(slots=True)
 class Work:
@@ -19,7 +21,8 @@ class Work:
         """Measure one piece of work."""
         started = time.perf_counter()
         try:
-            yield
+            with span(kind):
+                yield
         finally:
             self.counts[kind] += 1
             self.seconds[kind] = self.seconds.get(kind, 0.0) + time.perf_counter() - started

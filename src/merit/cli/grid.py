@@ -9,23 +9,44 @@ from rich.console import Console
 from rich.table import Table
 
 from merit.cache import cache_folder
-from merit.cli.options import AHEAD, CACHE, CONCURRENCY, MAX_TOKENS
+from merit.cli.options import AHEAD, CACHE, CONCURRENCY, MAX_TOKENS, TRACE, watched
 from merit.cli.run import progress_bar
 from merit.errors import MeritError
-from merit.stream import Grid, Progress, Workshop, read_grid, run_grid
+from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @CONCURRENCY
 @AHEAD
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="In this process, or as tasks of a Ray cluster that shares this file system (extra [ray]).",
+)
 @MAX_TOKENS
+@TRACE
 @CACHE
-def grid(file: Path, concurrency: int, ahead: int | None, max_tokens: int | None, cache: Path | None) -> None:
+def grid(
+    file: Path,
+    concurrency: int,
+    ahead: int | None,
+    engine: str,
+    max_tokens: int | None,
+    trace: bool,
+    cache: Path | None,
+) -> None:
     """Run datasets x methods x seeds, side by side; the same command goes on where it stopped."""
     read = read_grid(file)
+    folder = (cache or cache_folder()).absolute()
     try:
-        found = asyncio.run(_run(read, concurrency, ahead, max_tokens, cache or cache_folder()))
+        with watched(trace):
+            if engine == "ray":
+                found = run_grid_on_ray(read, folder, concurrency, ahead, max_tokens)
+            else:
+                found = asyncio.run(_run(read, concurrency, ahead, max_tokens, folder))
     except* MeritError as several:
         raise _first(several) from None
     _show(found, read)

@@ -1,9 +1,12 @@
 """Options that several commands share."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+from merit import tracing
 from merit.data import LAYOUTS, Dataset, load
 
 SECONDS = click.FloatRange(min=0.01, max=86_400.0)
@@ -48,7 +51,19 @@ AHEAD = click.option(
 MAX_TOKENS = click.option(
     "--max-tokens", type=click.IntRange(min=1), help="Stop when so many tokens were sent and received."
 )
+TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+
+
+@contextmanager
+def watched(trace: bool) -> Iterator[None]:
+    """Record spans while something runs, if that is wanted."""
+    if trace:
+        tracing.start()
+    try:
+        yield
+    finally:
+        tracing.stop()
 
 
 def open_data(name: str, root: Path, split: str, protocol: str | None) -> tuple[Dataset, str]:

@@ -26,7 +26,9 @@ from merit.cli.options import (
     PROTOCOL,
     SPLIT,
     TIMEOUT,
+    TRACE,
     open_data,
+    watched,
 )
 from merit.errors import InputError
 from merit.oracle import open_judge
@@ -129,6 +131,7 @@ def predict(
 @CONCURRENCY
 @AHEAD
 @MAX_TOKENS
+@TRACE
 @CACHE
 @JSON
 def run(
@@ -150,6 +153,7 @@ def run(
     concurrency: int,
     ahead: int | None,
     max_tokens: int | None,
+    trace: bool,
     cache: Path | None,
     as_json: bool,
 ) -> None:
@@ -173,7 +177,8 @@ def run(
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
-    found = asyncio.run(go())
+    with watched(trace):
+        found = asyncio.run(go())
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:

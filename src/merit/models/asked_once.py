@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from merit.errors import BudgetSpent
 from merit.models.answers import AnswerStore, answer_key
 from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
+from merit.tracing import span
 
 
 @dataclass(slots=True)
@@ -88,7 +89,10 @@ class AskedOnce:
                     "allow more and run the same command again"
                 )
             started = time.monotonic()
-            completion = await self._completer.complete(prompt, sampling)
+            with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
+                completion = await self._completer.complete(prompt, sampling)
+                watched.set_attribute("gen_ai.usage.input_tokens", completion.prompt_tokens)
+                watched.set_attribute("gen_ai.usage.output_tokens", completion.output_tokens)
             self.sent.calls += 1
             self.sent.seconds += time.monotonic() - started
             self.sent.prompt_tokens += completion.prompt_tokens
@@ -101,6 +105,16 @@ class AskedOnce:
             return completion
         finally:
             del self._under_way[key]
+
+
+def _request(model: ModelIdentity, sampling: Sampling) -> dict[str, str | int | float]:
+    """What a span says of a call, by OpenTelemetry's GenAI names."""
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model.name,
+        "gen_ai.request.temperature": sampling.temperature,
+        "gen_ai.request.max_tokens": sampling.max_tokens,
+    }
 
 
 class Early:

@@ -3,6 +3,7 @@
 from merit.stream.accounting import account
 from merit.stream.ahead import window
 from merit.stream.audit import Report, audit_run
+from merit.stream.cluster import run_grid_on_ray
 from merit.stream.folder import RunFolder, RunView, read_run
 from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
@@ -34,6 +35,7 @@ __all__ = [
     "read_initial",
     "read_run",
     "run_grid",
+    "run_grid_on_ray",
     "run_stream",
     "stream_order",
     "usable_questions",

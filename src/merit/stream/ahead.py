@@ -18,6 +18,7 @@ from merit.errors import MeritError
 from merit.models import AskedOnce, Completer, Completion, ModelIdentity, Sampling
 from merit.stream.plan import Planned
 from merit.stream.turn import Phase
+from merit.tracing import span
 
 # How far ahead a turn is looked at again if the memory has grown meanwhile: near ones matter more.
 _LOOKED_AT_AGAIN = (1, 3, 8, 24)
@@ -100,7 +101,7 @@ class Ahead:
         learned = False
         while not learned:
             guessing = _Guessing(agent.completer, tuple(guesses))
-            with suppress(MeritError):
+            with suppress(MeritError), span("look ahead", {"merit.question": str(planned.task.question.id)}):
                 await repair(replace(agent, completer=guessing), planned.task)
             learned = await _learn(guesses, guessing)
 

@@ -20,6 +20,7 @@ from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import Setup
 from merit.stream.turn import Phase, Turn
+from merit.tracing import span
 
 
 @dataclass(slots=True)
@@ -112,7 +113,12 @@ def _looking(setup: Setup, working: Mapping[Phase, Agent], todo: Sequence[Planne
 
 
 async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
-    episode = await repair(agent, planned.task)
+    question = planned.task.question
+    about = {"merit.question": str(question.id), "merit.database": question.db_id, "merit.method": agent.method.name}
+    with span("episode", {**about, "merit.position": planned.task.position}) as watched:
+        episode = await repair(agent, planned.task)
+        watched.set_attribute("merit.attempts", len(episode.attempts))
+        watched.set_attribute("merit.status", episode.final.verdict.status.value)
     entry = finalise(episode, agent.method, setup.manifest["run"], setup.regime)
     if entry is not None:
         with agent.work.of("commit"):

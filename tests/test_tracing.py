@@ -1,0 +1,72 @@
+"""Spans: nothing unless asked for, and then the whole of an episode."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from making.benchmark import FickleModel
+from making.runs import make_bench
+from merit import tracing
+from merit.errors import InputError
+from merit.models import AnswerStore, AskedOnce
+
+
+@pytest.fixture
+def exporter() -> Iterator[InMemorySpanExporter]:
+    exporter = InMemorySpanExporter()
+    tracing.start(exporter)
+    yield exporter
+    tracing.stop()
+
+
+def parents(spans: tuple[ReadableSpan, ...]) -> set[tuple[str, str | None]]:
+    names = {span.context.span_id: span.name for span in spans if span.context}
+    return {(span.name, names[span.parent.span_id] if span.parent else None) for span in spans}
+
+
+def test_an_episode_is_a_tree_of_spans(tmp_path: Path, exporter: InMemorySpanExporter) -> None:
+    asked = AskedOnce(FickleModel(luck=4), AnswerStore(None))
+    view = make_bench(tmp_path).run(tmp_path / "run", model=asked, limit=4)
+    tracing.stop()
+    spans = exporter.get_finished_spans()
+    assert parents(spans) >= {
+        ("episode", None),
+        ("attempt", "episode"),
+        ("judge", "episode"),
+        ("judge", "attempt"),
+        ("recall", "attempt"),
+        ("model", "attempt"),
+        ("chat fickle", "model"),
+    }
+    episodes = [span for span in spans if span.name == "episode"]
+    assert [dict(span.attributes or {})["merit.position"] for span in episodes] == [0, 1, 2, 3]
+    chats = [dict(span.attributes or {}) for span in spans if span.name == "chat fickle"]
+    attempts = [attempt for turn in view.turns for attempt in turn.episode.attempts[1:]]
+    assert {chat["gen_ai.operation.name"] for chat in chats} == {"chat"}
+    assert sorted(chat["gen_ai.usage.input_tokens"] for chat in chats) == sorted(a.prompt_tokens for a in attempts)  # type: ignore[type-var]
+
+
+def test_no_prompt_reply_or_sql_is_part_of_a_span(tmp_path: Path, exporter: InMemorySpanExporter) -> None:
+    make_bench(tmp_path).run(tmp_path / "run", model=AskedOnce(FickleModel(luck=4), AnswerStore(None)), limit=4)
+    tracing.stop()
+    said = " ".join(
+        str(value) for span in exporter.get_finished_spans() for value in dict(span.attributes or {}).values()
+    )
+    assert said
+    assert "SELECT" not in said
+
+
+def test_nothing_is_recorded_unless_asked_for(tmp_path: Path) -> None:
+    with tracing.span("x") as watched:
+        watched.set_attribute("y", 1)
+    assert not tracing._providers
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
+    with pytest.raises(InputError, match=r"install merit-sql\[trace\]"):
+        tracing.start()
