@@ -60,6 +60,15 @@ def test_no_prompt_reply_or_sql_is_part_of_a_span(tmp_path: Path, exporter: InMe
     assert "SELECT" not in said
 
 
+def test_an_error_is_told_by_its_type_alone(exporter: InMemorySpanExporter) -> None:
+    with pytest.raises(InputError), tracing.span("x"):
+        raise InputError("SELECT secret FROM prompt")
+    tracing.stop()
+    (span,) = exporter.get_finished_spans()
+    assert dict(span.attributes or {}) == {"error.type": "InputError"}
+    assert "secret" not in str(span.to_json())
+
+
 def test_nothing_is_recorded_unless_asked_for(tmp_path: Path) -> None:
     with tracing.span("x") as watched:
         watched.set_attribute("y", 1)

@@ -58,5 +58,12 @@ def span(name: str, attributes: Mapping[str, Value] | None = None) -> Iterator[S
     if not _providers:
         yield _Nothing()
         return
-    with _providers[-1].get_tracer("merit").start_as_current_span(name, attributes=dict(attributes or {})) as current:
-        yield current
+    tracer = _providers[-1].get_tracer("merit")
+    # Messages of exceptions may hold parts of a prompt, so only their type is told.
+    options = {"attributes": dict(attributes or {}), "record_exception": False, "set_status_on_exception": False}
+    with tracer.start_as_current_span(name, **options) as current:
+        try:
+            yield current
+        except Exception as error:
+            current.set_attribute("error.type", type(error).__name__)
+            raise

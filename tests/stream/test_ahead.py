@@ -77,6 +77,23 @@ def test_what_fails_ahead_is_told_when_its_turn_comes(bench: Bench, tmp_path: Pa
     assert files_of(tmp_path / "run") == files_of(whole.path)
 
 
+class Dead(FickleModel):
+    """Counts how often it was asked in vain."""
+
+    asked = 0
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002
+        self.asked += 1
+        raise ModelFailed("the endpoint is dead")
+
+
+def test_a_dead_model_is_not_asked_again_for_the_same_turn(bench: Bench, tmp_path: Path) -> None:
+    model = Dead()
+    with pytest.raises(ModelFailed, match="the endpoint is dead"):
+        bench.run(tmp_path / "run", model=AskedOnce(model, AnswerStore(None)), ahead=1)
+    assert model.asked <= 2  # the turn's own, and one ahead of it
+
+
 def test_one_stream_looks_far_and_many_less_so() -> None:
     assert window(1, 1) == 0
     assert window(32, 1) == 32

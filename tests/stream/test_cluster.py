@@ -29,7 +29,7 @@ def test_a_cluster_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Monk
             include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            runtime_env={"env_vars": {"OPENAI_BASE_URL": server.url, "PYTHONPATH": os.pathsep.join(sys.path)}},
+            runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}},
         )
         try:
             clustered = write_grid(tmp_path, out="clustered")

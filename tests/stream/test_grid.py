@@ -78,6 +78,17 @@ def test_first_answers_are_made_where_they_are_missing(
     assert len((tmp_path / "initial.jsonl").read_text().splitlines()) == len(ITEMS)
 
 
+def test_only_the_first_answers_that_are_needed_are_asked_for(
+    grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "initial.jsonl").unlink()
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = run_grid(write_grid(tmp_path, out="few", seeds=[0, 1], dataset={"limit": 3}))
+        assert result.exit_code == 0, result.output
+    assert 3 <= len((tmp_path / "initial.jsonl").read_text().splitlines()) <= 6
+
+
 def test_faults_change_nothing(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests = {}
     for name, behaviour in (("calm", answering), ("stormy", stormy)):

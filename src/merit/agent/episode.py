@@ -94,7 +94,7 @@ class Agent:
     sampling: Sampling = field(default_factory=Sampling)
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
-    verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)  # heard already
+    verdicts: dict[QuestionId, dict[str, Verdict]] = field(default_factory=dict)  # heard already, by question and SQL
 
 
 async def repair(agent: Agent, task: Task) -> Episode:
@@ -180,11 +180,12 @@ def _failure(verdict: Verdict) -> Failure | None:
 
 
 async def _judge(agent: Agent, question: Question, sql: str) -> Verdict:
-    verdict = agent.verdicts.get((question.id, sql))
+    heard = agent.verdicts.setdefault(question.id, {})
+    verdict = heard.get(sql)
     if verdict is None:
         with agent.work.of("judge"):  # in a thread, since a statement may take until its deadline
             verdict = await asyncio.to_thread(agent.oracle.judge, question, sql)
-        agent.verdicts[question.id, sql] = verdict
+        heard[sql] = verdict
     return verdict
 
 

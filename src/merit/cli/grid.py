@@ -11,7 +11,6 @@ from rich.table import Table
 from merit.cache import cache_folder
 from merit.cli.options import AHEAD, CACHE, CONCURRENCY, MAX_TOKENS, TRACE, watched
 from merit.cli.run import progress_bar
-from merit.errors import MeritError
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
 
 
@@ -24,7 +23,8 @@ from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
-    help="In this process, or as tasks of a Ray cluster that shares this file system (extra [ray]).",
+    help="In this process, or as tasks of a Ray cluster that shares this file system (extra [ray]); there, "
+    "--concurrency and --max-tokens hold for each run.",
 )
 @MAX_TOKENS
 @TRACE
@@ -47,7 +47,7 @@ def grid(
                 found = run_grid_on_ray(read, folder, concurrency, ahead, max_tokens)
             else:
                 found = asyncio.run(_run(read, concurrency, ahead, max_tokens, folder))
-    except* MeritError as several:
+    except BaseExceptionGroup as several:
         raise _first(several) from None
     _show(found, read)
 
@@ -71,12 +71,11 @@ async def _run(
             return await run_grid(read, shop, ahead, heard)
 
 
-def _first(several: BaseExceptionGroup[MeritError]) -> MeritError:
-    """One sentence: what went wrong first."""
+def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first."""
     first: BaseException = several
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
-    assert isinstance(first, MeritError)
     return first
 
 

@@ -101,9 +101,9 @@ class AskedOnce:
             if early and key not in self._needed:
                 self._unused.add(key)
                 self.sent.wasted += 1
-            self._needed.discard(key)
             return completion
         finally:
+            self._needed.discard(key)
             del self._under_way[key]
 
 

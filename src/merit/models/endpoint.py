@@ -35,6 +35,7 @@ class Patience:
     longest_pause_s: float = 8.0
     longest_wait_s: float = 300.0  # that an endpoint may ask for
     tries: int = 20  # of one call, whatever happens to the others
+    call_s: float = 900.0  # of one call that keeps failing, waits that were asked for included
 
 
 class _Fault(Exception):
@@ -130,7 +131,8 @@ class EndpointCompleter:
     def _give_up_on(self, fault: _Fault, failing_since: float, tried: int) -> None:
         """Stop when neither this call nor any other has been answered for a while, or this one never is."""
         failing_s = time.monotonic() - max(failing_since, self._answered_at, self._quiet_until)
-        if failing_s > self._patience.faults_s or tried >= self._patience.tries:
+        spent = tried >= self._patience.tries or time.monotonic() - failing_since > self._patience.call_s
+        if failing_s > self._patience.faults_s or spent:
             raise ModelFailed(
                 f"{self._base}: no answer after {tried} tries ({fault}); every answer so far is kept: run the same "
                 "command again when the endpoint is back"

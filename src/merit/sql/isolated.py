@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection as PipeEnd
 from pathlib import Path
@@ -52,12 +53,14 @@ class Isolated:
 
     def close(self) -> None:
         """Kill the child, if there is one."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-        if self._pipe is not None:
-            self._pipe.close()
+        process, pipe = self._process, self._pipe
         self._process = self._pipe = None
+        if process is not None:
+            process.kill()
+            process.wait()
+        if pipe is not None:
+            with suppress(OSError):  # the thread that reads from it may be closing it, too
+                pipe.close()
 
     def _started(self) -> PipeEnd:
         if self._pipe is None:

@@ -9,16 +9,18 @@ mostly says the same again: so all calls of an episode are asked for at once wit
 """
 
 import asyncio
+import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from merit.agent import Agent, repair
-from merit.errors import MeritError
+from merit.agent import Agent, Work, repair
+from merit.errors import ContextOverflow, MeritError, ModelFailed, NotRecorded
 from merit.models import AskedOnce, Completer, Completion, ModelIdentity, Sampling
+from merit.oracle import Oracle
 from merit.stream.plan import Planned
 from merit.stream.turn import Phase
 from merit.tracing import span
+from merit.types import Question, Verdict
 
 # How far ahead a turn is looked at again if the memory has grown meanwhile: near ones matter more.
 _LOOKED_AT_AGAIN = (1, 3, 8, 24)
@@ -55,11 +57,11 @@ class Ahead:
     """Looks ahead of one stream, `window` turns far."""
 
     def __init__(self, agents: Mapping[Phase, Agent], todo: Sequence[Planned], asked: AskedOnce, window: int) -> None:
-        self._agents = {phase: replace(agent, completer=asked.early) for phase, agent in agents.items()}
+        self._agents = {phase: _looking(agent, asked) for phase, agent in agents.items()}
         self._todo = todo
         self._window = window
         self._guesses: dict[int, list[Completion]] = {}
-        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._tasks: dict[int, asyncio.Task[MeritError | None]] = {}
         self._looked: dict[int, int] = {}  # with which memory a turn was last looked at
 
     async def prepare(self, turn: int, entries: int) -> None:
@@ -71,8 +73,12 @@ class Ahead:
                 self._look_at(number, entries)
         if (running := self._tasks.pop(turn, None)) is not None:
             running.cancel()  # it looks at an older memory; what it asked for stays under way
-        await self._prepare(turn)
+        failed = await self._prepare(turn)
         self._guesses.pop(turn, None)
+        self._looked.pop(turn, None)
+        self._agents[self._todo[turn].phase].verdicts.pop(self._todo[turn].task.question.id, None)
+        if isinstance(failed, ModelFailed) and not isinstance(failed, ContextOverflow | NotRecorded):
+            raise failed  # no need to be patient with the same endpoint once more
 
     async def aclose(self) -> None:
         """Stop looking."""
@@ -88,22 +94,44 @@ class Ahead:
         task = self._tasks[turn] = asyncio.create_task(self._prepare(turn))
         task.add_done_callback(lambda done: self._done(turn, done))
 
-    def _done(self, turn: int, task: asyncio.Task[None]) -> None:
+    def _done(self, turn: int, task: asyncio.Task[MeritError | None]) -> None:
         if self._tasks.get(turn) is task:
             del self._tasks[turn]
         if not task.cancelled():
             task.exception()  # what fails here fails again when its turn comes, and is told then
 
-    async def _prepare(self, turn: int) -> None:
+    async def _prepare(self, turn: int) -> MeritError | None:
+        """Have a turn's answers; what failed is returned, since a guess may have led astray."""
         planned = self._todo[turn]
         agent = self._agents[planned.phase]
         guesses = self._guesses.setdefault(turn, [])
-        learned = False
-        while not learned:
+        while True:
             guessing = _Guessing(agent.completer, tuple(guesses))
-            with suppress(MeritError), span("look ahead", {"merit.question": str(planned.task.question.id)}):
-                await repair(replace(agent, completer=guessing), planned.task)
-            learned = await _learn(guesses, guessing)
+            failed = None
+            try:
+                with span("look ahead", {"merit.question": str(planned.task.question.id)}):
+                    await repair(replace(agent, completer=guessing), planned.task)
+            except MeritError as error:
+                failed = error
+            if await _learn(guesses, guessing):
+                return failed
+
+
+class _OneAtATime:
+    """A judge for looking ahead: one statement at a time, so that the run's own have the machine to themselves."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+        self._lock = threading.Lock()
+
+    def judge(self, question: Question, sql: str) -> Verdict:
+        with self._lock:
+            return self._oracle.judge(question, sql)
+
+
+def _looking(agent: Agent, asked: AskedOnce) -> Agent:
+    """The same agent for looking ahead; what it hears, it keeps to itself."""
+    return replace(agent, completer=asked.early, oracle=_OneAtATime(agent.oracle), work=Work(), verdicts={})
 
 
 def window(concurrency: int, streams: int) -> int:

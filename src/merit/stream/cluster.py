@@ -5,6 +5,7 @@ Every worker must see the same file system: the data, the folder of runs, and th
 
 import asyncio
 import logging
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,14 @@ def run_grid_on_ray(
     asyncio.run(_begin(grid, cache, concurrency, max_tokens))
     started = not ray.is_initialized()
     if started:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere by default
         ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
     try:
-        task = ray.remote(_one)
-        places = window(concurrency, 1) if ahead is None else ahead
-        common = (grid.model, grid.encoder, cache, concurrency, max_tokens, places)
-        running = {name: task.remote(spec, grid.out / name, *common) for name, spec in grid.runs.items()}
-        return {name: _result(ray, name, one) for name, one in running.items()}
+        passed_on = {name: value for name, value in os.environ.items() if name.startswith(("OPENAI_", "MERIT_"))}
+        task = ray.remote(_one).options(runtime_env={"env_vars": passed_on})
+        common = (grid.model, grid.encoder, cache, concurrency, max_tokens, ahead)
+        running = {task.remote(spec, grid.out / name, *common): name for name, spec in grid.runs.items()}
+        return _results(ray, running)
     finally:
         if started:
             ray.shutdown()
@@ -42,8 +44,7 @@ def run_grid_on_ray(
 async def _begin(grid: Grid, cache: Path, concurrency: int, max_tokens: int | None) -> None:
     """First answers, and whatever is wrong with a run, before anything is sent to the cluster."""
     async with Workshop(grid.model, grid.encoder, cache, concurrency, max_tokens) as shop:
-        for spec in {spec.initial: spec for spec in grid.runs.values()}.values():
-            await first_answers(spec, shop)
+        await first_answers(grid, shop)
         for spec in grid.runs.values():
             shop.setup(spec)
 
@@ -56,13 +57,14 @@ def _one(
     cache: Path,
     concurrency: int,
     max_tokens: int | None,
-    ahead: int,
+    ahead: int | None,
 ) -> dict[str, Any] | str:
     """One run in a worker; what stops it comes back as its sentence."""
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache, concurrency, max_tokens) as shop:
-            return await run_stream(shop.setup(spec), out, ahead=ahead)
+            far = window(shop.completer.places, 1) if ahead is None else ahead
+            return await run_stream(shop.setup(spec), out, ahead=far)
 
     try:
         return asyncio.run(go())
@@ -70,8 +72,14 @@ def _one(
         return str(error)
 
 
-def _result(ray: Any, name: str, running: Any) -> dict[str, Any]:
-    found: dict[str, Any] | str = ray.get(running)
-    if isinstance(found, str):
-        raise ModelFailed(f"{name}: {found}")
-    return found
+def _results(ray: Any, running: dict[Any, str]) -> dict[str, dict[str, Any]]:
+    """Every run's metrics, in the grid's order; what fails first is told first."""
+    found: dict[str, dict[str, Any]] = {}
+    waiting = list(running)
+    while waiting:
+        done, waiting = ray.wait(waiting)
+        result = ray.get(done[0])
+        if isinstance(result, str):
+            raise ModelFailed(f"{running[done[0]]}: {result}")
+        found[running[done[0]]] = result
+    return {name: found[name] for name in running.values()}

@@ -109,7 +109,10 @@ class RunFolder:
 
     def forget_metrics(self) -> None:
         """Take away metrics that are about to be out of date."""
-        (self.path / METRICS).unlink(missing_ok=True)
+        try:
+            (self.path / METRICS).unlink(missing_ok=True)
+        except OSError as error:
+            raise RunUnusable(f"{self.path / METRICS}: cannot be removed ({error.strerror})") from error
 
     def close(self) -> None:
         """Give back files and lock."""
@@ -179,7 +182,9 @@ def write_text(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         unfinished.replace(path)
     except OSError as error:
-        raise RunUnusable(f"{path}: cannot be written ({error.strerror})") from error
+        raise RunUnusable(
+            f"{path}: cannot be written ({error.strerror}); everything before is kept: run the same command again"
+        ) from error
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:

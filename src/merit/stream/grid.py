@@ -13,6 +13,7 @@ from merit.data import LAYOUTS
 from merit.errors import InputError
 from merit.reading import read_text
 from merit.stream.ahead import window
+from merit.stream.order import stream_order
 from merit.stream.predict import predict_all
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import DEFAULT_BUDGET, family_named, usable_questions
@@ -59,13 +60,14 @@ def read_grid(path: Path) -> Grid:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML ({error})") from None
     _check(record, _FIELDS, ("out", "model", "dataset"), str(path))
+    base = path.absolute().parent
     runs: dict[str, RunSpec] = {}
     for number, item in enumerate(record["dataset"], 1):
         where = f"{path}, dataset {number}"
         if not isinstance(item, dict):
             raise InputError(f"{where}: expected a table [[dataset]]")
         _check(item, _DATASET_FIELDS, ("name", "data", "initial"), where)
-        data = _data(item, path.parent, where)
+        data = _data(item, base, where)
         for method in _methods(item.get("methods", record.get("methods", "all")), where):
             for seed in _seeds(record.get("seeds", [0, 1, 2]), path):
                 name = f"{data.name}-{data.split}/{method}/seed{seed}"
@@ -73,27 +75,30 @@ def read_grid(path: Path) -> Grid:
                     raise InputError(f"{where}: the run {name} is there twice; give each dataset and method once")
                 runs[name] = RunSpec(
                     data=data,
-                    initial=path.parent / item["initial"],
+                    initial=base / item["initial"],
                     method=method,
                     seed=seed,
                     budget=record.get("budget", DEFAULT_BUDGET),
                     regime=_regime(record.get("regime", Regime.DENOTATION_CONFIRMED.value), path),
                     limit=item.get("limit"),
-                    examples=path.parent / item["examples"] if "examples" in item else None,
+                    examples=base / item["examples"] if "examples" in item else None,
                 )
+    owners: dict[Path, DataSpec] = {}
+    for spec in runs.values():
+        if owners.setdefault(spec.initial, spec.data) != spec.data:
+            raise InputError(f"{path}: two datasets name the same initial file {spec.initial.name}; give each its own")
     if not runs:
         raise InputError(f"{path}: no run at all; give at least one method, seed and dataset")
-    return Grid(path.parent / record["out"], record["model"], record.get("encoder", "wordllama"), runs)
+    return Grid(base / record["out"], record["model"], record.get("encoder", "wordllama"), runs)
 
 
 async def run_grid(
     grid: Grid, shop: Workshop, ahead: int | None, on_turn: Callable[[str, Progress], None] = lambda _name, _p: None
 ) -> dict[str, dict[str, Any]]:
     """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
-    for spec in {spec.initial: spec for spec in grid.runs.values()}.values():
-        await first_answers(spec, shop)
-    setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}  # whatever is wrong is said before a call
-    places = window(shop.concurrency, len(setups)) if ahead is None else ahead
+    await first_answers(grid, shop)
+    setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}  # what is wrong is said before a run begins
+    places = window(shop.completer.places, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
             name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=places))
@@ -102,18 +107,21 @@ async def run_grid(
     return {name: task.result() for name, task in tasks.items()}
 
 
-async def first_answers(spec: RunSpec, shop: Workshop) -> None:
-    """Have the first answers that a run starts from, unless its file is there."""
-    if spec.initial.is_file():
-        return
-    dataset, protocol, judge = shop.judge(spec.data)
-    questions = usable_questions(dataset, protocol, judge)
-    family = family_named(spec.data.name)
-    unfinished = spec.initial.with_name(spec.initial.name + ".part")
-    spec.initial.parent.mkdir(parents=True, exist_ok=True)
-    at_once = 2 * shop.concurrency
-    await predict_all(dataset, questions, family, shop.completer, shop.sampling, unfinished, at_once=at_once)
-    unfinished.replace(spec.initial)
+async def first_answers(grid: Grid, shop: Workshop) -> None:
+    """Have the first answers that runs start from, in every file that is not there."""
+    for initial in dict.fromkeys(spec.initial for spec in grid.runs.values()):
+        if initial.is_file():
+            continue
+        specs = [spec for spec in grid.runs.values() if spec.initial == initial]
+        dataset, protocol, judge = shop.judge(specs[0].data)
+        usable = usable_questions(dataset, protocol, judge)
+        needed = {q.id for spec in specs for q in stream_order(usable, spec.seed)[: spec.limit]}
+        questions = [question for question in usable if question.id in needed]
+        unfinished = initial.with_name(initial.name + ".part")
+        initial.parent.mkdir(parents=True, exist_ok=True)
+        family, at_once = family_named(dataset.layout.name), 2 * shop.concurrency
+        await predict_all(dataset, questions, family, shop.completer, shop.sampling, unfinished, at_once=at_once)
+        unfinished.replace(initial)
 
 
 def _check(

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -94,12 +94,14 @@ async def run_stream(
                     await looking.prepare(number, progress.entries)
                     turn = await _turn(setup, working[planned.phase], planned, memory)
                     folder.append(turn)
+                    working[planned.phase].verdicts.pop(planned.task.question.id, None)
                     progress.add(turn)
                     on_turn(progress)
         finally:
             if len(folder.turns) > before:
                 work = working[Phase.ANSWER].work
-                _note_time(folder, _session(setup, work, len(folder.turns) - before, started))
+                with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
+                    _note_time(folder, _session(setup, work, len(folder.turns) - before, started))
         found = account(folder.turns, setup.method)
         check_arithmetic(found, setup.method, setup.regime, setup.budget)
         folder.write_whole(METRICS, found)
@@ -162,11 +164,11 @@ def _session(setup: Setup, work: Work, turns: int, started: float) -> dict[str, 
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
         "work": {kind: {"count": work.counts[kind], "seconds": round(s, 3)} for kind, s in work.seconds.items()},
-        "statements": setup.judge.statements,
+        "statements_of_process": setup.judge.statements,
     }
     if isinstance(setup.encoder, CachedEncoder):
         session["embedding"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
     if isinstance(setup.completer, AskedOnce):
         sent = asdict(setup.completer.sent)
-        session["sent"] = {**sent, "seconds": round(sent["seconds"], 3)}
+        session["sent_by_process"] = {**sent, "seconds": round(sent["seconds"], 3)}
     return session

@@ -1,5 +1,6 @@
 """Where the concrete things of runs are put together and shared: one model, one encoder, one judge a dataset."""
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -59,12 +60,13 @@ class Workshop:
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for _, _, judge in self._judges.values():
-            judge.close()
-        if self._encoder is not None:
-            self._encoder.close()
-        if self._completer is not None:
-            await self._completer.close()
+        async with AsyncExitStack() as stack:  # all of them, whatever one of them says
+            if self._completer is not None:
+                stack.push_async_callback(self._completer.close)
+            if self._encoder is not None:
+                stack.callback(self._encoder.close)
+            for _, _, judge in self._judges.values():
+                stack.callback(judge.close)
 
     @property
     def completer(self) -> AskedOnce:
