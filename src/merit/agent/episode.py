@@ -114,7 +114,7 @@ async def repair(agent: Agent, task: Task) -> Episode:
 
 
 async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
-    """Algorithm 1, lines 11 to 16: recall, ask for one revision, judge it."""
+    """Algorithm 1, lines 11 to 15: recall, ask for one revision, judge it."""
     recall = _recall(agent, task, attempts)
     shown = (recall.positives, recall.negatives) if recall else ([], [])
     prompt = repair_prompt(agent.family, task, attempts, *shown, reflections, agent.demonstrations)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Agent, Episode, Work, finalise, repair
+from merit.agent import Agent, Attempt, Work, finalise, repair
 from merit.errors import MeritError, RunUnusable
 from merit.memory import Memory
 from merit.models import AskedOnce, CachedEncoder
@@ -21,6 +21,7 @@ from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import Setup
 from merit.stream.turn import Phase, Turn
 from merit.tracing import span
+from merit.types import Question, Regime
 
 
 @dataclass(slots=True)
@@ -129,16 +130,17 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
         phase=planned.phase,
         episode=episode,
         entry=entry.id if entry else None,
-        initial_correct=await _correct(setup, episode, episode.attempts[0].sql),
-        final_correct=await _correct(setup, episode, episode.final.sql),
+        initial_correct=await _correct(setup, question, episode.attempts[0]),
+        final_correct=await _correct(setup, question, episode.final),
         recalls=sum(attempt.recall is not None for attempt in episode.attempts),
     )
 
 
-async def _correct(setup: Setup, episode: Episode, sql: str) -> bool:
+async def _correct(setup: Setup, question: Question, attempt: Attempt) -> bool:
     """What the judge knows, whatever the agent was told."""
-    verdict = await asyncio.to_thread(setup.judge.judge, episode.task.question, sql)
-    return verdict.correct
+    if setup.regime is Regime.DENOTATION_CONFIRMED:
+        return attempt.verdict.correct
+    return (await asyncio.to_thread(setup.judge.judge, question, attempt.sql)).correct
 
 
 def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
