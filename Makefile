@@ -27,6 +27,7 @@ bench: $(READY)
 	$(INSTALL) -e '.[bench]'
 	$(BIN)/python bench/judge.py
 	$(BIN)/python bench/recall.py
+	$(BIN)/python bench/stream.py
 
 clean:
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache
