@@ -372,9 +372,13 @@ def test_a_parameter_is_not_several_statements(sandbox: SQLiteSandbox, database:
 def test_interrupted_by_the_user_nothing_keeps_running(database: Path) -> None:
     """Ctrl-C while a child works: the interrupt gets through, and the child is gone."""
     sandbox = SQLiteSandbox(frozen=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     threading.Timer(0.6, os.kill, [os.getpid(), signal.SIGINT]).start()
-    with pytest.raises(KeyboardInterrupt):
-        sandbox.execute(database, "SELECT count(*) FROM n a, n b, n c", Limits(timeout_s=20.0))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            sandbox.execute(database, "SELECT count(*) FROM n a, n b, n c", Limits(timeout_s=20.0))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert sandbox._busy == set()
     assert sandbox._children == []
     assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(3,)]
