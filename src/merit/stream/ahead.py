@@ -2,7 +2,8 @@
 
 A causal stream is sequential: an episode may read only what all earlier ones left. But its answers can be asked for
 before its turn, with the memory as it then stands. When the turn comes and its prompts are the same, the answers are
-there already; where they are not, they are asked for again. The run itself never looks here, so files cannot differ.
+there already; where they are not, they are asked for again. The run itself decides everything anew, so files are the
+same (but for a statement that meets its time limit only on a busy machine).
 
 An episode's own calls depend on each other too. From an earlier look ahead we know what the model said then, and it
 mostly says the same again: so all calls of an episode are asked for at once with those guesses, until none was wrong.
