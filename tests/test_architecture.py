@@ -20,6 +20,7 @@ FLOORS = [
     {"agent"},
     {"score"},
     {"stream"},
+    {"report"},
     {"cli"},
 ]
 ABOVE_ALL = {"__init__", "__main__"}

@@ -1,0 +1,36 @@
+"""A figure as a value: series of points, whatever draws them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Shape(StrEnum):
+    """How points are drawn."""
+
+    LINE = "line"
+    BAR = "bar"  # x are categories
+    POINTS = "points"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One method's points, with a band where there are intervals."""
+
+    name: str
+    x: tuple[float | str, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A plot and what it says."""
+
+    id: str  # also its file name
+    title: str
+    note: str
+    x_label: str
+    y_label: str
+    shape: Shape
+    series: tuple[Series, ...]
