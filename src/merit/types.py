@@ -81,10 +81,11 @@ class Failure:
 
 
 class Polarity(StrEnum):
-    """Whether an entry is a confirmed change or a direction seen to fail."""
+    """What an entry is: a confirmed change, a direction seen to fail, or (beyond the paper) a confirmed answer."""
 
     POSITIVE = "positive"
     NEGATIVE = "negative"
+    PRECEDENT = "precedent"
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,8 @@ def test_a_right_first_answer_ends_it_without_a_call_or_an_entry(tmp_path: Path,
     episode, model, oracle = episode_of(tmp_path, [RIGHT], method)
     assert not model.prompts
     assert oracle.judged == ["SELECT 0"]
-    assert finalise(episode, method, "run", CONFIRMED) is None
+    entry = finalise(episode, method, "run", CONFIRMED)
+    assert (entry is not None) == (Polarity.PRECEDENT in method.writes)
 
 
 def test_repair_goes_on_until_it_is_right(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ def test_every_method_of_the_specification_is_there() -> None:
     assert list(METHODS) == [
         "zero_shot", "iterative", "vanilla", "reflexion", "dynamic_rag", "merit", "merit_type_reliability",
         "positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only",
-        "transductive_batch",
+        "transductive_batch", "resample", "precedent",
     ]  # fmt: skip
 
 

@@ -64,16 +64,20 @@ def recall(memory: Sequence[Entry], cue: Cue, policy: RecallPolicy, encoder: Enc
     ]
     if policy.one_pool:
         wanted = [(None, policy.positives + policy.negatives)]
+    wanted.append((Polarity.PRECEDENT, policy.precedents))
     return [best(memory, cue, policy, encoder, polarity, limit) for polarity, limit in wanted if limit]
 
 
 def best(
     memory: Sequence[Entry], cue: Cue, policy: RecallPolicy, encoder: Encoder, polarity: Polarity | None, limit: int
 ) -> list[Found]:
-    legal = [e for e in memory if polarity in (None, e.polarity) and is_legal(e, cue, policy.databases)]
+    answers = polarity is Polarity.PRECEDENT
+    members = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
+    legal = [e for e in memory if e.polarity in members and is_legal(e, cue, policy.databases)]
     typed = [e for e in legal if e.type is cue.type]
     filters = {TypeFilter.HARD: True, TypeFilter.NONE: False, TypeFilter.RELIABILITY: cue.type in RELIABLE}
-    pool = typed if filters[policy.type_filter] and len(typed) >= policy.typed_threshold else legal
+    narrows = filters[policy.type_filter] and not answers and len(typed) >= policy.typed_threshold
+    pool = typed if narrows else legal
     if not pool:
         return []
     if policy.random_seed is not None:
@@ -82,12 +86,13 @@ def best(
         return [Found(i, 0.0, None, None) for i in generator.sample(ids, min(limit, len(ids)))]
     dense = lexical = dense_n = lexical_n = None
     if policy.dense:
-        query = encoder.encode([cue.text()])[0]
+        query = encoder.encode([cue.question if answers else cue.text()])[0]
         vectors = encoder.encode([e.dense_text() for e in pool])
         dense = [round(math.fsum(float(a) * float(b) for a, b in zip(query, v, strict=True)), 12) for v in vectors]
         dense_n = min_max(dense)
     if policy.lexical:
-        lexical = [round(score, 12) for score in bm25(cue.text(), [e.lexical_text() for e in pool])]
+        asked = f"{cue.question} {cue.sql}" if answers else cue.text()
+        lexical = [round(score, 12) for score in bm25(asked, [e.lexical_text() for e in pool])]
         lexical_n = min_max(lexical)
     found = []
     for i, entry in enumerate(pool):
@@ -96,7 +101,9 @@ def best(
         else:
             score = (dense_n or lexical_n or [])[i]
         same = entry.type is cue.type and policy.type_filter is not TypeFilter.NONE
-        if same and policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE:
+        if answers:
+            score += policy.database_bonus * (entry.provenance.db_id == cue.db_id)
+        elif same and policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE:
             score += policy.type_bonus
         order = (
             -round(score, 12),

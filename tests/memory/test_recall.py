@@ -34,6 +34,8 @@ policies = st.builds(
     dense_weight=st.sampled_from([0.75, 0.5, 0.25]),
     databases=st.sampled_from(list(Databases)),
     random_seed=st.sampled_from([None, None, None, 0, 7]),
+    precedents=st.integers(0, 4),
+    database_bonus=st.sampled_from([0.0, 0.1, 1.0]),
 ) | st.builds(RecallPolicy, dense=st.just(False), type_filter=st.sampled_from(list(TypeFilter)))
 
 

@@ -17,6 +17,8 @@ ALL = [
     "negative",
     "outcome",
     "positive",
+    "precedent",
+    "precedents",
     "reflection",
     "repair",
 ]
@@ -62,7 +64,7 @@ def test_an_empty_line_of_its_own_leaves_no_gap() -> None:
 
 
 def test_an_empty_paragraph_of_its_own_leaves_no_gap() -> None:
-    values = dict.fromkeys(placeholders("initial"), "x")
+    values = {**dict.fromkeys(placeholders("initial"), "x"), "PRECEDENTS_IF_ANY": ""}
     filled = fill("initial", {**values, "BIRD_CONTEXT_IF_APPLICABLE": "one\n\ntwo"})
     assert "DATABASE SCHEMA:\nx\n\none\n\ntwo\n\nQUESTION:\nx\n" in filled
     assert fill("initial", {**values, "BIRD_CONTEXT_IF_APPLICABLE": ""}) == filled.replace("one\n\ntwo\n\n", "")

@@ -92,7 +92,7 @@ def test_everything_that_is_counted() -> None:
         "judged": 11,
         "retrieval_calls": 6,
         "embedding_calls": 9,  # one a recall, one an entry
-        "entries": {"positive": 2, "negative": 1},
+        "entries": {"positive": 2, "negative": 1, "precedent": 0},
         "initial_status": {"CORRECT": 2, "DENOTATION_MISMATCH": 1, "EXECUTION_ERROR": 1, "TIMEOUT": 1},
         "final_status": {"CORRECT": 4, "DENOTATION_MISMATCH": 1},
         "initial_failures": {"EXECUTION": 1, "RESULT_MISMATCH": 1, "SCHEMA_LINKING": 1},
@@ -187,7 +187,7 @@ def test_a_first_pass_costs_its_repairs_but_no_first_answers() -> None:
     assert (found["steps"], found["repaired"], found["repaired_at_step"]) == (1.5, 1, {"1": 1})
     assert found["oscillating"] == 0
     assert (found["judged"], found["retrieval_calls"], found["embedding_calls"]) == (11, 3, 5)
-    assert found["entries"] == {"positive": 1, "negative": 1}
+    assert found["entries"] == {"positive": 1, "negative": 1, "precedent": 0}
     assert found["initial_status"] == {"CORRECT": 1, "EXECUTION_ERROR": 1, "TIMEOUT": 1}
     assert found["final_status"] == {"CORRECT": 2, "DENOTATION_MISMATCH": 1}
     assert found["initial_failures"] == {"EXECUTION": 1, "SCHEMA_LINKING": 1}

@@ -13,7 +13,7 @@ from making.benchmark import ITEMS, FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, make_bench
 from merit.agent import METHODS
-from merit.agent.episode import repair_prompt
+from merit.agent.episode import Shown, repair_prompt
 from merit.data import load
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import curate
@@ -766,7 +766,9 @@ def test_an_entry_stands_at_the_rank_of_its_own_score(made: Made) -> None:
                 first["entry"], second["entry"] = second["entry"], first["entry"]
                 episode, step = turns[one["question_id"]], one["step"]
                 good, bad = ([entries[match["entry"]] for match in matches] for matches in (positive, negative))
-                prompt = repair_prompt(SPIDER, episode.task, episode.attempts[:step], good, bad, [], [])
+                prompt = repair_prompt(
+                    METHODS["merit"], SPIDER, episode.task, episode.attempts[:step], Shown(good, bad), [], []
+                )
                 done.append((one["question_id"], step, prompt.sha256))
                 return
 

@@ -59,6 +59,12 @@ def negative(names: list[str] | None = None, **counts: Any) -> Pool:
     return pool(["failed"] if names is None else names, "negative", **{**usual, **counts})
 
 
+def recalled(pools: Any, when: Occasion) -> tuple[list[Entry], list[Entry]]:
+    shown = check_recall(pools, when)
+    assert not shown.precedents
+    return list(shown.positives), list(shown.negatives)
+
+
 def refused(pools: Any, when: Occasion, said: str) -> None:
     with pytest.raises(AuditFailed) as caught:
         check_recall(pools, when)
@@ -68,13 +74,13 @@ def refused(pools: Any, when: Occasion, said: str) -> None:
 
 
 def test_a_legal_recall_gives_what_was_recalled_by_polarity_and_rank() -> None:
-    found = check_recall([pool(["old2", "old0", "old3"]), negative()], occasion())
+    found = recalled([pool(["old2", "old0", "old3"]), negative()], occasion())
     assert found == ([OLD[2], OLD[0], OLD[3]], [FAILED])
 
 
 def test_an_empty_memory_gives_nothing() -> None:
     nothing: Pool = {"stored": 0, "legal": 0, "same_type": 0, "typed": False, "fallback": True, "size": 0}
-    assert check_recall([pool([], **nothing), negative([], **nothing)], occasion(entries=[])) == ([], [])
+    assert recalled([pool([], **nothing), negative([], **nothing)], occasion(entries=[])) == ([], [])
 
 
 # What is legal. In each of these, the counts are those that a memory without the causal rule would have said.
@@ -109,7 +115,7 @@ def test_what_may_be_read_is_the_tasks_reach_and_not_its_position() -> None:
     entries = [*OLD, TYPED, FAILED, make_entry(11, id="later")]
     record = pool(["old0", "old1", "later"], stored=6, legal=6, same_type=5, size=5)
     control = occasion(entries=entries, task=replace(TASK, reads_from=12))
-    assert check_recall([record, negative()], control)[0] == [OLD[0], OLD[1], entries[-1]]
+    assert recalled([record, negative()], control)[0] == [OLD[0], OLD[1], entries[-1]]
 
 
 @pytest.mark.parametrize(
@@ -122,22 +128,22 @@ def test_what_may_be_read_is_the_tasks_reach_and_not_its_position() -> None:
 def test_only_the_databases_of_the_policy(databases: Databases, named: str, said: str) -> None:
     policy = RecallPolicy(positives=1, negatives=0, databases=databases)
     refused([pool([named])], occasion(policy), said)
-    assert check_recall([pool([named])], occasion(replace(policy, databases=Databases.ANY)))[0][0].id == named
+    assert recalled([pool([named])], occasion(replace(policy, databases=Databases.ANY)))[0][0].id == named
 
 
 def test_illegal_entries_are_stored_but_not_counted_as_legal() -> None:
     entries = [*OLD, TYPED, FAILED, make_entry(11, id="later"), make_entry(6, id="own", question_id=100)]
-    assert check_recall([pool(["old0", "old1", "old2"], stored=7), negative()], occasion(entries=entries))
+    assert recalled([pool(["old0", "old1", "old2"], stored=7), negative()], occasion(entries=entries))
     refused([pool(["old0", "old1", "old2"], stored=7, legal=6), negative()], occasion(entries=entries), "the pool is")
 
 
 def test_databases_that_do_not_count_are_not_legal() -> None:
     policy = RecallPolicy(negatives=0, databases=Databases.OTHER)
     alone: Pool = {"legal": 1, "same_type": 1, "typed": False, "fallback": True, "size": 1}
-    assert check_recall([pool(["old3"], **alone)], occasion(policy)) == ([OLD[3]], [])
+    assert recalled([pool(["old3"], **alone)], occasion(policy)) == ([OLD[3]], [])
     here: Pool = {"legal": 4, "same_type": 3, "size": 3}
     policy = replace(policy, databases=Databases.SAME)
-    assert check_recall([pool(["old2", "old1", "old0"], **here)], occasion(policy)) == ([OLD[2], OLD[1], OLD[0]], [])
+    assert recalled([pool(["old2", "old1", "old0"], **here)], occasion(policy)) == ([OLD[2], OLD[1], OLD[0]], [])
 
 
 # Pools.
@@ -156,12 +162,12 @@ def test_an_entry_of_the_other_polarity_is_not_in_the_pool() -> None:
 def test_too_few_of_the_type_fall_back_to_all() -> None:
     policy = RecallPolicy(negatives=0, typed_threshold=5)
     record = pool(["old0", "typed", "old1"], typed=False, fallback=True, size=5)
-    assert check_recall([record], occasion(policy))[0] == [OLD[0], TYPED, OLD[1]]
+    assert recalled([record], occasion(policy))[0] == [OLD[0], TYPED, OLD[1]]
 
 
 def test_as_many_as_the_threshold_are_enough() -> None:
     policy = RecallPolicy(negatives=0, typed_threshold=4)
-    assert check_recall([pool(["old0", "old1", "old2"])], occasion(policy))
+    assert recalled([pool(["old0", "old1", "old2"])], occasion(policy))
     refused([pool(["old0", "old1", "old2"], typed=False, fallback=True, size=5)], occasion(policy), "the pool is")
 
 
@@ -181,7 +187,7 @@ def test_as_many_as_the_policy_says_each_once(names: list[str], said: str) -> No
 def test_a_small_pool_is_recalled_whole() -> None:
     two: Pool = {"stored": 2, "legal": 2, "same_type": 2, "typed": False, "fallback": True, "size": 2}
     when = occasion(RecallPolicy(negatives=0), OLD[:2])
-    assert check_recall([pool(["old1", "old0"], **two)], when) == ([OLD[1], OLD[0]], [])
+    assert recalled([pool(["old1", "old0"], **two)], when) == ([OLD[1], OLD[0]], [])
     refused([pool(["old1"], **two)], when, "1 entries were recalled from a pool of 2, at most 3")
     refused([pool(["old1", "old1"], **two)], when, "2 entries were recalled from a pool of 2, at most 3")
 
@@ -223,7 +229,7 @@ def test_one_pool_has_both_polarities_and_all_places() -> None:
     policy = replace(NOTHING_TYPED, one_pool=True)
     counts: Pool = {"stored": 6, "legal": 6, "typed": False, "fallback": False, "size": 6, "same_type": 5}
     record = pool(["failed", "old0", "typed", "old1"], None, **counts)
-    assert check_recall([record], occasion(policy)) == ([OLD[0], TYPED, OLD[1]], [FAILED])
+    assert recalled([record], occasion(policy)) == ([OLD[0], TYPED, OLD[1]], [FAILED])
     refused([pool(["failed", "old0", "typed"], None, **counts)], occasion(policy), "3 entries were recalled")
     refused([pool(["failed", "old0", "typed", "old1"], "positive", **counts)], occasion(policy), "the pool is recorded")
     refused([record, negative()], occasion(policy), "1 pools should have been recalled from")
@@ -231,11 +237,11 @@ def test_one_pool_has_both_polarities_and_all_places() -> None:
 
 def test_a_limit_of_zero_has_no_pool() -> None:
     record = pool(["old0", "old1", "old2"])
-    assert check_recall([record], occasion(RecallPolicy(negatives=0)))
+    assert recalled([record], occasion(RecallPolicy(negatives=0)))
     refused([record, negative()], occasion(RecallPolicy(negatives=0)), "1 pools should have been recalled from")
     refused([record], occasion(RecallPolicy()), "2 pools should have been recalled from")
     refused([negative(), record], occasion(RecallPolicy()), "the pool is recorded as ['negative'")
-    assert check_recall([negative()], occasion(RecallPolicy(positives=0))) == ([], [FAILED])
+    assert recalled([negative()], occasion(RecallPolicy(positives=0))) == ([], [FAILED])
 
 
 # Which types narrow a pool.
@@ -255,11 +261,11 @@ def test_which_types_narrow_a_pool(chosen: TypeFilter, kind: FailureType) -> Non
     policy = RecallPolicy(negatives=0, type_filter=chosen)
     when = occasion(policy, entries, type=kind)
     right, wrong = (typed, whole) if narrows else (whole, typed)
-    assert check_recall([right], when)
+    assert recalled([right], when)
     refused([wrong], when, "the pool is recorded as")
     larger = occasion(replace(policy, typed_threshold=4), entries, type=kind)
     right, wrong = (fallback, whole) if narrows else (whole, fallback)
-    assert check_recall([right], larger)
+    assert recalled([right], larger)
     refused([wrong], larger, "the pool is recorded as")
 
 

@@ -6,7 +6,7 @@ entry, and the stream commits it.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from merit import prompts
 from merit.agent.method import Method
@@ -17,8 +17,11 @@ from merit.memory import Cue, Entry, Memory, Recall, failure_context
 from merit.models import Completer, Completion, Sampling
 from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
+from merit.sql import canonical
 from merit.tracing import span
 from merit.types import Demonstration, Failure, Question, QuestionId, Verdict
+
+_SEEDS = 1000  # more than an episode has draws, so that streams do not share theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Attempt:
     failure: Failure | None
     prompt_sha256: str | None = None  # None for the shared first answer
     recall: Recall | None = None
+    repeat: bool = False  # set aside: the verdict is that of the earlier candidate it repeats, and no budget was used
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ async def repair(agent: Agent, task: Task) -> Episode:
     while agent.method.repairs and attempts[-1].failure is not None:
         if agent.method.reflects:
             reflections.append(await _reflect(agent, task, attempts))
-        if len(attempts) > agent.budget:
+        if spent(agent.method, agent.budget, attempts):
             break
         with span("attempt", {"merit.step": len(attempts)}):
             attempts.append(await _attempt(agent, task, attempts, reflections))
@@ -116,33 +120,60 @@ async def repair(agent: Agent, task: Task) -> Episode:
 async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
     """Algorithm 1, lines 11 to 15: recall, ask for one revision, judge it."""
     recall = _recall(agent, task, attempts)
-    shown = (recall.positives, recall.negatives) if recall else ([], [])
-    prompt = repair_prompt(agent.family, task, attempts, *shown, reflections, agent.demonstrations)
-    reply = await _ask(agent, task, prompt)
+    shown = Shown(recall.positives, recall.negatives, recall.precedents) if recall else Shown()
+    prompt = repair_prompt(agent.method, agent.family, task, attempts, shown, reflections, agent.demonstrations)
+    reply = await _ask(agent, task, prompt, _sampling(agent, len(attempts)))
     sql = parse_sql(reply.text)
-    verdict = await _judge(agent, task.question, sql)
+    earlier = repeated(agent.method, sql, attempts)
+    verdict = earlier.verdict if earlier else await _judge(agent, task.question, sql)
     cost = (reply.prompt_tokens, reply.output_tokens)
-    return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall)
+    return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, earlier is not None)
+
+
+def spent(method: Method, budget: int, attempts: Sequence[Attempt]) -> bool:
+    """Whether an episode has no further candidate, or no further draw."""
+    candidates = sum(not attempt.repeat for attempt in attempts[1:])
+    return candidates >= budget or len(attempts) > budget * method.draws
+
+
+def repeated(method: Method, sql: str, attempts: Sequence[Attempt]) -> Attempt | None:
+    """The earlier candidate that a new one says again, where the method sets such aside."""
+    if method.draws == 1:
+        return None
+    said = canonical(sql)
+    return next((attempt for attempt in attempts if canonical(attempt.sql) == said), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What of the memory a prompt shows."""
+
+    positives: Sequence[Entry] = ()
+    negatives: Sequence[Entry] = ()
+    precedents: Sequence[Entry] = ()
 
 
 def repair_prompt(
+    method: Method,
     family: Family,
     task: Task,
     attempts: Sequence[Attempt],
-    positives: Sequence[Entry],
-    negatives: Sequence[Entry],
+    shown: Shown,
     reflections: Sequence[Reflection],
     demonstrations: Sequence[Demonstration],
 ) -> Prompt:
     """The prompt of the attempt that follows these."""
+    if not method.history:
+        return prompts.initial(family, task.question, task.schema, shown.precedents)
     return prompts.repair(
         family,
         task.question,
         task.schema,
-        [(attempt.sql, attempt.verdict) for attempt in attempts],
+        [(attempt.sql, attempt.verdict) for attempt in attempts if not attempt.repeat],
         _last_failure(attempts),
-        positives=positives,
-        negatives=negatives,
+        positives=shown.positives,
+        negatives=shown.negatives,
+        precedents=shown.precedents,
         reflections=[reflection.text for reflection in reflections],
         demonstrations=demonstrations,
     )
@@ -198,13 +229,21 @@ def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Recall | N
 
 async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Reflection:
     prompt = reflection_prompt(agent.family, task, attempts)
-    reply = await _ask(agent, task, prompt)
+    reply = await _ask(agent, task, prompt, agent.sampling)
     return Reflection(parse_reflection(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, prompt.sha256)
 
 
-async def _ask(agent: Agent, task: Task, prompt: Prompt) -> Completion:
+def _sampling(agent: Agent, draw: int) -> Sampling:
+    """How the draw of this number in its episode is made."""
+    method = agent.method
+    if not method.temperature or (method.greedy_first and draw == 1):
+        return agent.sampling
+    return replace(agent.sampling, temperature=method.temperature, seed=method.seed * _SEEDS + draw)
+
+
+async def _ask(agent: Agent, task: Task, prompt: Prompt, sampling: Sampling) -> Completion:
     with agent.work.of("model"):
         try:
-            return await agent.completer.complete(prompt.text, agent.sampling)
+            return await agent.completer.complete(prompt.text, sampling)
         except ContextOverflow as error:
             raise ContextOverflow(f"question {task.question.id}, {prompt.version}: {error}") from None

@@ -1,20 +1,27 @@
 """What a finished episode leaves behind: at most one entry (paper, section 3.2, "Episode finalization")."""
 
-from merit.agent.episode import Episode
+from merit.agent.episode import Attempt, Episode
 from merit.agent.method import Method
 from merit.memory import Entry, Grade, Provenance, with_id
-from merit.types import Polarity, Regime
+from merit.types import Failure, FailureSubtype, FailureType, Polarity, Regime
+
+_NO_FAILURE = Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)  # an answer changes nothing
 
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
-    """The last change, as a confirmed one or as a failed direction; nothing where nothing was changed."""
-    if len(episode.attempts) < 2:
-        return None
-    before, after = episode.attempts[-2:]
-    polarity = Polarity.POSITIVE if after.verdict.satisfied else Polarity.NEGATIVE
+    """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
+    candidates = [attempt for attempt in episode.attempts if not attempt.repeat]
+    after = candidates[-1]
+    if after.verdict.satisfied and Polarity.PRECEDENT in method.writes:
+        before, failure, polarity = Attempt("", "", 0, 0, after.verdict, None), _NO_FAILURE, Polarity.PRECEDENT
+    elif len(candidates) > 1:
+        before, polarity = candidates[-2], Polarity.POSITIVE if after.verdict.satisfied else Polarity.NEGATIVE
+        assert before.failure is not None  # or there would be no attempt after it
+        failure = before.failure
+    else:
+        return None  # nothing was changed
     if polarity not in method.writes:
         return None
-    assert before.failure is not None  # or there would be no attempt after it
     task = episode.task
     entry = Entry(
         id="",
@@ -24,8 +31,8 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
         before=before.sql,
         status=before.verdict.status,
         db_error=before.verdict.error,
-        type=before.failure.type,
-        subtype=before.failure.subtype,
+        type=failure.type,
+        subtype=failure.subtype,
         after=after.sql,
         outcome=after.verdict.status,
         outcome_error=after.verdict.error,
@@ -35,7 +42,7 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
             question_id=task.question.id,
             db_id=task.question.db_id,
             position=task.position,
-            step=len(episode.attempts) - 1,
+            step=len(candidates) - 1,
             episode=f"{run}:{task.question.id}",
         ),
     )

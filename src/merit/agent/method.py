@@ -8,7 +8,7 @@ from merit.errors import InputError
 from merit.memory import Databases, RecallPolicy, TypeFilter
 from merit.types import Polarity
 
-BOTH = frozenset(Polarity)
+BOTH = frozenset({Polarity.POSITIVE, Polarity.NEGATIVE})
 POSITIVE = frozenset({Polarity.POSITIVE})
 
 
@@ -23,6 +23,11 @@ class Method:
     demonstrations: int = 0  # solved questions of the training split in every repair prompt
     recall: RecallPolicy | None = None  # what of the memory a repair prompt shows
     writes: frozenset[Polarity] = frozenset()  # what a finalised episode may leave behind
+    history: bool = True  # whether a repair prompt shows what failed; otherwise it is a first prompt again
+    temperature: float = 0.0  # at which repairs are drawn
+    greedy_first: bool = False  # the first repair is drawn at temperature 0 all the same
+    draws: int = 1  # a repair may take on average; with more than 1, a candidate that came before is drawn again
+    seed: int = 0  # of the draws; that of the stream, where draws depend on it
     online: bool = True  # False: reads the memory of the whole stream, so it is a control and no online method
 
     @property
@@ -31,10 +36,11 @@ class Method:
         return self.recall is not None and self.recall.dense and self.recall.random_seed is None
 
     def seeded(self, seed: int) -> "Method":
-        """The method in the stream of a seed; only random recall depends on it."""
+        """The method in the stream of a seed; only random recall and draws depend on it."""
+        method = replace(self, seed=seed) if self.temperature else self
         if self.recall is None or self.recall.random_seed is None:
-            return self
-        return replace(self, recall=replace(self.recall, random_seed=seed))
+            return method
+        return replace(method, recall=replace(self.recall, random_seed=seed))
 
     def record(self) -> dict[str, Any]:
         """All fields as plain values."""
@@ -47,6 +53,13 @@ MERIT = Method(
     "Recalls up to 3 confirmed changes and 1 failed direction of the same failure type, ranked by both channels.",
     recall=RecallPolicy(),
     writes=BOTH,
+)
+RESAMPLE = Method(
+    "resample",
+    "The first prompt again and again, drawn at temperature 0.8; a candidate that came before is drawn again.",
+    history=False,
+    temperature=0.8,
+    draws=3,
 )
 
 
@@ -102,14 +115,52 @@ _ALL = (
         "the others left.",
         online=False,
     ),
+    RESAMPLE,
+    replace(
+        RESAMPLE,
+        name="precedent",
+        summary="Ours: resample that also shows up to 4 confirmed answers to earlier questions, those on the same "
+        "database first, and keeps every confirmed answer.",
+        recall=RecallPolicy(positives=0, negatives=0, precedents=4, database_bonus=1.0, type_filter=TypeFilter.NONE),
+        writes=frozenset({Polarity.PRECEDENT}),
+    ),
 )
 METHODS = {method.name: method for method in _ALL}
 
 
 def find_method(name: str) -> Method:
-    """The method of a name; for a name that is none, the nearest is offered."""
-    if name in METHODS:
-        return METHODS[name]
+    """The method of a name, or `NAME:field=value,...` for one with other fields; the nearest is offered for a typo."""
+    base, _, changes = name.partition(":")
+    if base in METHODS:
+        method = METHODS[base]
+        for change in filter(None, changes.split(",")):
+            method = _changed(method, change, name)
+        return replace(method, name=name)
     near = get_close_matches(name, METHODS, n=1, cutoff=0.5)
     offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
     raise InputError(f"there is no method {name!r}; {offer}")
+
+
+def _changed(method: Method, change: str, name: str) -> Method:
+    field, _, text = change.partition("=")
+    owner: Method | RecallPolicy | None = method if field in _FIELDS else method.recall
+    if owner is None or field not in owner.__dataclass_fields__ or field in _FIXED:
+        raise InputError(f"method {name!r}: {field!r} is not a field that can be changed; `merit methods` lists them")
+    try:
+        changed: Any = replace(owner, **{field: _value(text, getattr(owner, field))})
+    except ValueError:
+        raise InputError(f"method {name!r}: {field!r} cannot be {text!r}") from None
+    return changed if owner is method else replace(method, recall=changed)
+
+
+_FIXED = ("name", "summary", "recall", "writes", "seed", "online", "random_seed")
+_FIELDS = frozenset(Method.__dataclass_fields__)
+
+
+def _value(text: str, old: Any) -> Any:
+    """A field's new value, of the kind of its old one."""
+    if isinstance(old, bool):
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+    return type(old)(text)

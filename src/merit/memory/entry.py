@@ -40,7 +40,10 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One finalised episode's lesson: what was tried, how it had failed, what was changed, how that ended."""
+    """One finalised episode's lesson: what was tried, how it had failed, what was changed, how that ended.
+
+    A precedent is an answer and no change: its `before` is empty, and only question and `after` are recalled by.
+    """
 
     id: str
     polarity: Polarity
@@ -75,6 +78,8 @@ class Entry:
 
     def dense_text(self) -> str:
         """What the encoder reads."""
+        if self.polarity is Polarity.PRECEDENT:
+            return self.question
         return "\n".join(
             [
                 f"Question: {self.question}",
@@ -89,6 +94,8 @@ class Entry:
 
     def lexical_text(self) -> str:
         """What BM25 reads."""
+        if self.polarity is Polarity.PRECEDENT:
+            return f"{self.question} {self.after}"
         parts = [self.question, self.failure_context, self.delta, self.type, self.outcome, self.observed_error]
         if self.polarity is Polarity.POSITIVE:
             parts.append(self.delta)  # the successful direction
@@ -170,7 +177,7 @@ def from_record(record: object, where: str) -> Entry:
 
 _OPTIONAL = ("db_error", "outcome_error")
 _TEXTS = ("question", "schema", "before", "db_error", "after", "outcome_error")
-_ID = re.compile(r"(?:pos|neg)-[0-9a-f]{16}")
+_ID = re.compile(r"(?:pos|neg|pre)-[0-9a-f]{16}")
 _LARGEST = 2**62
 
 

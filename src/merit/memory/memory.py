@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import snapshot
@@ -57,9 +56,7 @@ class Memory:
     def __enter__(self) -> "Memory":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -133,18 +130,20 @@ class Memory:
 
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""
-        if policy.dense and self._encoder is None and policy.random_seed is None:
+        ranks = policy.dense and policy.random_seed is None
+        if ranks and self._encoder is None:
             raise MemoryUnusable("this policy ranks by dense similarity, but the memory was opened without an encoder")
         with self._in_use():
             known = self._recalled.get((cue, policy))
         if known is not None:
             return known
-        ranks = policy.dense and policy.random_seed is None
-        query = self._encode([cue.text()])[0] if ranks else None
+        texts = {cue.dense_text(pool) for pool in policy.pools} if ranks else ()
+        queries = {text: self._encode([text])[0] for text in texts}
         with self._in_use():
             question = self._questions.get(str(cue.question_id), -1)
             database = self._databases.get(cue.db_id, -1)
-            found = recall(Catalogue(list(self._segments.values()), question, database, self._read), cue, query, policy)
+            catalogue = Catalogue(list(self._segments.values()), question, database, self._read, queries.__getitem__)
+            found = recall(catalogue, cue, policy)
             if len(self._recalled) >= _RECENT:
                 self._recalled.clear()
             self._recalled[cue, policy] = found

@@ -32,7 +32,7 @@ class RecallPolicy:
 
     positives: int = 3
     negatives: int = 1
-    one_pool: bool = False  # polarities compete for `positives + negatives` places (Dynamic RAG)
+    one_pool: bool = False  # positives and negatives compete for `positives + negatives` places (Dynamic RAG)
     type_filter: TypeFilter = TypeFilter.HARD
     typed_threshold: int = 3
     type_bonus: float = 0.10  # of the reliability filter
@@ -41,6 +41,17 @@ class RecallPolicy:
     dense_weight: float = 0.75  # the lexical channel has the rest; one channel alone ranks by itself
     databases: Databases = Databases.ANY
     random_seed: int | None = None  # draw at random instead of ranking
+    precedents: int = 0  # confirmed answers, of whatever failure type
+    database_bonus: float = 0.0  # for precedents of the current database: 1 puts them before all others
+
+    @property
+    def pools(self) -> dict[Polarity | None, int]:
+        """Which pools are recalled from, and how many of each at most."""
+        wanted: dict[Polarity | None, int] = {Polarity.POSITIVE: self.positives, Polarity.NEGATIVE: self.negatives}
+        if self.one_pool:
+            wanted = {None: self.positives + self.negatives}
+        wanted[Polarity.PRECEDENT] = self.precedents
+        return {polarity: limit for polarity, limit in wanted.items() if limit > 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,14 @@ class Cue:
     def text(self) -> str:
         """The retrieval query of both channels."""
         return " ".join([self.question, self.sql, self.failure_context, self.type])
+
+    def dense_text(self, polarity: Polarity | None) -> str:
+        """What the encoder reads: precedents are found by the question alone."""
+        return self.question if polarity is Polarity.PRECEDENT else self.text()
+
+    def lexical_text(self, polarity: Polarity | None) -> str:
+        """What BM25 reads: precedents are found by question and SQL, since theirs are right and ours is near."""
+        return f"{self.question} {self.sql}" if polarity is Polarity.PRECEDENT else self.text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +98,7 @@ class Match:
 class PoolReport:
     """How one pool was chosen and ranked: what logs and pages show."""
 
-    polarity: Polarity | None  # None where polarities share the pool
+    polarity: Polarity | None  # None where confirmed changes and failed directions share the pool
     stored: int  # entries of the polarity
     legal: int  # after the causal and database checks
     same_type: int  # of those
@@ -107,6 +126,11 @@ class Recall:
     def negatives(self) -> list[Entry]:
         """Failed directions, best first."""
         return self._entries(Polarity.NEGATIVE)
+
+    @property
+    def precedents(self) -> list[Entry]:
+        """Confirmed answers, best first."""
+        return self._entries(Polarity.PRECEDENT)
 
     def _entries(self, polarity: Polarity) -> list[Entry]:
         found = (match.entry for pool in self.pools for match in pool.matches)

@@ -32,6 +32,7 @@ class Catalogue:
     question: int
     database: int
     read: Callable[[Polarity, int], Entry]
+    encode: Callable[[str], Matrix]
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,10 @@ class Pool:
         """1 for every member of a failure type, 0 for the others."""
         return _joined([np.full(share.size, float(share.segment.type is kind)) for share in self.shares])
 
+    def in_database(self, database: int) -> Floats:
+        """1 for every member learned on a database, 0 for the others."""
+        return _joined([(share.segment.databases[share.rows] == database).astype(np.float64) for share in self.shares])
+
     def _rows(self, members: Rows) -> Callable[[slice], Matrix]:
         """The vectors of some members, a block of them at a time."""
         which = np.searchsorted(self._starts, members, side="right") - 1
@@ -112,31 +117,30 @@ class Pool:
         return int(_matrix(self.shares[0]).shape[1])
 
 
-def recall(catalogue: Catalogue, cue: Cue, query: Matrix | None, policy: RecallPolicy) -> Recall:
+def recall(catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> Recall:
     """Answer one cue under one policy."""
-    if policy.one_pool:
-        wanted: list[tuple[Polarity | None, int]] = [(None, policy.positives + policy.negatives)]
-    else:
-        wanted = [(Polarity.POSITIVE, policy.positives), (Polarity.NEGATIVE, policy.negatives)]
-    reports = [_recall_from(catalogue, cue, query, policy, polarity, limit) for polarity, limit in wanted if limit > 0]
+    reports = [_recall_from(catalogue, cue, policy, *wanted) for wanted in policy.pools.items()]
     return Recall(policy, tuple(reports))
 
 
 def _recall_from(
-    catalogue: Catalogue, cue: Cue, query: Matrix | None, policy: RecallPolicy, polarity: Polarity | None, limit: int
+    catalogue: Catalogue, cue: Cue, policy: RecallPolicy, polarity: Polarity | None, limit: int
 ) -> PoolReport:
-    segments = [s for s in catalogue.segments if s.count and (polarity is None or s.polarity is polarity)]
+    takes = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
+    segments = [s for s in catalogue.segments if s.count and s.polarity in takes]
     shares = [_share(segment, catalogue, cue, policy) for segment in segments]
     same_type = [share for share in shares if share.segment.type is cue.type]
     enough = sum(share.size for share in same_type) >= policy.typed_threshold
     filters = policy.type_filter is TypeFilter.HARD or (
         policy.type_filter is TypeFilter.RELIABILITY and cue.type in RELIABLE_TYPES
     )
+    filters = filters and polarity is not Polarity.PRECEDENT  # an answer has no failure
     pool = Pool(same_type if filters and enough else shares)
     ranking = Ranking((), None, None)
     if pool.size:
         draws = policy.random_seed is not None
-        ranking = _draw(pool, cue, policy, polarity, limit) if draws else _rank(pool, cue, query, policy, limit)
+        choose = _draw if draws else _rank
+        ranking = choose(pool, cue, policy, polarity, limit, catalogue)
     return PoolReport(
         polarity=polarity,
         stored=sum(segment.live for segment in segments),
@@ -157,24 +161,30 @@ def _share(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolic
     return Share(segment, None if size == segment.count else mask, size)
 
 
-def _rank(pool: Pool, cue: Cue, query: Matrix | None, policy: RecallPolicy, limit: int) -> Ranking:
-    soft = policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE_TYPES
+def _rank(
+    pool: Pool, cue: Cue, policy: RecallPolicy, polarity: Polarity | None, limit: int, catalogue: Catalogue
+) -> Ranking:
+    bonus = None
+    if polarity is Polarity.PRECEDENT:
+        bonus = policy.database_bonus * pool.in_database(catalogue.database)
+    elif policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE_TYPES:
+        bonus = policy.type_bonus * pool.types(cue.type)
 
     def same_type(at: int) -> bool:
         return policy.type_filter is not TypeFilter.NONE and pool.place(at)[0].type is cue.type
 
     return rank(
-        pool.dense(query) if query is not None and policy.dense else None,
-        pool.lexical(cue.text()) if policy.lexical else None,
+        pool.dense(catalogue.encode(cue.dense_text(polarity))) if policy.dense else None,
+        pool.lexical(cue.lexical_text(polarity)) if policy.lexical else None,
         policy.dense_weight,
-        policy.type_bonus * pool.types(cue.type) if soft else None,
+        bonus,
         same_type,
         pool.identity,
         limit,
     )
 
 
-def _draw(pool: Pool, cue: Cue, policy: RecallPolicy, polarity: Polarity | None, limit: int) -> Ranking:
+def _draw(pool: Pool, cue: Cue, policy: RecallPolicy, polarity: Polarity | None, limit: int, _: Catalogue) -> Ranking:
     """The random ablation: the same pool and limit, an order that only seed, question, step and polarity decide."""
     members = sorted(range(pool.size), key=pool.identity)
     generator = random.Random(f"{policy.random_seed}\0{cue.question_id}\0{cue.step}\0{polarity}")  # noqa: S311

@@ -41,9 +41,9 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def initial(family: Family, question: Question, schema: str) -> Prompt:
-    """Ask for a first answer (Listing "Shared initial SQL-generation prompt")."""
-    return _prompt("initial", family, question, schema, {})
+def initial(family: Family, question: Question, schema: str, precedents: Sequence[Entry] = ()) -> Prompt:
+    """Ask for a first answer (Listing "Shared initial SQL-generation prompt"), or for one as if it were the first."""
+    return _prompt("initial", family, question, schema, {"PRECEDENTS_IF_ANY": _precedents(precedents, question)})
 
 
 def repair(
@@ -55,6 +55,7 @@ def repair(
     *,
     positives: Sequence[Entry] = (),
     negatives: Sequence[Entry] = (),
+    precedents: Sequence[Entry] = (),
     reflections: Sequence[str] = (),
     demonstrations: Sequence[Demonstration] = (),
 ) -> Prompt:
@@ -67,6 +68,7 @@ def repair(
         schema,
         {
             "STATIC_EXAMPLES_IF_ANY": _static_examples(demonstrations),
+            "PRECEDENTS_IF_ANY": _precedents(precedents, question),
             "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": _lines(_positive(i, entry) for i, entry in _numbered(positives)),
             "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": _lines(_negative(i, entry) for i, entry in _numbered(negatives)),
             "LOCAL_REFLECTIONS_OR_(none)": _lines(
@@ -153,6 +155,23 @@ def _negative(number: int, entry: Entry) -> str:
             "DATABASE_ERROR": entry.observed_error,
         },
     )
+
+
+def _precedents(entries: Sequence[Entry], question: Question) -> str:
+    """Confirmed answers, the nearest last, where a model heeds it most."""
+    if not entries:
+        return ""
+    shown = []
+    for number, entry in _numbered(list(reversed(entries))):
+        there = entry.provenance.db_id
+        values = {
+            "INDEX": str(number),
+            "DATABASE_IF_ANOTHER": f"Database: {there}" if there != question.db_id else "",
+            "QUESTION": entry.question,
+            "SQL": entry.after,
+        }
+        shown.append(fill("precedent", values))
+    return fill("precedents", {"PRECEDENTS": "\n".join(shown)})
 
 
 def _static_examples(demonstrations: Sequence[Demonstration]) -> str:

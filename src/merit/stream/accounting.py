@@ -39,12 +39,13 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "oscillation": accuracy(sum(oscillates(turn.episode) for turn in answers), questions),
         "calls": _calls(turns),
         "tokens": _tokens(turns),
-        "judged": sum(len(turn.episode.attempts) for turn in turns),
+        "judged": sum(not attempt.repeat for turn in turns for attempt in turn.episode.attempts),
         "retrieval_calls": retrievals,
         "embedding_calls": retrievals + entries if method.encodes else 0,
         "entries": {
             "positive": sum((turn.entry or "").startswith("pos-") for turn in turns),
             "negative": sum((turn.entry or "").startswith("neg-") for turn in turns),
+            "precedent": sum((turn.entry or "").startswith("pre-") for turn in turns),
         },
         "initial_status": _statuses(turn.episode.attempts[0] for turn in answers),
         "final_status": _statuses(turn.episode.final for turn in answers),
@@ -54,7 +55,7 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
 
 def oscillates(episode: Episode) -> bool:
     """Whether a trajectory contains the same SQL twice."""
-    sqls = [normalise_sql(attempt.sql) for attempt in episode.attempts]
+    sqls = [normalise_sql(attempt.sql) for attempt in episode.attempts if not attempt.repeat]
     return len(set(sqls)) < len(sqls)
 
 
@@ -71,7 +72,8 @@ def check_arithmetic(found: Mapping[str, Any], method: Method, regime: Regime, b
         "steps": not told or abs(wrong * found["steps"] - calls["repair"]) <= 0.0005 * wrong + 1e-9,
         "one reflection an unsuccessful attempt": not told or calls["reflection"] == reflections,
         "right at last": not told or found["correct"] == found["initial_correct"] + found["repaired"],
-        "repairs by step": sum(by_step.values()) == found["repaired"] and all(1 <= step <= budget for step in by_step),
+        "repairs by step": sum(by_step.values()) == found["repaired"]
+        and all(1 <= step <= budget * method.draws for step in by_step),
         "all tokens": tokens["total"] == tokens["prompt"] + tokens["output"],
         "tokens by call": tokens["total"] == tokens["initial"] + tokens["repair"] + tokens["reflection"],
         "no call without its tokens": calls["reflection"] > 0 or tokens["reflection"] == 0,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from merit.agent import METHODS, Attempt, Draft, Method, finalise
-from merit.agent.episode import cue_of, reflection_prompt, repair_prompt
+from merit.agent import METHODS, Attempt, Draft, Method, finalise, find_method
+from merit.agent.episode import Shown, cue_of, reflection_prompt, repair_prompt, repeated, spent
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
@@ -124,7 +124,9 @@ class _Replay:
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
             self._check_verdict(attempt, planned, at)
-            goes_on = method.repairs and attempt.failure is not None and step < budget
+            self._check_repeat(attempt, attempts[:step], method, at)
+            goes_on = method.repairs and attempt.failure is not None
+            goes_on = goes_on and not spent(method, budget, attempts[: step + 1])
             if goes_on == (step == len(attempts) - 1):
                 raise AuditFailed(f"{at}: the episode should {'go on' if goes_on else 'end'} here")
             if step:
@@ -153,13 +155,20 @@ class _Replay:
             raise AuditFailed(f"{at}: the status {verdict.status} cannot be seen in the regime {self.regime}")
         if attempt.failure != (None if verdict.satisfied else classify(verdict)):
             raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
-        if self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
+        if not attempt.repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
             raise AuditFailed(f"{at}: the same SQL got another verdict before")
-        if self.judge is not None:
+        if self.judge is not None and not attempt.repeat:
             now = under(self.regime, self.judge).judge(question, attempt.sql)
             if now != verdict:
                 raise AuditFailed(f"{at}: recorded as {verdict.status}, but the judge says {now.status}")
         self.report.attempts += 1
+
+    def _check_repeat(self, attempt: Attempt, before: Sequence[Attempt], method: Method, at: str) -> None:
+        earlier = repeated(method, attempt.sql, before) if before else None
+        if attempt.repeat != (earlier is not None):
+            raise AuditFailed(f"{at}: {'repeats no' if attempt.repeat else 'repeats an'} earlier candidate")
+        if earlier is not None and earlier.verdict != attempt.verdict:
+            raise AuditFailed(f"{at}: the candidate that it repeats got another verdict")
 
     def _check_repair(
         self, turn: Turn, planned: Planned, step: int, method: Method, recalls: Iterator[Any], at: str
@@ -167,19 +176,19 @@ class _Replay:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
         if attempt.sql != parse_sql(attempt.reply):
             raise AuditFailed(f"{at}: the SQL is not the one in the reply")
-        shown: tuple[Sequence[Entry], Sequence[Entry]] = ((), ())
+        shown = Shown()
         if method.recall is not None:
             shown = self._check_recall(before, planned, method, recalls)
         examples = [Demonstration(**one) for one in self.view.identity["demonstrations"]]
         reflections = turn.episode.reflections[:step]
-        prompt = repair_prompt(self._family, planned.task, before, *shown, reflections, examples)
+        prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
         self.report.prompts += 1
 
     def _check_recall(
         self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
-    ) -> tuple[list[Entry], list[Entry]]:
+    ) -> Shown:
         assert method.recall is not None
         task, step, path = planned.task, len(before), self.view.path / RETRIEVALS
         number, line = next(recalls, (0, None))
@@ -246,7 +255,7 @@ def _check_identity(view: RunView) -> None:
     wrong = None
     if identity["prompts"]["sha256"] != templates_hash():
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
-    elif method.name in METHODS and METHODS[method.name].seeded(identity["seed"]) != method:
+    elif _known(method.name) and find_method(method.name).seeded(identity["seed"]) != method:
         wrong = f"the method {method.name} is another one in this merit"
     elif identity["dataset"]["questions"] != len(view.questions):
         wrong = f"{identity['dataset']['questions']} questions, but the stream has {len(view.questions)}"
@@ -256,6 +265,10 @@ def _check_identity(view: RunView) -> None:
         wrong = f"the method {method.name} should have {method.demonstrations} examples"
     if wrong:
         raise AuditFailed(f"{view.path}: {wrong}")
+
+
+def _known(name: str) -> bool:
+    return name.partition(":")[0] in METHODS
 
 
 def _check_predictions(view: RunView) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from merit.agent import Task
+from merit.agent.episode import Shown
 from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
 from merit.types import FailureType, Polarity
@@ -31,12 +32,13 @@ class Occasion:
     where: str
 
 
-def check_recall(pools: Any, occasion: Occasion) -> tuple[list[Entry], list[Entry]]:
+def check_recall(pools: Any, occasion: Occasion) -> Shown:
     """Complain unless everything recalled was legal and every pool was what it says; returns what was recalled."""
     policy = occasion.policy
     limits: dict[Polarity | None, int] = {Polarity.POSITIVE: policy.positives, Polarity.NEGATIVE: policy.negatives}
     if policy.one_pool:
         limits = {None: policy.positives + policy.negatives}
+    limits[Polarity.PRECEDENT] = policy.precedents
     wanted = [(polarity, limit) for polarity, limit in limits.items() if limit]
     if not isinstance(pools, list) or len(pools) != len(wanted):
         raise AuditFailed(f"{occasion.where}: {len(wanted)} pools should have been recalled from")
@@ -44,7 +46,7 @@ def check_recall(pools: Any, occasion: Occasion) -> tuple[list[Entry], list[Entr
     for pool, (polarity, limit) in zip(pools, wanted, strict=True):
         recalled += _check_pool(pool, polarity, limit, occasion)
     split = {p: [entry for entry in recalled if entry.polarity is p] for p in Polarity}
-    return split[Polarity.POSITIVE], split[Polarity.NEGATIVE]
+    return Shown(split[Polarity.POSITIVE], split[Polarity.NEGATIVE], split[Polarity.PRECEDENT])
 
 
 def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occasion) -> list[Entry]:
@@ -53,11 +55,13 @@ def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occa
     for entry in found:
         if why := illegal(entry, policy, occasion.task):
             raise AuditFailed(f"{where}: entry {entry.id} was recalled, but {why}")
-    stored = [entry for entry in occasion.committed.values() if polarity in (None, entry.polarity)]
+    members_of = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
+    stored = [entry for entry in occasion.committed.values() if entry.polarity in members_of]
     legal = [entry for entry in stored if illegal(entry, policy, occasion.task) is None]
     same_type = [entry for entry in legal if entry.type is occasion.type]
     filters = policy.type_filter is TypeFilter.HARD
     filters |= policy.type_filter is TypeFilter.RELIABILITY and occasion.type in _RELIABLE
+    filters &= polarity is not Polarity.PRECEDENT
     typed = filters and len(same_type) >= policy.typed_threshold
     members = {entry.id for entry in (same_type if typed else legal)}
     counted = [polarity, len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]

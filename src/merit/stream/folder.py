@@ -213,7 +213,8 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
 
 
 def _polarity(entry: str) -> Polarity:
-    return Polarity.POSITIVE if entry.startswith("pos-") else Polarity.NEGATIVE
+    found = (polarity for polarity in Polarity if entry.startswith(f"{polarity[:3]}-"))
+    return next(found, Polarity.NEGATIVE)  # a name that is none is found out with its line
 
 
 def _raw_lines(path: Path) -> list[bytes]:

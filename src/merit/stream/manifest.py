@@ -47,6 +47,11 @@ _METHOD: dict[str, type] = {
     "demonstrations": int,
     "recall": object,
     "writes": list,
+    "history": bool,
+    "temperature": float,
+    "greedy_first": bool,
+    "draws": int,
+    "seed": int,
     "online": bool,
 }
 

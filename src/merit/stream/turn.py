@@ -126,6 +126,7 @@ def _attempt_record(attempt: Attempt) -> dict[str, Any]:
         "cause": verdict.cause,
         "type": failure.type if failure else None,
         "subtype": failure.subtype if failure else None,
+        "repeat": attempt.repeat,
     }
 
 
@@ -150,6 +151,7 @@ _ATTEMPT_FIELDS: dict[str, type] = {
     "cause": object,
     "type": object,
     "subtype": object,
+    "repeat": bool,
 }
 
 
@@ -194,6 +196,7 @@ def _attempt(record: Any, where: str) -> Attempt:
         verdict=Verdict(Status(record["status"]), record["error"], cause),
         failure=failure,
         prompt_sha256=record["prompt_sha256"],
+        repeat=record["repeat"],
     )
 
 
