@@ -8,8 +8,10 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from merit.data import detect, survey
+from merit.cli.options import DATA, DATASET, SPLIT
+from merit.data import detect, load, survey
 from merit.errors import InputError
+from merit.oracle import write_subset
 
 
 @click.group()
@@ -45,6 +47,20 @@ def schema(folder: Path, database: str) -> None:
             click.echo(dataset.schemas[database].text())
             return
     raise InputError(f"{folder}: there is no database {database!r} in its tables file")
+
+
+@data.command()
+@DATASET
+@DATA
+@SPLIT
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the part.")
+@click.option("--databases", type=click.IntRange(min=1), help="Only so many databases, drawn by --seed, each whole.")
+@click.option("--distinct", is_flag=True, help="Only one question for each distinct reference SQL.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def subset(dataset: str, root: Path, split: str, out: Path, databases: int | None, distinct: bool, seed: int) -> None:
+    """Write a part of a benchmark as a benchmark of its own; questions keep their ids."""
+    count = write_subset(load(dataset, root, split), out, databases=databases, distinct=distinct, seed=seed)
+    click.echo(f"{count} questions in {out}")
 
 
 def _show(found: dict[str, Any], console: Console) -> None:

@@ -1,0 +1,63 @@
+"""A part of a benchmark as a benchmark of its own: whole databases, or one question for each distinct reference."""
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+from merit.data import Dataset
+from merit.errors import InputError
+from merit.reading import read_records
+from merit.sql import canonical
+
+
+def write_subset(dataset: Dataset, out: Path, *, databases: int | None, distinct: bool, seed: int) -> int:
+    """Write the part into `out` as its dev split, questions under their old ids; returns how many there are."""
+    if out.exists() and any(out.iterdir()):
+        raise InputError(f"{out}: is not empty; choose a new folder for --out")
+    fields: dict[str, type] = {"db_id": str, "question": str, dataset.layout.reference_field: str}
+    records = read_records(dataset.questions_file, fields)
+    numbered = [{"question_id": question.id, **one} for question, one in zip(dataset.questions, records, strict=True)]
+    chosen = [one for one in numbered if one["db_id"] in dataset.databases]
+    if databases is not None:
+        kept = _draw(sorted({one["db_id"] for one in chosen}), databases, seed)
+        chosen = [one for one in chosen if one["db_id"] in kept]
+    if distinct:
+        chosen = _first_of_each(chosen, dataset.layout.reference_field)
+    _write(dataset, chosen, out)
+    return len(chosen)
+
+
+def _draw(names: list[str], count: int, seed: int) -> set[str]:
+    if count > len(names):
+        raise InputError(f"--databases {count}: there are only {len(names)} with questions")
+    return set(random.Random(seed).sample(names, count))  # noqa: S311
+
+
+def _first_of_each(records: list[dict[str, Any]], field: str) -> list[dict[str, Any]]:
+    """The first question of each database and reference; references that differ in layout only are one."""
+    first: dict[tuple[str, str], dict[str, Any]] = {}
+    for one in records:
+        first.setdefault((one["db_id"], canonical(one[field])), one)
+    return list(first.values())
+
+
+def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
+    layout, names = dataset.layout, {one["db_id"] for one in chosen}
+    tables = [one for one in read_records(dataset.tables_file, {"db_id": str}) if one["db_id"] in names]
+    folders = {layout.databases["dev"]: dataset.databases, (layout.suites or ("",))[0]: dataset.suites}
+    try:
+        for folder, found in folders.items():
+            for db_id in sorted(names & set(found)):
+                (out / folder / db_id).mkdir(parents=True, exist_ok=True)
+                for path in found[db_id]:
+                    shutil.copyfile(path, out / folder / db_id / path.name)
+        (out / layout.tables["dev"]).write_text(_json(tables), encoding="utf-8")
+        (out / layout.questions["dev"][0]).write_text(_json(chosen), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{error.filename or out}: cannot be written ({error.strerror})") from error
+
+
+def _json(records: list[dict[str, Any]]) -> str:
+    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
