@@ -115,6 +115,7 @@ class Verdict:
     status: Status
     error: str | None = None
     cause: Cause | None = None
+    result: str | None = None  # the rows it gave, as a hash, where nobody says what is right; empty for no rows
 
     @property
     def correct(self) -> bool:

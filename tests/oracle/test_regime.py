@@ -57,7 +57,9 @@ def shop(dataset: Dataset) -> list[Question]:
 def test_the_verdict_is_the_same_whatever_the_reference(
     dataset: Dataset, told: Oracle, sql: str, expected: Verdict
 ) -> None:
-    assert {told.judge(question, sql) for question in shop(dataset)} == {expected}
+    (verdict,) = {told.judge(question, sql) for question in shop(dataset)}
+    assert replace(verdict, result=None) == expected
+    assert (verdict.result is not None) == (expected.status is Status.EXECUTED)
 
 
 def test_a_late_row_tells_the_regimes_apart(dataset: Dataset, judge: Judge, told: Oracle) -> None:
@@ -101,7 +103,7 @@ def test_errors_keep_their_text_and_cause(
 
 def test_right_and_wrong_are_never_said(dataset: Dataset, judge: Judge, told: Oracle) -> None:
     for question, item in zip(dataset.questions, ITEMS, strict=True):
-        assert told.judge(question, item.reference) == told.judge(question, item.wrong) == Verdict(Status.EXECUTED)
+        assert told.judge(question, item.reference).status is told.judge(question, item.wrong).status is Status.EXECUTED
         assert told.judge(question, item.broken).status is Status.EXECUTION_ERROR
         assert judge.judge(question, item.reference).correct
 
@@ -112,7 +114,27 @@ def test_where_all_is_told_the_judge_itself_speaks(dataset: Dataset, judge: Judg
 
 def test_a_question_without_a_reference_can_be_tried(dataset: Dataset, told: Oracle) -> None:
     unknown = replace(shop(dataset)[0], id="not in the dataset")
-    assert told.judge(unknown, "SELECT 1") == Verdict(Status.EXECUTED)
+    assert told.judge(unknown, "SELECT 1").status is Status.EXECUTED
+
+
+def test_a_result_is_known_again_in_any_order(dataset: Dataset, judge: Judge, told: Oracle) -> None:
+    question = shop(dataset)[0]
+
+    def result(sql: str) -> str | None:
+        return told.judge(question, sql).result
+
+    rows = result("SELECT name, price FROM item ORDER BY name")
+    assert rows == result("SELECT price AS cost, name FROM item ORDER BY price DESC")
+    others = [
+        "SELECT name FROM item",
+        "SELECT name, price FROM item WHERE price > 2",
+        "SELECT name, price FROM item UNION ALL SELECT name, price FROM item",
+        "SELECT name, CAST(price AS TEXT) FROM item",
+        "SELECT name, price, price FROM item",
+    ]
+    assert rows not in [result(sql) for sql in others]
+    assert result("SELECT name FROM item WHERE 0") == result("SELECT 1, 2 WHERE 0") == ""
+    assert judge.judge(question, "SELECT name FROM item").result is None  # where all is told, nothing else is
 
 
 def test_a_missing_database_is_no_verdict(dataset: Dataset, told: Oracle, tmp_path: Path) -> None:

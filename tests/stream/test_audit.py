@@ -606,7 +606,7 @@ def test_a_retrieval_has_no_place_for_anything_else(made: Made, place: Callable[
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": 2}, {"phase": "gather"}, {"position": 11}, {"question_id": "x"}, {"step": 2}, {"reads_from": 12}],
+    [{"format": 9}, {"phase": "gather"}, {"position": 11}, {"question_id": "x"}, {"step": 2}, {"reads_from": 12}],
 )
 def test_a_retrieval_is_that_of_its_step(made: Made, change: Record) -> None:
     run = made("merit")

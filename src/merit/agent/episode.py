@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from merit import prompts
+from merit.agent import agreement
 from merit.agent.method import Method
 from merit.agent.work import Work
 from merit.errors import ContextOverflow
@@ -19,8 +20,9 @@ from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
 from merit.sql import canonical
 from merit.tracing import span
-from merit.types import Demonstration, Failure, Question, QuestionId, Verdict
+from merit.types import Demonstration, Failure, FailureSubtype, FailureType, Question, QuestionId, Regime, Verdict
 
+NO_FAILURE = Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)  # of a candidate that ran, or of an answer
 _SEEDS = 1000  # more than an episode has draws, so that streams do not share theirs
 
 
@@ -78,11 +80,12 @@ class Episode:
     task: Task
     attempts: tuple[Attempt, ...]
     reflections: tuple[Reflection, ...]
+    chosen: int = -1  # which attempt stands; the last, unless candidates voted
 
     @property
     def final(self) -> Attempt:
         """The attempt that stands."""
-        return self.attempts[-1]
+        return self.attempts[self.chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,7 @@ class Agent:
     completer: Completer
     oracle: Oracle
     memory: Memory
+    regime: Regime = Regime.DENOTATION_CONFIRMED
     sampling: Sampling = field(default_factory=Sampling)
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
@@ -107,14 +111,14 @@ async def repair(agent: Agent, task: Task) -> Episode:
     verdict = await _judge(agent, task.question, draft.sql)
     attempts = [Attempt(draft.sql, draft.reply, draft.prompt_tokens, draft.output_tokens, verdict, _failure(verdict))]
     reflections: list[Reflection] = []
-    while agent.method.repairs and attempts[-1].failure is not None:
+    while unfinished(agent.method, agent.regime, agent.budget, attempts):
         if agent.method.reflects:
             reflections.append(await _reflect(agent, task, attempts))
         if spent(agent.method, agent.budget, attempts):
             break
         with span("attempt", {"merit.step": len(attempts)}):
             attempts.append(await _attempt(agent, task, attempts, reflections))
-    return Episode(task, tuple(attempts), tuple(reflections))
+    return Episode(task, tuple(attempts), tuple(reflections), chosen(agent.method, agent.regime, attempts))
 
 
 async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
@@ -124,10 +128,29 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     prompt = repair_prompt(agent.method, agent.family, task, attempts, shown, reflections, agent.demonstrations)
     reply = await _ask(agent, task, prompt, _sampling(agent, len(attempts)))
     sql = parse_sql(reply.text)
-    earlier = repeated(agent.method, sql, attempts)
+    earlier = repeated(agent.method, agent.regime, sql, attempts)
     verdict = earlier.verdict if earlier else await _judge(agent, task.question, sql)
     cost = (reply.prompt_tokens, reply.output_tokens)
     return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, earlier is not None)
+
+
+def unfinished(method: Method, regime: Regime, budget: int, attempts: Sequence[Attempt]) -> bool:
+    """Whether an episode would go on, if it could."""
+    if not method.repairs:
+        return False
+    if votes(method, regime):
+        return not agreement.decided([attempt.verdict for attempt in attempts], budget + 1 - len(attempts))
+    return attempts[-1].failure is not None
+
+
+def chosen(method: Method, regime: Regime, attempts: Sequence[Attempt]) -> int:
+    """Which attempt stands, counted from the end as -1 where it is the last."""
+    return agreement.choose([attempt.verdict for attempt in attempts]) if votes(method, regime) else -1
+
+
+def votes(method: Method, regime: Regime) -> bool:
+    """Whether candidates vote: only where nobody says what is right."""
+    return method.votes and method.repairs and regime is Regime.DBMS_ONLY
 
 
 def spent(method: Method, budget: int, attempts: Sequence[Attempt]) -> bool:
@@ -136,9 +159,9 @@ def spent(method: Method, budget: int, attempts: Sequence[Attempt]) -> bool:
     return candidates >= budget or len(attempts) > budget * method.draws
 
 
-def repeated(method: Method, sql: str, attempts: Sequence[Attempt]) -> Attempt | None:
-    """The earlier candidate that a new one says again, where the method sets such aside."""
-    if method.draws == 1:
+def repeated(method: Method, regime: Regime, sql: str, attempts: Sequence[Attempt]) -> Attempt | None:
+    """The earlier candidate that a new one says again, where the method sets such aside (and does not count votes)."""
+    if method.draws == 1 or votes(method, regime):
         return None
     said = canonical(sql)
     return next((attempt for attempt in attempts if canonical(attempt.sql) == said), None)
@@ -186,9 +209,7 @@ def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -
 
 
 def _last_failure(attempts: Sequence[Attempt]) -> Failure:
-    failure = attempts[-1].failure
-    assert failure is not None  # an attempt that did not fail is the last one
-    return failure
+    return attempts[-1].failure or NO_FAILURE  # only candidates that vote follow one that did not fail
 
 
 def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
@@ -202,7 +223,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
         step=len(attempts),
         sql=last.sql,
         failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
-        type=_last_failure(attempts).type,
+        type=(last.failure or NO_FAILURE).type,
     )
 
 

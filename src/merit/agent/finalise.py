@@ -1,20 +1,19 @@
 """What a finished episode leaves behind: at most one entry (paper, section 3.2, "Episode finalization")."""
 
-from merit.agent.episode import Attempt, Episode
+from merit.agent.agreement import is_agreed
+from merit.agent.episode import NO_FAILURE, Attempt, Episode, votes
 from merit.agent.method import Method
 from merit.memory import Entry, Grade, Provenance, with_id
-from merit.types import Failure, FailureSubtype, FailureType, Polarity, Regime
-
-_NO_FAILURE = Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)  # an answer changes nothing
+from merit.types import Polarity, Regime
 
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
     """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
     candidates = [attempt for attempt in episode.attempts if not attempt.repeat]
-    after = candidates[-1]
+    after = episode.final
     if after.verdict.satisfied and Polarity.PRECEDENT in method.writes:
-        before, failure, polarity = Attempt("", "", 0, 0, after.verdict, None), _NO_FAILURE, Polarity.PRECEDENT
-    elif len(candidates) > 1:
+        before, failure, polarity = Attempt("", "", 0, 0, after.verdict, None), NO_FAILURE, Polarity.PRECEDENT
+    elif len(candidates) > 1 and not votes(method, regime):
         before, polarity = candidates[-2], Polarity.POSITIVE if after.verdict.satisfied else Polarity.NEGATIVE
         assert before.failure is not None  # or there would be no attempt after it
         failure = before.failure
@@ -36,7 +35,7 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
         after=after.sql,
         outcome=after.verdict.status,
         outcome_error=after.verdict.error,
-        grade=Grade.CONFIRMED if regime is Regime.DENOTATION_CONFIRMED else Grade.EXECUTED,
+        grade=_grade(episode, method, regime),
         provenance=Provenance(
             run=run,
             question_id=task.question.id,
@@ -47,3 +46,10 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
         ),
     )
     return with_id(entry)
+
+
+def _grade(episode: Episode, method: Method, regime: Regime) -> Grade:
+    if regime is Regime.DENOTATION_CONFIRMED:
+        return Grade.CONFIRMED
+    agreed = votes(method, regime) and is_agreed([attempt.verdict for attempt in episode.attempts])
+    return Grade.AGREED if agreed else Grade.EXECUTED

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from merit.errors import InputError
-from merit.memory import Databases, RecallPolicy, TypeFilter
+from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.types import Polarity
 
 BOTH = frozenset({Polarity.POSITIVE, Polarity.NEGATIVE})
@@ -27,6 +27,7 @@ class Method:
     temperature: float = 0.0  # at which repairs are drawn
     greedy_first: bool = False  # the first repair is drawn at temperature 0 all the same
     draws: int = 1  # a repair may take on average; with more than 1, a candidate that came before is drawn again
+    votes: bool = False  # where nobody says what is right: draw on, and let the result that most agree on stand
     seed: int = 0  # of the draws; that of the stream, where draws depend on it
     online: bool = True  # False: reads the memory of the whole stream, so it is a control and no online method
 
@@ -60,6 +61,7 @@ RESAMPLE = Method(
     history=False,
     temperature=0.8,
     draws=3,
+    votes=True,
 )
 
 
@@ -121,7 +123,14 @@ _ALL = (
         name="precedent",
         summary="Ours: resample that also shows up to 4 confirmed answers to earlier questions, those on the same "
         "database first, and keeps every confirmed answer.",
-        recall=RecallPolicy(positives=0, negatives=0, precedents=4, database_bonus=1.0, type_filter=TypeFilter.NONE),
+        recall=RecallPolicy(
+            positives=0,
+            negatives=0,
+            type_filter=TypeFilter.NONE,
+            precedents=4,
+            database_bonus=1.0,
+            least_grade=Grade.AGREED,
+        ),
         writes=frozenset({Polarity.PRECEDENT}),
     ),
 )

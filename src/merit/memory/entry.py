@@ -22,8 +22,12 @@ class Grade(StrEnum):
 
     CONFIRMED = "confirmed"  # an oracle or a person said so
     TESTED = "tested"
-    AGREED = "agreed"
+    AGREED = "agreed"  # most of several candidates gave the same rows
     EXECUTED = "executed"  # it ran; nothing more is known
+
+    def at_least(self, other: "Grade") -> bool:
+        """Whether this is as sure as another one, or surer."""
+        return list(Grade).index(self) <= list(Grade).index(other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from merit.memory import snapshot
 from merit.memory.entry import Entry, checked, says_the_same, with_id
 from merit.memory.policy import Cue, Recall, RecallPolicy
 from merit.memory.recall import Catalogue, recall
-from merit.memory.segment import Segment
+from merit.memory.segment import Bucket, Segment
 from merit.memory.store import MemoryStore, Tombstone
 from merit.memory.vectors import Matrix, Vectors, rows_in
 from merit.models import Encoder, unit_vectors
-from merit.types import FailureType, Polarity
+from merit.types import Polarity
 
 _log = logging.getLogger(__name__)
 _ENCODED_AT_ONCE = 256
@@ -35,7 +35,7 @@ class Memory:
         self._encoder = encoder
         self._store = MemoryStore(folder)
         self._index = folder / "index" if keep_index else None
-        self._segments: dict[tuple[Polarity, FailureType], Segment] = {}
+        self._segments: dict[Bucket, Segment] = {}
         self._places: dict[str, tuple[Segment, int]] = {}
         self._questions: dict[str, int] = {}  # by its id as text: 7 and "7" are one question
         self._databases: dict[str, int] = {}
@@ -208,10 +208,9 @@ class Memory:
         self._questions = {identity: code for code, identity in enumerate(found.questions)}
         self._databases = {db_id: code for code, db_id in enumerate(found.databases)}
         for name, arrays in found.segments.items():
-            polarity, _, kind = name.partition("-")
             rows = len(arrays["offsets"])
             kept = rows if self._has_vectors(found, name, rows) else 0
-            segment = self._new_segment(Polarity(polarity), FailureType(kind), kept)
+            segment = self._new_segment(snapshot.bucket_named(name), kept)
             segment.restore(arrays)
             self._places.update((identity, (segment, row)) for row, identity in enumerate(segment.ids))
             if segment.vectors is not None and segment.vectors.count < rows:
@@ -257,19 +256,19 @@ class Memory:
         segment.add(entry.id, offset, source.position, question, database, entry.lexical_text(), vector)
 
     def _segment(self, entry: Entry) -> Segment:
-        key = (entry.polarity, entry.type)
-        return self._segments.get(key) or self._new_segment(*key, 0)
+        bucket = (entry.polarity, entry.type, entry.grade)
+        return self._segments.get(bucket) or self._new_segment(bucket, 0)
 
-    def _new_segment(self, polarity: Polarity, kind: FailureType, vectors_kept: int) -> Segment:
+    def _new_segment(self, bucket: Bucket, vectors_kept: int) -> Segment:
         vectors = None
         if self._encoder is not None:
             identity = self._encoder.identity
             path = None
             if self._index is not None:
-                path = snapshot.vector_path(self._index, identity, f"{polarity}-{kind}")
+                path = snapshot.vector_path(self._index, identity, snapshot.segment_name(bucket))
                 path.parent.mkdir(parents=True, exist_ok=True)
             vectors = Vectors(path, identity.dimension, vectors_kept)
-        segment = self._segments[polarity, kind] = Segment(polarity, kind, vectors)
+        segment = self._segments[bucket] = Segment(bucket, vectors)
         return segment
 
     def _encode(self, texts: list[str]) -> Matrix:
@@ -293,7 +292,7 @@ class Memory:
                 segment.vectors.flush()
         encoder = self._encoder.identity if self._encoder else None
         covered = {p: snapshot.cover(self._store, p, self._bytes[p], self._lines[p]) for p in Polarity}
-        dumped = {snapshot.segment_name(segment): segment.dump() for segment in self._segments.values()}
+        dumped = {snapshot.segment_name(bucket): segment.dump() for bucket, segment in self._segments.items()}
         state = snapshot.Snapshot(encoder, covered, list(self._questions), list(self._databases), dumped)
         snapshot.save(index, state)
         self._saved = True

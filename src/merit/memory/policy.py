@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from merit.memory.entry import Entry
+from merit.memory.entry import Entry, Grade
 from merit.types import FailureType, Polarity, QuestionId
 
 # Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
@@ -41,6 +41,7 @@ class RecallPolicy:
     dense_weight: float = 0.75  # the lexical channel has the rest; one channel alone ranks by itself
     databases: Databases = Databases.ANY
     random_seed: int | None = None  # draw at random instead of ranking
+    least_grade: Grade = Grade.EXECUTED  # what is less sure is kept, but not recalled until it is confirmed
     precedents: int = 0  # confirmed answers, of whatever failure type
     database_bonus: float = 0.0  # for precedents of the current database: 1 puts them before all others
 
@@ -100,7 +101,7 @@ class PoolReport:
 
     polarity: Polarity | None  # None where confirmed changes and failed directions share the pool
     stored: int  # entries of the polarity
-    legal: int  # after the causal and database checks
+    legal: int  # after the checks of cause, database and grade
     same_type: int  # of those
     typed: bool  # whether the pool was narrowed to the type
     fallback: bool  # whether it would have been, with more entries of the type

@@ -128,7 +128,8 @@ def _recall_from(
 ) -> PoolReport:
     takes = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
     segments = [s for s in catalogue.segments if s.count and s.polarity in takes]
-    shares = [_share(segment, catalogue, cue, policy) for segment in segments]
+    trusted = [segment for segment in segments if segment.grade.at_least(policy.least_grade)]
+    shares = [_share(segment, catalogue, cue, policy) for segment in trusted]
     same_type = [share for share in shares if share.segment.type is cue.type]
     enough = sum(share.size for share in same_type) >= policy.typed_threshold
     filters = policy.type_filter is TypeFilter.HARD or (

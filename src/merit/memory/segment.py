@@ -1,4 +1,4 @@
-"""One bucket of memory, a polarity and a failure type: rows in columns, their postings, their vectors."""
+"""One bucket of memory, a polarity, a failure type and a grade: rows in columns, their postings, their vectors."""
 
 from array import array
 from collections.abc import Mapping
@@ -6,19 +6,20 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from merit.memory.entry import Grade
 from merit.memory.lexical import Mask, Postings
 from merit.memory.vectors import Matrix, Vectors
 from merit.types import FailureType, Polarity
 
 Longs = npt.NDArray[np.int64]
+Bucket = tuple[Polarity, FailureType, Grade]
 
 
 class Segment:
-    """The committed entries of one polarity and type."""
+    """The committed entries of one polarity, type and grade."""
 
-    def __init__(self, polarity: Polarity, kind: FailureType, vectors: Vectors | None) -> None:
-        self.polarity = polarity
-        self.type = kind
+    def __init__(self, bucket: Bucket, vectors: Vectors | None) -> None:
+        self.polarity, self.type, self.grade = bucket
         self.ids: list[str] = []
         self.offsets = array("q")  # of each entry's line
         self.postings = Postings()

@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.segment import Segment
+from merit.memory.entry import Grade
+from merit.memory.segment import Bucket
 from merit.memory.store import MemoryStore
 from merit.models import EncoderIdentity
-from merit.types import Polarity
+from merit.types import FailureType, Polarity
 
-FORMAT = 1
+FORMAT = 2
 _HEADER = "index.json"
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 
@@ -47,9 +48,15 @@ class Snapshot:
     segments: Mapping[str, Arrays]  # by segment name
 
 
-def segment_name(segment: Segment) -> str:
+def segment_name(bucket: Bucket) -> str:
     """The name of a segment's files."""
-    return f"{segment.polarity}-{segment.type}"
+    return "-".join(bucket)
+
+
+def bucket_named(name: str) -> Bucket:
+    """The bucket of a segment's files."""
+    polarity, kind, grade = name.split("-")
+    return Polarity(polarity), FailureType(kind), Grade(grade)
 
 
 def vector_path(index: Path, identity: EncoderIdentity, name: str) -> Path:

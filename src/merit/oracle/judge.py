@@ -1,5 +1,6 @@
 """The judge: is this SQL right? The agent knows it as `Oracle` and sees nothing of it but verdicts."""
 
+import hashlib
 import threading
 import time
 from collections import Counter
@@ -13,7 +14,7 @@ from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore, encode
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import Error, Limits, Rows, Sandbox, Timeout
+from merit.sql import Error, Limits, Row, Rows, Sandbox, Timeout
 from merit.types import Cause, Question, QuestionId, Status, Verdict
 
 _CORRECT = Verdict(Status.CORRECT)
@@ -73,7 +74,7 @@ class Judge:
             return _failed(result, database)
         if isinstance(result, Timeout):
             return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
-        return Verdict(Status.EXECUTED)
+        return Verdict(Status.EXECUTED, result=_fingerprint(result.rows))
 
     def unjudgeable(self, questions: Iterable[Question]) -> dict[QuestionId, str]:
         """Questions whose own reference fails, with the reason; computes every reference on the way."""
@@ -134,6 +135,14 @@ class Judge:
         with self._lock:
             self._kills[content] += 1
             self._new_kills[content] += 1
+
+
+def _fingerprint(rows: list[Row]) -> str:
+    """The same for the same rows in any order of rows and columns; empty for no rows."""
+    if not rows:
+        return ""
+    columns = sorted(zip(*rows, strict=True), key=lambda column: sorted(map(repr, column)))
+    return hashlib.sha256(repr(sorted(map(repr, zip(*columns, strict=True)))).encode()).hexdigest()[:16]
 
 
 def _too_long(sql: str) -> Verdict:

@@ -12,31 +12,32 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from merit.agent import METHODS, Attempt, Draft, Method, finalise, find_method
-from merit.agent.episode import Shown, cue_of, reflection_prompt, repair_prompt, repeated, spent
+from merit.agent import Attempt, Draft, Method, finalise
+from merit.agent.episode import (
+    NO_FAILURE,
+    Shown,
+    chosen,
+    cue_of,
+    reflection_prompt,
+    repair_prompt,
+    repeated,
+    spent,
+    unfinished,
+)
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
 from merit.models import Encoder
 from merit.oracle import Judge, under
-from merit.prompts import parse_reflection, parse_sql, templates_hash
-from merit.reading import parse_json, read_text
-from merit.stream.accounting import account, check_arithmetic
+from merit.prompts import parse_reflection, parse_sql
+from merit.reading import parse_json
 from merit.stream.causal import Occasion, check_recall, same_ranking
-from merit.stream.folder import (
-    METRICS,
-    PREDICTIONS,
-    RETRIEVALS,
-    TRAJECTORIES,
-    RunView,
-    json_text,
-    memory_file,
-    read_lines,
-)
+from merit.stream.claims import check_identity, check_metrics, check_predictions
+from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
 from merit.stream.order import stream_order
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
-from merit.stream.turn import Phase, Turn, pool_records, prediction_line, recall_line, to_json, turn_line
+from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
 from merit.types import Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
 
 
@@ -56,7 +57,7 @@ class Report:
 
 def audit_run(view: RunView, *, encoder: Encoder | None = None, judge: Judge | None = None) -> Report:
     """Derive a run again; an `encoder` lets every recall be ranked again, a `judge` every attempt be judged again."""
-    _check_identity(view)
+    check_identity(view)
     with ExitStack() as stack:
         memory = None
         if view.method.recall is not None and (encoder is not None or not view.method.encodes):
@@ -65,8 +66,8 @@ def audit_run(view: RunView, *, encoder: Encoder | None = None, judge: Judge | N
             memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
         replay = _Replay(view, Regime(view.identity["regime"]), memory, judge)
         replay.run()
-    _check_predictions(view)
-    _check_metrics(view, replay.regime)
+    check_predictions(view)
+    check_metrics(view, replay.regime)
     replay.report.ranked, replay.report.judged = memory is not None, judge is not None
     return replay.report
 
@@ -125,13 +126,15 @@ class _Replay:
             at = f"{where}, attempt {step}"
             self._check_verdict(attempt, planned, at)
             self._check_repeat(attempt, attempts[:step], method, at)
-            goes_on = method.repairs and attempt.failure is not None
-            goes_on = goes_on and not spent(method, budget, attempts[: step + 1])
+            so_far = attempts[: step + 1]
+            goes_on = unfinished(method, self.regime, budget, so_far) and not spent(method, budget, so_far)
             if goes_on == (step == len(attempts) - 1):
                 raise AuditFailed(f"{at}: the episode should {'go on' if goes_on else 'end'} here")
             if step:
                 self._check_repair(turn, planned, step, method, recalls, at)
         self._check_reflections(turn, planned, method, where)
+        if turn.episode.chosen != chosen(method, self.regime, attempts):
+            raise AuditFailed(f"{where}: another attempt than the one recorded should stand")
         if (turn.initial_correct, turn.final_correct) != self._right(turn):
             raise AuditFailed(f"{where}: what is recorded as right is not what the verdicts say")
         if turn.recalls != (len(attempts) - 1 if method.recall is not None else 0):
@@ -164,7 +167,7 @@ class _Replay:
         self.report.attempts += 1
 
     def _check_repeat(self, attempt: Attempt, before: Sequence[Attempt], method: Method, at: str) -> None:
-        earlier = repeated(method, attempt.sql, before) if before else None
+        earlier = repeated(method, self.regime, attempt.sql, before) if before else None
         if attempt.repeat != (earlier is not None):
             raise AuditFailed(f"{at}: {'repeats no' if attempt.repeat else 'repeats an'} earlier candidate")
         if earlier is not None and earlier.verdict != attempt.verdict:
@@ -244,56 +247,4 @@ class _Replay:
 
 
 def _type(attempts: Sequence[Attempt]) -> FailureType:
-    failure = attempts[-1].failure
-    assert failure is not None  # or there would be no attempt after it
-    return failure.type
-
-
-def _check_identity(view: RunView) -> None:
-    """What the manifest says must fit what this merit knows and what the folder holds."""
-    identity, method = view.identity, view.method
-    wrong = None
-    if identity["prompts"]["sha256"] != templates_hash():
-        wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
-    elif _known(method.name) and find_method(method.name).seeded(identity["seed"]) != method:
-        wrong = f"the method {method.name} is another one in this merit"
-    elif identity["dataset"]["questions"] != len(view.questions):
-        wrong = f"{identity['dataset']['questions']} questions, but the stream has {len(view.questions)}"
-    elif (identity["encoder"] is None) == method.encodes:
-        wrong = f"the method {method.name} should have {'an' if method.encodes else 'no'} encoder"
-    elif len(identity["demonstrations"]) != method.demonstrations:
-        wrong = f"the method {method.name} should have {method.demonstrations} examples"
-    if wrong:
-        raise AuditFailed(f"{view.path}: {wrong}")
-
-
-def _known(name: str) -> bool:
-    return name.partition(":")[0] in METHODS
-
-
-def _check_predictions(view: RunView) -> None:
-    expected = [prediction_line(turn) for turn in view.turns if turn.phase is Phase.ANSWER]
-    path = view.path / PREDICTIONS
-    found = read_lines(path)
-    for number, (line, wanted) in enumerate(zip(found, expected, strict=False), 1):
-        if line != wanted:
-            raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
-    if len(found) != len(expected):
-        raise AuditFailed(f"{path}: {len(found)} lines for {len(expected)} answered questions")
-
-
-def _check_metrics(view: RunView, regime: Regime) -> None:
-    path = view.path / METRICS
-    if not path.is_file():
-        raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
-    found = account(view.turns, view.method)
-    check_arithmetic(found, view.method, regime, view.identity["budget"])
-    if read_text(path) == json_text(found):
-        return
-    recorded = parse_json(read_text(path), path)
-    names = sorted({*found, *recorded}) if isinstance(recorded, dict) else []
-    for name in names:
-        if to_json(found.get(name)) != to_json(recorded.get(name)):
-            says = f"{name} is {recorded.get(name)!r}, but the trajectories give {found.get(name)!r}"
-            raise AuditFailed(f"{path}: {says}")
-    raise AuditFailed(f"{path}: is not what a run writes")
+    return (attempts[-1].failure or NO_FAILURE).type

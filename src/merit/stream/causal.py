@@ -103,6 +103,8 @@ def illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:
         return "it was learned on the same database"
     if policy.databases is Databases.SAME and source.db_id != task.question.db_id:
         return "it was learned on another database"
+    if not entry.grade.at_least(policy.least_grade):
+        return f"it is in quarantine: {entry.grade}, and at least {policy.least_grade} is wanted"
     return None
 
 

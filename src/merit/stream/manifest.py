@@ -14,7 +14,7 @@ from typing import Any
 from merit import __version__
 from merit.agent import Method
 from merit.errors import InputError, RunUnusable
-from merit.memory import Databases, RecallPolicy, TypeFilter
+from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_fields, parse_json, read_text
 from merit.types import Polarity, Regime
 
@@ -51,6 +51,7 @@ _METHOD: dict[str, type] = {
     "temperature": float,
     "greedy_first": bool,
     "draws": int,
+    "votes": bool,
     "seed": int,
     "online": bool,
 }
@@ -94,8 +95,8 @@ def method_of(identity: Mapping[str, Any], where: str) -> Method:
     try:
         policy = record.pop("recall")
         if policy is not None:
-            kinds = {"type_filter": TypeFilter(policy["type_filter"]), "databases": Databases(policy["databases"])}
-            policy = RecallPolicy(**{**policy, **kinds})
+            kinds = {"type_filter": TypeFilter, "databases": Databases, "least_grade": Grade}
+            policy = RecallPolicy(**{**policy, **{name: kind(policy[name]) for name, kind in kinds.items()}})
         writes = frozenset(Polarity(polarity) for polarity in record.pop("writes"))
         return Method(recall=policy, writes=writes, **record)
     except (KeyError, TypeError, ValueError) as error:

@@ -60,6 +60,7 @@ def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
         completer=setup.completer,
         oracle=under(setup.regime, setup.judge),
         memory=memory,
+        regime=setup.regime,
         sampling=setup.sampling,
         demonstrations=setup.demonstrations,
     )

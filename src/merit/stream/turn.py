@@ -12,7 +12,7 @@ from merit.memory import Recall
 from merit.reading import check_fields
 from merit.types import Cause, Failure, FailureSubtype, FailureType, Question, QuestionId, Status, Verdict
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Phase(StrEnum):
@@ -58,6 +58,7 @@ def turn_line(turn: Turn, run: str) -> str:
             "final_correct": turn.final_correct,
             "entry": turn.entry,
             "recalls": turn.recalls,
+            "chosen": turn.episode.chosen,
             "attempts": [_attempt_record(attempt) for attempt in turn.episode.attempts],
             "reflections": [asdict(reflection) for reflection in turn.episode.reflections],
         }
@@ -124,6 +125,7 @@ def _attempt_record(attempt: Attempt) -> dict[str, Any]:
         "status": verdict.status,
         "error": verdict.error,
         "cause": verdict.cause,
+        "result": verdict.result,
         "type": failure.type if failure else None,
         "subtype": failure.subtype if failure else None,
         "repeat": attempt.repeat,
@@ -139,6 +141,7 @@ _TURN_FIELDS: dict[str, type] = {
     "final_correct": bool,
     "entry": object,
     "recalls": int,
+    "chosen": int,
     "attempts": list,
     "reflections": list,
 }
@@ -149,6 +152,7 @@ _ATTEMPT_FIELDS: dict[str, type] = {
     "status": str,
     "error": object,
     "cause": object,
+    "result": object,
     "type": object,
     "subtype": object,
     "repeat": bool,
@@ -174,14 +178,16 @@ def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where
         raise InputError(f"{where}: a turn without an attempt")
     if not isinstance(record["entry"], str | None):
         raise InputError(f"{where}: the field 'entry' cannot be {record['entry']!r}")
-    episode = Episode(task, attempts, reflections)
+    if not -1 <= record["chosen"] < len(attempts):
+        raise InputError(f"{where}: the field 'chosen' cannot be {record['chosen']}")
+    episode = Episode(task, attempts, reflections, record["chosen"])
     correct = (record["initial_correct"], record["final_correct"])
     return Turn(phase, episode, record["entry"], *correct, record["recalls"])
 
 
 def _attempt(record: Any, where: str) -> Attempt:
     check_fields(record, _ATTEMPT_FIELDS, where)
-    for name in ("error", "cause", "type", "subtype", "prompt_sha256"):
+    for name in ("error", "cause", "result", "type", "subtype", "prompt_sha256"):
         if not isinstance(record[name], str | None):
             raise InputError(f"{where}: the field {name!r} cannot be {record[name]!r}")
     failure = None
@@ -193,7 +199,7 @@ def _attempt(record: Any, where: str) -> Attempt:
         reply=record["reply"],
         prompt_tokens=record["prompt_tokens"],
         output_tokens=record["output_tokens"],
-        verdict=Verdict(Status(record["status"]), record["error"], cause),
+        verdict=Verdict(Status(record["status"]), record["error"], cause, record["result"]),
         failure=failure,
         prompt_sha256=record["prompt_sha256"],
         repeat=record["repeat"],

@@ -1,0 +1,62 @@
+"""What a run's manifest, predictions and metrics claim, held against its turns and this merit."""
+
+from merit.agent import METHODS, find_method
+from merit.errors import AuditFailed
+from merit.prompts import templates_hash
+from merit.reading import parse_json, read_text
+from merit.stream.accounting import account, check_arithmetic
+from merit.stream.folder import METRICS, PREDICTIONS, RunView, json_text, read_lines
+from merit.stream.turn import Phase, prediction_line, to_json
+from merit.types import Regime
+
+
+def check_identity(view: RunView) -> None:
+    """What the manifest says must fit what this merit knows and what the folder holds."""
+    identity, method = view.identity, view.method
+    wrong = None
+    if identity["prompts"]["sha256"] != templates_hash():
+        wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
+    elif _known(method.name) and find_method(method.name).seeded(identity["seed"]) != method:
+        wrong = f"the method {method.name} is another one in this merit"
+    elif identity["dataset"]["questions"] != len(view.questions):
+        wrong = f"{identity['dataset']['questions']} questions, but the stream has {len(view.questions)}"
+    elif (identity["encoder"] is None) == method.encodes:
+        wrong = f"the method {method.name} should have {'an' if method.encodes else 'no'} encoder"
+    elif len(identity["demonstrations"]) != method.demonstrations:
+        wrong = f"the method {method.name} should have {method.demonstrations} examples"
+    if wrong:
+        raise AuditFailed(f"{view.path}: {wrong}")
+
+
+def _known(name: str) -> bool:
+    return name.partition(":")[0] in METHODS
+
+
+def check_predictions(view: RunView) -> None:
+    """Every final SQL, and no other."""
+    expected = [prediction_line(turn) for turn in view.turns if turn.phase is Phase.ANSWER]
+    path = view.path / PREDICTIONS
+    found = read_lines(path)
+    for number, (line, wanted) in enumerate(zip(found, expected, strict=False), 1):
+        if line != wanted:
+            raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
+    if len(found) != len(expected):
+        raise AuditFailed(f"{path}: {len(found)} lines for {len(expected)} answered questions")
+
+
+def check_metrics(view: RunView, regime: Regime) -> None:
+    """Every number, counted again."""
+    path = view.path / METRICS
+    if not path.is_file():
+        raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
+    found = account(view.turns, view.method)
+    check_arithmetic(found, view.method, regime, view.identity["budget"])
+    if read_text(path) == json_text(found):
+        return
+    recorded = parse_json(read_text(path), path)
+    names = sorted({*found, *recorded}) if isinstance(recorded, dict) else []
+    for name in names:
+        if to_json(found.get(name)) != to_json(recorded.get(name)):
+            says = f"{name} is {recorded.get(name)!r}, but the trajectories give {found.get(name)!r}"
+            raise AuditFailed(f"{path}: {says}")
+    raise AuditFailed(f"{path}: is not what a run writes")

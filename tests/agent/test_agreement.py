@@ -1,0 +1,55 @@
+"""Where nobody says what is right: which candidate stands, and when that is settled."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from merit.agent.agreement import choose, decided, is_agreed
+from merit.types import Status, Verdict
+
+FAILED = Verdict(Status.EXECUTION_ERROR, "no such table: t")
+
+
+def ran(results: str) -> list[Verdict]:
+    """A candidate for each letter: `-` failed, `0` gave no rows, others gave the rows of that name."""
+    given = {"-": FAILED, "0": Verdict(Status.EXECUTED, result="")}
+    return [given.get(letter) or Verdict(Status.EXECUTED, result=letter) for letter in results]
+
+
+@pytest.mark.parametrize(
+    ("results", "stands"),
+    [
+        ("a", 0),
+        ("ab", 0),  # nobody agrees: the first answer
+        ("abb", 1),
+        ("abab", 0),
+        ("baab", 0),  # of equally large groups, the one that came first
+        ("-a-", 1),  # what failed has no vote
+        ("---", 2),
+        ("00a", 2),  # rows before no rows
+        ("-00", 1),
+    ],
+)
+def test_the_first_of_the_largest_group_stands(results: str, stands: int) -> None:
+    assert choose(ran(results)) == stands
+
+
+@given(st.text("abc0-", min_size=1, max_size=4), st.integers(0, 3))
+def test_it_is_settled_exactly_when_nothing_could_change_it(results: str, left: int) -> None:
+    now = ran(results)[choose(ran(results))]
+    endings = ["".join(more) for more in itertools.product("abcde0-", repeat=left)]
+    after = [choose(ran(results + ending)) for ending in endings]
+    could_change = any(ran(results + ending)[at] != now for ending, at in zip(endings, after, strict=True))
+    if decided(ran(results), left):
+        assert not could_change
+    elif now is not FAILED and now.result:  # being careful where nothing gave rows yet costs a draw, never an answer
+        assert could_change
+
+
+@pytest.mark.parametrize(
+    ("results", "agreed"), [("a", False), ("aa", True), ("ab", False), ("aab", True), ("aabbc", False), ("a--", False), ("aa--", True), ("--", False)]
+)  # fmt: skip
+def test_agreement_takes_two_and_half_of_all(results: str, agreed: bool) -> None:
+    assert is_agreed(ran(results)) == agreed
