@@ -1,1 +1,9 @@
 """Reads finished runs: tables, statistics, figures and pages. It never changes a run."""
+
+from merit.report.cost import Prices
+from merit.report.figure import Figure, Series, Shape
+from merit.report.group import Group
+from merit.report.report import Report, build
+from merit.report.table import Cell, Column, Mark, Table
+
+__all__ = ["Cell", "Column", "Figure", "Group", "Mark", "Prices", "Report", "Series", "Shape", "Table", "build"]
