@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from merit.agent import Method
-from merit.report.cells import NOTHING, Row, count, lead, signed, spread, words
+from merit.report.cells import NOTHING, Row, count, lead, number, signed, spread, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group
 from merit.report.names import ABLATIONS, method_label
@@ -28,7 +28,7 @@ def main_table(groups: Sequence[Group]) -> Table:
         mine = [_accuracy_row(group, method) for method in methods]
         for row, method in zip(mine, methods, strict=True):
             runs = group.of(method.name)
-            row["initial"], _ = spread([mean([run.initial_accuracy for run in runs])])
+            row["initial"] = number(mean([run.initial_accuracy for run in runs]))
             row["delta"] = signed(mean([run.accuracy - run.initial_accuracy for run in runs]))
         lead(mine, "accuracy", [method.online for method in methods])
         rows += mine
