@@ -43,7 +43,7 @@ def policy(live: bool) -> str:
         f"script-src {_hash(script())}",
         f"style-src {_hash(_part('page.css'))}",
         "img-src data:",
-        f"connect-src {"'self'" if live else "'none'"}",
+        "connect-src 'self'" if live else "connect-src 'none'",
         "base-uri 'none'",
         "form-action 'none'",
     ]

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 from merit import __version__
 from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
-from merit.report.figure import Figure
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
-from merit.report.table import Table
+from merit.report.report import Report
 from merit.stream import RunView
 from merit.stream.turn import to_json
 from merit.types import FailureType
@@ -25,19 +24,7 @@ _LEVEL = 6
 _BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by side
 
 
-class Content(Protocol):
-    """What a page shows of a report."""
-
-    @property
-    def tables(self) -> Sequence[Table]:
-        """In the order of the page."""
-
-    @property
-    def figures(self) -> Sequence[Figure]:
-        """In the order of the page."""
-
-
-def write_page(report: Content, runs: Sequence[RunView], path: Path) -> None:
+def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
     """Write the page of a report and its runs; the same input gives the same bytes."""
     named: dict[str, RunView] = {}
     for view in runs:
@@ -54,7 +41,7 @@ def write_page(report: Content, runs: Sequence[RunView], path: Path) -> None:
         raise InputError(f"{path}: cannot be written ({error.strerror}); name a file in a folder that is there") from None
 
 
-def _write_data(file: BinaryIO, report: Content, named: Mapping[str, RunView]) -> None:
+def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
     records = [run_record(view.manifest, view.path, identity) for identity, view in named.items()]
     _write_chunk(file, "overview", [to_json(overview(report, records))])
     streams = {stream_key(view.manifest): view.questions for view in named.values()}
@@ -68,13 +55,14 @@ def _write_data(file: BinaryIO, report: Content, named: Mapping[str, RunView]) -
     _write_chunk(file, "index", [to_json(index)])
 
 
-def overview(report: Content, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def overview(report: Report, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What the page shows first, and what prompts are made of."""
     return {
         "format": FORMAT,
         "merit": __version__,
         "tables": [asdict(table) for table in report.tables],
         "figures": [asdict(figure) for figure in report.figures],
+        "notes": [*report.refused, *report.notes],
         "runs": list(runs),
         "types": list(FailureType),
         "evidence": {family.name: family.evidence for family in (SPIDER, BIRD)},

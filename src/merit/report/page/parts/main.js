@@ -62,6 +62,7 @@ function heroOf(about) {
   return h("header", { class: "hero" },
     h("h1", { tabindex: "-1" }, names.join(", ") || "No runs yet"),
     h("p", { class: "lede" }, facts.map(([number, name]) => count(number, name)).join(" · "), models.length ? ` · ${models.join(", ")}` : ""),
+    about.notes.length ? onDemand(`${count(about.notes.length, "note")} on what is compared and what is left out`, () => h("ul", { class: "notes" }, about.notes.map((note) => h("li", {}, note))), { class: "noted" }) : null,
     h("p", { class: "actions" }, h("a", { class: "button", href: "#/episodes" }, "Explore episodes")));
 }
 
