@@ -9,14 +9,14 @@ from merit.reading import parse_json, read_text
 from merit.report.accuracy import DATASET, abouts
 from merit.report.cells import Row, lead, number, words
 from merit.report.group import Group, Scored
-from merit.report.names import method_label
+from merit.report.names import ABLATIONS, method_label
 from merit.report.statistics import mean
 from merit.report.table import Column, Table
 from merit.stream.folder import TIMINGS
 
 _LEADERS = (
-    "Bold and underlined are the best and the second within a dataset and metric; methods that are not online, or "
-    "repair nothing, take no part in that."
+    "Bold and underlined are the best and the second within a dataset and metric; ablations and methods that are not "
+    "online, or repair nothing, take no part in that."
 )
 
 
@@ -131,7 +131,7 @@ def _rows(group: Group, measures: dict[str, tuple[Callable[[Scored], Any], int]]
 
 
 def _eligible(group: Group) -> list[bool]:
-    return [method.online and method.repairs for method in group.methods]
+    return [m.online and m.repairs and m.name not in ABLATIONS for m in group.methods]
 
 
 def _steps(run: Scored) -> float:

@@ -56,8 +56,8 @@ def steps_table(groups: Sequence[Group]) -> Table:
     columns = (
         DATASET,
         Column("method", "Method", numeric=False),
-        *(Column(f"step_{step}", str(step), note=f"repaired by repair {step}") for step in range(1, budget + 1)),
-        Column("all", "All", note="Rep."),
+        *(Column(f"step_{step}", str(step)) for step in range(1, budget + 1)),
+        Column("all", "All", note="repaired at any step"),
     )
     note = f"Questions that came right at each repair step, means over seeds. {abouts(groups)}"
     return Table("steps", "Repairs by step", note, columns, tuple(rows))

@@ -133,8 +133,7 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
         for group in groups:
             if group.shared == run.shared and encoder in (None, group.encoder) and (why := group.add(run)):
                 said[why] = None
-    groups.sort(key=lambda one: -sum(map(len, one.runs.values())))  # stable: the fullest first
-    groups.sort(key=lambda one: list(_datasets(groups)).index(_dataset(one)))
+    groups.sort(key=lambda one: (_place(_dataset(one)), -sum(map(len, one.runs.values()))))  # the fullest first
     _label(groups)
     return groups, list(_apart(groups)), list(said)
 
@@ -154,7 +153,7 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
 
 def _label(groups: Sequence[Group]) -> None:
     """Name groups by their dataset and, where one has several, by what they differ in."""
-    for dataset in _datasets(groups):
+    for dataset in {_dataset(group) for group in groups}:
         mine = [group for group in groups if _dataset(group) == dataset]
         fields = [dict(_flat({**group.shared, "encoder": group.encoder})) for group in mine]
         labels = [dataset_label(dataset)] * len(mine)
@@ -168,8 +167,8 @@ def _label(groups: Sequence[Group]) -> None:
             group.label = label
 
 
-def _datasets(groups: Sequence[Group]) -> dict[str, None]:
-    return dict.fromkeys(sorted({_dataset(group) for group in groups}, key=lambda name: (name != "spider", name)))
+def _place(dataset: str) -> tuple[bool, str]:
+    return dataset != "spider", dataset  # the paper's first, then by name
 
 
 def _dataset(group: Group) -> str:

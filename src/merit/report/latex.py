@@ -1,5 +1,6 @@
 r"""Tables as LaTeX with booktabs, ready to paste; needs \usepackage{booktabs} and, for wide ones, graphicx."""
 
+import re
 from itertools import groupby
 
 from merit.report.report import Report
@@ -16,13 +17,14 @@ _SIGNS = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
     "[": "{[}",  # after a line's end it would be read as a distance
     "±": r"$\pm$",
     "Δ": r"$\Delta$",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
 }
+_MINUS = re.compile(r"(?<![\w-])-(?=\d)")  # a hyphen is too short for one
 _WIDE = 5  # columns that still fit into one of a page
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
@@ -86,7 +88,7 @@ def _meanings(columns: list[Column]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return _MARKS[cell.mark] % escape(cell.text)
+    return _MARKS[cell.mark] % _MINUS.sub("$-$", escape(cell.text))
 
 
 def _line(cells: list[str]) -> str:

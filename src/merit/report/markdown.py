@@ -1,8 +1,12 @@
 """Tables as Markdown, for people."""
 
+import re
+
 from merit.report.report import Report
 from merit.report.table import Cell, Mark, Table
 
+_SIGNS = re.compile(r"[\\|*<>`]|(?<!\w)_|_(?!\w)|\](?=\()")  # an underscore inside a name means nothing anyway
+_SPELLED = {"<": "&lt;", ">": "&gt;"}
 _MARKS = {Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>", None: "{}"}
 
 
@@ -37,6 +41,5 @@ def _cell(cell: Cell) -> str:
 
 def _plain(text: str) -> str:
     """A text that means nothing to Markdown."""
-    for sign in "\\|*_<>`[]":
-        text = text.replace(sign, {"<": "&lt;", ">": "&gt;"}.get(sign, f"\\{sign}"))
+    text = _SIGNS.sub(lambda sign: _SPELLED.get(sign[0], f"\\{sign[0]}"), text)
     return " ".join(text.split())

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
 from merit.report.accuracy import DATASET, abouts
-from merit.report.cells import Row, count, interval, number, signed, words
+from merit.report.cells import Row, count, interval, signed, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group
 from merit.report.names import method_label
 from merit.report.statistics import INTERVAL_NOTE, bootstrap, mcnemar, mean
-from merit.report.table import Column, Table
+from merit.report.table import Cell, Column, Table
 from merit.types import QuestionId
 
 Outcomes = dict[int, dict[QuestionId, bool]]  # by seed: whether a question was right at last
@@ -79,7 +79,7 @@ def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
                     "seed": count(seed),
                     "wins": count(wins),
                     "losses": count(losses),
-                    "p": number(mcnemar(wins, losses), 4),
+                    "p": _p_value(mcnemar(wins, losses)),
                     "questions": count(len(both)),
                 }
             )
@@ -146,6 +146,10 @@ def _outcomes(group: Group, method: Method) -> Outcomes:
 
 def _name(groups: Sequence[Group], against: str) -> str:
     return next((method_label(m) for group in groups for m in group.methods if m.name == against), against)
+
+
+def _p_value(value: float) -> Cell:
+    return Cell(value, f"{value:.4f}" if value >= 0.00005 else "<0.0001")
 
 
 def _float(value: object) -> float:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which people of any colour vision can tell apart, then again with another line.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINES = ("-", "--", ":")
-_SETTINGS: dict[str, Any] = {
+_SETTINGS: Any = {
     "svg.hashsalt": "merit",  # ids in an SVG come from this and nothing else
     "svg.fonttype": "none",  # text stays text
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere
@@ -30,7 +30,9 @@ def draw(figure: Figure) -> dict[str, bytes]:
     import matplotlib as mpl  # loaded only where a figure is drawn: it takes a second
     from matplotlib.figure import Figure as Canvas
 
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context():
+        mpl.rcdefaults()  # whatever this machine's own settings are
+        mpl.rcParams.update(_SETTINGS)
         canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
         axes = canvas.subplots()
         draws = {Shape.LINE: _lines, Shape.BAR: _bars, Shape.POINTS: _points}[figure.shape]

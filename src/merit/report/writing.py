@@ -7,14 +7,16 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from merit.errors import InputError
+from merit.errors import InputError, MeritError
+from merit.reading import parse_json, read_text
 from merit.report.latex import latex, latex_report
 from merit.report.markdown import markdown, markdown_report
 from merit.report.plot import draw
 from merit.report.report import Report
 from merit.report.table import Table
 
-TABLES, FIGURES = "tables", "figures"
+TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
+_TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
@@ -22,7 +24,7 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     files: dict[str, str | bytes] = {
         "report.md": markdown_report(report, FIGURES),
         "report.tex": latex_report(report, TABLES, FIGURES),
-        "report.json": _json(
+        REPORT: _json(
             {
                 "format": 1,
                 "refused": report.refused,
@@ -42,6 +44,7 @@ def write_report(report: Report, folder: Path) -> list[Path]:
     for figure in report.figures:
         for kind, content in draw(figure).items():
             files[f"{FIGURES}/{figure.id}.{kind}"] = content
+    _forget_others(folder, set(files))
     return [_write(folder / name, content) for name, content in files.items()]
 
 
@@ -63,6 +66,22 @@ def table_csv(table: Table) -> str:
     writer.writerow([column.key for column in table.columns])
     writer.writerows([row[column.key].value for column in table.columns] for row in table.rows)
     return out.getvalue()
+
+
+def _forget_others(folder: Path, names: set[str]) -> None:
+    """Take away what an earlier report in this folder wrote and this one does not."""
+    path = folder / REPORT
+    if not path.is_file():
+        return
+    try:
+        before = parse_json(read_text(path), path)
+        old = {f"{TABLES}/{table['id']}.{kind}" for table in before["tables"] for kind in _TABLE_KINDS}
+        old |= {f"{FIGURES}/{figure['id']}.{kind}" for figure in before["figures"] for kind in _FIGURE_KINDS}
+    except (MeritError, KeyError, TypeError):
+        return  # not a report of ours: nothing to take away
+    for name in old - names:
+        if (place := folder / name).resolve().is_relative_to(folder.resolve()):
+            place.unlink(missing_ok=True)
 
 
 def _json(record: dict[str, Any]) -> str:
