@@ -17,6 +17,7 @@ from merit.cli.report import report
 from merit.cli.run import predict, run
 from merit.cli.score import score
 from merit.cli.show import show
+from merit.cli.view import view
 from merit.errors import MeritError
 
 
@@ -26,7 +27,23 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
-for command in (answers, audit, data, demo, grid, label, memory, methods, model, predict, report, run, score, show):
+for command in (
+    answers,
+    audit,
+    data,
+    demo,
+    grid,
+    label,
+    memory,
+    methods,
+    model,
+    predict,
+    report,
+    run,
+    score,
+    show,
+    view,
+):
     cli.add_command(command)
 
 

@@ -1,4 +1,4 @@
-"""What a page keeps of a run: every text once. Entries, diffs and prompts follow from it and are made when looked at."""
+"""What a page keeps of a run: every text once; entries, diffs and prompts follow from it when looked at."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,9 +6,10 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Reflection
+from merit.agent import Attempt, Method, Reflection
 from merit.errors import InputError
 from merit.reading import parse_json
+from merit.report.names import dataset_label, method_label
 from merit.stream import Phase, RunView, Turn
 from merit.stream.accounting import oscillates
 from merit.stream.folder import METRICS, RETRIEVALS, read_lines
@@ -96,7 +97,8 @@ def pack(view: RunView) -> Packed:
         number, records = 0, []
         for _ in range(turn.recalls):
             number, record = next(recalls, (0, None))
-            records.append(record)
+            if record is not None:  # a log that ends early is shown as far as it goes
+                records.append(record)
         packed.add(turn, records, f"{view.path / RETRIEVALS}, line {number or 'missing'}")
     return packed
 
@@ -128,7 +130,7 @@ def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
     return to_json({"schemas": {one.question.db_id: one.schema for one in questions.values()}, "questions": records})
 
 
-def run_record(manifest: dict[str, Any], path: Path, identity: str) -> dict[str, Any]:
+def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str) -> dict[str, Any]:
     """What a page says about a run as a whole."""
     what = manifest["identity"]
     encoder = what["encoder"]
@@ -136,8 +138,10 @@ def run_record(manifest: dict[str, Any], path: Path, identity: str) -> dict[str,
         "id": identity,
         "folder": path.name,
         "dataset": what["dataset"]["name"],
+        "benchmark": dataset_label(what["dataset"]["name"]),
         "split": what["dataset"]["split"],
-        "method": what["method"]["name"],
+        "method": method.name,
+        "label": method_label(method),
         "recall": what["method"]["recall"],
         "seed": what["seed"],
         "budget": what["budget"],

@@ -12,6 +12,8 @@ from merit import __version__
 from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
+from merit.report.names import method_place
+from merit.report.page.follow import Followed
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
 from merit.report.report import Report
@@ -27,7 +29,7 @@ _BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by
 def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
     """Write the page of a report and its runs; the same input gives the same bytes."""
     named: dict[str, RunView] = {}
-    for view in runs:
+    for view in sorted(runs, key=place_of):
         named[page_id(view.manifest, named)] = view
     unfinished = path.with_name(path.name + ".part")
     try:
@@ -38,11 +40,13 @@ def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
             file.write(after.encode())
         unfinished.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); name a file in a folder that is there") from None
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); name a file in a folder that is there"
+        ) from None
 
 
 def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
-    records = [run_record(view.manifest, view.path, identity) for identity, view in named.items()]
+    records = [run_record(view.manifest, view.method, view.path, identity) for identity, view in named.items()]
     _write_chunk(file, "overview", [to_json(overview(report, records))])
     streams = {stream_key(view.manifest): view.questions for view in named.values()}
     for key, questions in streams.items():
@@ -85,6 +89,12 @@ def title_of(manifests: Iterable[Mapping[str, Any]]) -> str:
     datasets = dict.fromkeys(f"{what['dataset']['name']} {what['dataset']['split']}" for what in identities)
     models = dict.fromkeys(str(what["model"]["name"]) for what in identities)
     return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if identities else [])])
+
+
+def place_of(run: RunView | Followed) -> tuple[str, tuple[int, str], int, str]:
+    """Where a run stands in a page: by dataset, method and seed."""
+    identity = run.manifest["identity"]
+    return identity["dataset"]["name"], method_place(run.method), identity["seed"], str(run.path)
 
 
 def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:

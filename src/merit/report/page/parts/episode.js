@@ -29,7 +29,7 @@ function headOf(run, turn) {
   const { question } = turn;
   const place = listed.findIndex((row) => row.record.id === record.id && row.question === question);
   const beside = (row, label, key) => row && h("a", { href: episodeAddress(row.record, row.question), class: "button", "data-key": key }, label);
-  const facts = [["Method", readable(record.method)], ["Seed", record.seed], ["Database", question.db], ["Position", turn.position], ["Difficulty", question.difficulty], ["Question", `#${question.id}`]];
+  const facts = [["Method", record.label], ["Seed", record.seed], ["Database", question.db], ["Position", turn.position], ["Difficulty", question.difficulty], ["Question", `#${question.id}`]];
   return h(
     "header",
     {},
@@ -55,7 +55,7 @@ function othersView(about, run, turn) {
     async () => {
       const ids = new Set(others.map((one) => one.id));
       const rows = (await allRows()).filter((row) => ids.has(row.record.id) && row.q === turn.q);
-      return h("ul", { class: "others" }, rows.map((row) => h("li", {}, h("a", { href: episodeAddress(row.record, row.question) }, `${readable(row.record.method)}, seed ${row.record.seed}`), outcomeBadge(row.flags), pips(row.attempts, row.flags & FINAL))));
+      return h("ul", { class: "others" }, rows.map((row) => h("li", {}, h("a", { href: episodeAddress(row.record, row.question) }, `${row.record.label}, seed ${row.record.seed}`), outcomeBadge(row.flags), pips(row.attempts, row.flags & FINAL))));
     },
     { class: "across" },
   );
@@ -73,7 +73,7 @@ function attemptView(about, run, turn, step) {
     step ? recallView(run, turn, step) : null,
     h(
       "section",
-      { class: `attempt ${statusClass(attempt.status)}`, "aria-labelledby": label, tabindex: "-1" },
+      { class: "attempt", "aria-labelledby": label, tabindex: "-1" },
       h("h2", { id: label }, `Attempt ${step}`, h("small", {}, step ? "" : " the shared first answer")),
       verdictView(attempt),
       same ? h("p", { class: "nothing" }, "The same SQL again.") : earlier >= 0 ? h("p", { class: "nothing" }, `The same SQL as attempt ${earlier}.`) : null,

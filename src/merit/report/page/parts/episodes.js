@@ -73,7 +73,7 @@ function listRow(row, place) {
     h("td", { class: "outcome" }, outcomeBadge(flags)),
     h("td", { class: "question" }, h("a", { href: episodeAddress(record, question), class: "row" }, question.text), h("small", {}, `#${question.id}`)),
     h("td", { class: "db" }, question.db),
-    h("td", { class: "method" }, readable(record.method)),
+    h("td", { class: "method" }, record.label),
     h("td", { class: "seed" }, String(record.seed)),
     h("td", { class: "attempts" }, pips(attempts, flags & FINAL), flags & OSCILLATES ? h("span", { class: "again", title: "The same SQL came twice" }, "↻", h("span", { class: "unseen" }, " oscillating")) : null),
     h("td", { class: "memory" }, flags & RECALLED ? "recalled" : "", flags & RECALLED && flags & WROTE ? ", " : "", flags & WROTE ? "wrote" : ""),

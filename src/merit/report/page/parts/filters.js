@@ -89,15 +89,16 @@ function filterForm(rows, wanted, about, change) {
     "form",
     { class: "filters", role: "search", "aria-label": "Episodes" },
     h("div", { class: "search" }, search, h("label", { class: "tick" }, h("input", { type: "checkbox", name: "sql", value: "1", checked: wanted.sql === "1" }), "SQL too")),
-    choice("dataset", "Dataset", same(distinct((row) => row.record.dataset)), wanted),
-    choice("method", "Method", same([...new Set(rows.map((row) => row.record.method))]), wanted),
+    h("details", { class: "narrow", open: roomy() || Object.keys(wanted).some((name) => name !== "q" && name !== "page") }, h("summary", {}, "Filters"), h("div", { class: "choices" },
+    choice("dataset", "Dataset", [...new Map(about.runs.map((one) => [one.dataset, one.benchmark]))], wanted),
+    choice("method", "Method", [...new Map(about.runs.map((one) => [one.method, one.label]))], wanted),
     choice("seed", "Seed", same(distinct((row) => row.record.seed)), wanted),
     choice("db", "Database", same(distinct((row) => row.question.db)), wanted),
     choice("type", "Failure", types.map((type) => [type, readable(type)]), wanted),
     choice("outcome", "Outcome", labelled(OUTCOMES), wanted),
     choice("memory", "Memory", labelled(MEMORY), wanted),
     choice("sort", "Order", labelled(SORTS).slice(1), wanted, "stream order"),
-    h("button", { type: "reset", class: "plain" }, "Clear"),
+    h("button", { type: "reset", class: "plain" }, "Clear"))),
   );
   const read = () => Object.fromEntries([...new FormData(form)].filter(([, value]) => value));
   let waiting = 0;
@@ -113,6 +114,8 @@ function filterForm(rows, wanted, about, change) {
   });
   return form;
 }
+
+const roomy = () => matchMedia("(min-width: 701px)").matches;
 
 function choice(name, label, options, wanted, all = "all") {
   const select = h("select", { name }, h("option", { value: "" }, all), options.map(([value, text]) => h("option", { value, selected: wanted[name] === value }, text)));

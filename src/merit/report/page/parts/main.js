@@ -41,8 +41,8 @@ async function resultsView() {
     ...about.figures.map((figure) => ({ kind: "figure", ...figure })),
   ];
   const jump = (kind) => blocks.filter((one) => one.kind === kind).map((one) => h("li", {}, h("a", { href: `#/${kind}/${encodeURIComponent(one.id)}` }, one.title)));
-  const methods = new Set(about.runs.map((run) => run.method));
-  const linked = (column, cell) => (column.key === "method" && methods.has(cell.value) ? h("a", { href: `#/episodes?method=${encodeURIComponent(cell.value)}` }, cell.text) : null);
+  const methods = new Map(about.runs.map((run) => [run.label, run.method]));
+  const linked = (column, cell) => (column.key === "method" && methods.has(cell.value) ? h("a", { href: `#/episodes?method=${encodeURIComponent(methods.get(cell.value))}` }, cell.text) : null);
   const contents = h("nav", { class: "contents", "aria-label": "Contents" },
     about.tables.length ? [h("h2", {}, "Tables"), h("ul", {}, jump("table"))] : null,
     about.figures.length ? [h("h2", {}, "Figures"), h("ul", {}, jump("figure"))] : null,
@@ -56,14 +56,14 @@ async function resultsView() {
 
 function heroOf(about) {
   const distinct = (of) => [...new Set(about.runs.map(of))];
-  const names = distinct((run) => run.dataset).map((name) => ({ spider: "Spider", bird: "BIRD" })[name] ?? name);
+  const names = distinct((run) => run.benchmark);
   const facts = [[about.runs.length, "run"], [distinct((run) => run.method).length, "method"], [distinct((run) => run.seed).length, "seed"]];
   const models = distinct((run) => (run.revision ? `${run.model}@${run.revision}` : run.model));
   return h("header", { class: "hero" },
     h("h1", { tabindex: "-1" }, names.join(", ") || "No runs yet"),
     h("p", { class: "lede" }, facts.map(([number, name]) => count(number, name)).join(" · "), models.length ? ` · ${models.join(", ")}` : ""),
-    about.notes.length ? onDemand(`${count(about.notes.length, "note")} on what is compared and what is left out`, () => h("ul", { class: "notes" }, about.notes.map((note) => h("li", {}, note))), { class: "noted" }) : null,
-    h("p", { class: "actions" }, h("a", { class: "button", href: "#/episodes" }, "Explore episodes")));
+    h("p", { class: "actions" }, h("a", { class: "button", href: "#/episodes" }, "Explore episodes")),
+    about.notes.length ? onDemand(`${count(about.notes.length, "note")} on what is compared and what is left out`, () => h("ul", { class: "notes" }, about.notes.map((note) => h("li", {}, note))), { class: "noted" }) : null);
 }
 
 /** All runs, how far they are, and how right. */
@@ -77,7 +77,7 @@ async function runsView(about) {
     const share = (part) => ({ value: flags.length ? part / flags.length : null, text: percent(part, flags.length) });
     const plain = (value) => ({ value, text: typeof value === "number" ? value.toLocaleString("en") : String(value) });
     const state = run.finished ? "finished" : "unfinished";
-    return { method: { value: run.method, text: run.method, run }, dataset: plain(run.dataset), seed: plain(run.seed), done: plain(flags.length), initial: share(initial), right: share(right), repaired: plain(sum(OUTCOMES.repaired[1])), entries: plain(sum((one) => one & WROTE)), state: plain(state) };
+    return { method: { value: run.label, text: run.label, run }, dataset: plain(run.benchmark), seed: plain(run.seed), done: plain(flags.length), initial: share(initial), right: share(right), repaired: plain(sum(OUTCOMES.repaired[1])), entries: plain(sum((one) => one & WROTE)), state: plain(state) };
   });
   const table = { id: "runs", title: "Runs", note: "One row a run; a method leads to its episodes.", columns: columns.map(([key, label]) => ({ key, label, note: "", numeric: !["method", "dataset", "state"].includes(key) })), rows };
   const to = ({ method, seed, dataset }) => `#/episodes${address({ dataset, method, seed: String(seed) })}`;

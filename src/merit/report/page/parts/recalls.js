@@ -36,7 +36,7 @@ function matchTable(run, pool) {
     h(
       "table",
       { class: "data matches" },
-      h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: i === 1 ? null : "number" }, head)))),
+      h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: i === 0 ? "rank" : i === 1 ? null : "number" }, head)))),
       pool.matches.map((match) => matchRows(run, match, heads.length)),
     ),
   );
@@ -52,7 +52,7 @@ function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, l
     h(
       "tr",
       {},
-      h("td", { class: "number" }, String(rank)),
+      h("td", { class: "rank" }, String(rank)),
       h("th", { scope: "row" }, h("a", { href: episodeAddress(run.record, turn.question) }, `question ${turn.question.id}`), h("small", {}, ` position ${turn.position}, ${turn.question.db}`)),
       h("td", { class: "number strong" }, score(total)),
       numbers.map((value) => h("td", { class: "number" }, score(value))),
