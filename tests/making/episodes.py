@@ -63,8 +63,8 @@ def write_episodes(
     draw = random.Random(f"{method} {seed}")
     with closing(RunFolder(path, manifest, stream)) as folder:
         for position, question in enumerate(stream_order(questions, seed)):
-            one = stream[question.id]
-            task = Task(question, one.schema, position, one.draft, position)
+            place = stream[question.id]
+            task = Task(question, place.schema, position, place.draft, position)
             first = draw.choice([WRONG, WRONG, NO_COLUMN, SYNTAX]) if question.id in wrong else RIGHT
             episode = _episode(task, chosen, first, entries, draw, luck)
             entry = finalise(episode, chosen, manifest["run"], Regime.DENOTATION_CONFIRMED)
@@ -113,9 +113,8 @@ def _recall(method: Method, entries: Sequence[Entry], draw: random.Random) -> Re
         stored = [entry for entry in entries if entry.polarity is polarity]
         best = draw.sample(stored, min(most, len(stored)))
         matches = tuple(_match(entry, rank, draw) for rank, entry in enumerate(best, 1))
-        ranges = ((0.1, 0.9), (0.0, 31.5)) if stored else (None, None)
-        size = len(stored)
-        pools.append(PoolReport(polarity, size, size, size // 3, False, False, size, *ranges, matches))
+        size, dense, lexical = len(stored), (0.1, 0.9) if stored else None, (0.0, 31.5) if stored else None
+        pools.append(PoolReport(polarity, size, size, size // 3, False, False, size, dense, lexical, matches))
     return Recall(method.recall, tuple(pools))
 
 
