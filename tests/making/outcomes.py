@@ -53,7 +53,7 @@ TIMES = {
 def write_run(
     path: Path,
     questions: Sequence[Question],
-    method: str,
+    method: str | Method,
     courses: Mapping[QuestionId, Course],
     *,
     seed: int = 0,
@@ -64,7 +64,7 @@ def write_run(
     **identity: Any,
 ) -> RunView:
     """Write a run in which every question went its course; `identity` changes what the manifest says."""
-    chosen = METHODS[method].seeded(seed)
+    chosen = (METHODS[method] if isinstance(method, str) else method).seeded(seed)
     firsts = {one.id: courses[one.id][0] for one in questions}
     stream = {
         one.id: StreamQuestion(one, f"schema of {one.db_id}", Draft(firsts[one.id].sql, firsts[one.id].sql, 100, 10))

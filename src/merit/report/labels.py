@@ -92,9 +92,9 @@ def read_labels(path: Path) -> list[Label]:
     for number, record in read_records(path, ("human",)):
         if human := record["human"].strip():
             where = f"{path}, line {number}"
-            classified = record.get(CLASSIFIER, "").strip()
+            named, classified = failure_type(human, "human", where), record.get(CLASSIFIER, "").strip()
             kind = failure_type(classified, CLASSIFIER, where) if classified else _classified(record, where)
-            found.append(Label(record.get("dataset") or path.stem, failure_type(human, "human", where), kind))
+            found.append(Label(record.get("dataset") or path.stem, named, kind))
     if not found:
         raise InputError(f"{path}: nothing is labelled yet; fill in the column 'human', or use `merit label`")
     return found
@@ -126,16 +126,15 @@ def _type(turn: Turn) -> FailureType:
 
 
 def _allot(sizes: dict[FailureType, int], size: int) -> dict[FailureType, int]:
-    """Places for each stratum: in proportion, by largest remainder, one at least while there are enough."""
-    least = 1 if size >= len(sizes) else 0
-    total, free = sum(sizes.values()), size - least * len(sizes)
-    exact = {kind: free * many / total for kind, many in sizes.items()}
-    places = {kind: min(many, least + int(exact[kind])) for kind, many in sizes.items()}
-    for kind in sorted(sizes, key=lambda one: int(exact[one]) - exact[one]):  # the largest remainders first
-        if sum(places.values()) < size and places[kind] < sizes[kind]:
-            places[kind] += 1
-    while (rest := size - sum(places.values())) > 0:  # a stratum was too small for its share
-        roomy = [kind for kind in sizes if places[kind] < sizes[kind]]
-        for kind in roomy[:rest]:
-            places[kind] += 1
+    """Places for each stratum: in proportion by largest remainder, then one for each while there are enough."""
+    total = sum(sizes.values())
+    exact = {kind: size * many / total for kind, many in sizes.items()}
+    places = {kind: int(share) for kind, share in exact.items()}
+    remainders = sorted(sizes, key=lambda kind: places[kind] - exact[kind])
+    for kind in remainders[: size - sum(places.values())]:
+        places[kind] += 1
+    for kind in sizes if size >= len(sizes) else ():
+        if not places[kind]:
+            places[max(places, key=lambda one: places[one])] -= 1
+            places[kind] = 1
     return places

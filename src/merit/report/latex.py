@@ -1,4 +1,4 @@
-r"""Tables as LaTeX with booktabs, ready to paste; needs \usepackage{booktabs} and, for wide ones, graphicx."""
+"""Tables as LaTeX, ready to paste into a document that uses the packages booktabs and graphicx."""
 
 import re
 from itertools import groupby
@@ -25,7 +25,7 @@ _SIGNS = {
     "↓": r"$\downarrow$",
 }
 _MINUS = re.compile(r"(?<![\w-])-(?=\d)")  # a hyphen is too short for one
-_WIDE = 5  # columns that still fit into one of a page
+_FITTING = r"\resizebox{\ifdim\width>\columnwidth\columnwidth\else\width\fi}{!}{%"  # made smaller, never larger
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
@@ -50,8 +50,7 @@ def latex(table: Table) -> str:
     body.append(r"\bottomrule")
     layout = "".join("r" if column.numeric else "l" for column in columns)
     tabular = [rf"\begin{{tabular}}{{{layout}}}", *body, r"\end{tabular}"]
-    if len(columns) > _WIDE:
-        tabular = [r"\resizebox{\columnwidth}{!}{%", *tabular[:-1], tabular[-1] + "%", "}"]
+    tabular = [_FITTING, *tabular[:-1], tabular[-1] + "%", "}"]
     caption = f"{table.title}. {table.note}{_meanings(columns)}"
     head = [r"\begin{table}[t]", rf"\caption{{{escape(caption)}}}", rf"\label{{tab:{table.id}}}", r"\centering"]
     return "\n".join([*head, r"\small", *tabular, r"\end{table}"]) + "\n"
