@@ -13,6 +13,7 @@ _SCRIPTS = (
     "prompt.js",
     "diff.js",
     "tables.js",
+    "scales.js",
     "plots.js",
     "filters.js",
     "episodes.js",

@@ -1,6 +1,10 @@
 // The data: chunks of this file, or of the server that follows live runs; unpacked when they are needed.
 
-const INITIAL = 1, FINAL = 2, OSCILLATES = 4, RECALLED = 8, WROTE = 16; // bits of an index row, as pack.py sets them
+const INITIAL = 1,
+  FINAL = 2,
+  OSCILLATES = 4,
+  RECALLED = 8,
+  WROTE = 16; // bits of an index row, as pack.py sets them
 const LIVE = document.body.dataset.mode === "live";
 const KEPT_RUNS = 8; // unpacked at a time: they are large
 
@@ -118,6 +122,7 @@ function follow(heard) {
 async function catchUp(id, found, state) {
   const run = await found;
   const there = state.runs[id];
-  if (!there || there.turns < run.turns.length) runs.delete(id); // it was begun anew
+  if (!there || there.turns < run.turns.length)
+    runs.delete(id); // it was begun anew
   else if (there.turns > run.turns.length) grow(run, (await ask(`run/${id}`, `?from=${run.turns.length}`)).turns);
 }

@@ -1,12 +1,19 @@
 // What changed between two statements, word by word, and SQL set in lines that can be read.
 
-const TOKEN = /\s+|'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|[\p{L}_][\p{L}\p{N}_$]*|\d+(?:\.\d+)?|<>|<=|>=|!=|\|\||./gsu;
-const OPENS_LINE = new Set("SELECT FROM WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT JOIN LEFT INNER CROSS".split(" "));
+const QUOTED = "'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`";
+const TOKEN = new RegExp(`\\s+|${QUOTED}|[\\p{L}_][\\p{L}\\p{N}_$]*|\\d+(?:\\.\\d+)?|<>|<=|>=|!=|\\|\\||.`, "gsu");
+const OPENS_LINE = new Set(
+  "SELECT FROM WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT JOIN LEFT INNER CROSS".split(" "),
+);
 const SORT_OF_JOIN = new Set(["LEFT", "RIGHT", "FULL", "INNER", "CROSS", "OUTER", "NATURAL"]);
 const KEYWORD = new Set(
-  ("SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET UNION INTERSECT EXCEPT ALL JOIN LEFT RIGHT FULL INNER OUTER CROSS " +
-    "NATURAL ON USING AS AND OR NOT IN IS NULL LIKE GLOB BETWEEN EXISTS CASE WHEN THEN ELSE END DISTINCT ASC DESC WITH " +
-    "CAST OVER PARTITION VALUES INSERT UPDATE DELETE CREATE DROP").split(" "),
+  (
+    "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET UNION INTERSECT EXCEPT ALL JOIN LEFT RIGHT " +
+    "FULL INNER OUTER CROSS " +
+    "NATURAL ON USING AS AND OR NOT IN IS NULL LIKE GLOB BETWEEN EXISTS CASE WHEN THEN ELSE END " +
+    "DISTINCT ASC DESC WITH " +
+    "CAST OVER PARTITION VALUES INSERT UPDATE DELETE CREATE DROP"
+  ).split(" "),
 );
 const LARGEST = 4_000_000; // cells of the comparison; beyond it the middle counts as replaced
 
@@ -55,7 +62,7 @@ function between(a, b) {
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i].text === b[j].text) {
       found.push({ ...b[j], kind: 0 });
-      i++, j++;
+      (i++, j++);
     } else if (j === b.length || (i < a.length && longest[(i + 1) * width + j] >= longest[i * width + j + 1])) {
       found.push(out(a[i++]));
     } else found.push(into(b[j++]));
@@ -100,7 +107,8 @@ function sqlView(sql, before = null) {
   words.forEach((word, i) => {
     const previous = words[i - 1];
     const upper = word.text.toUpperCase();
-    const opens = previous && OPENS_LINE.has(upper) && !(upper === "JOIN" && SORT_OF_JOIN.has(previous.text.toUpperCase()));
+    const opens =
+      previous && OPENS_LINE.has(upper) && !(upper === "JOIN" && SORT_OF_JOIN.has(previous.text.toUpperCase()));
     const gap = opens ? `\n${"  ".repeat(depth)}` : word.gap ? " " : "";
     if (previous?.kind === word.kind) place.append(gap);
     else {

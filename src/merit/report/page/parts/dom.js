@@ -18,7 +18,9 @@ function build(element, { on = {}, ...attributes }, children) {
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
   for (const [name, heard] of Object.entries(on)) element.addEventListener(name, heard);
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 

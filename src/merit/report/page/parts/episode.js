@@ -19,7 +19,13 @@ async function episodeView(runId, questionId) {
 }
 
 function missing(why) {
-  const view = h("div", { class: "episode" }, h("h1", { tabindex: "-1" }, "Not here"), h("p", {}, why), h("p", {}, h("a", { href: listAddress }, "All episodes")));
+  const view = h(
+    "div",
+    { class: "episode" },
+    h("h1", { tabindex: "-1" }, "Not here"),
+    h("p", {}, why),
+    h("p", {}, h("a", { href: listAddress }, "All episodes")),
+  );
   view.incomplete = true;
   return view;
 }
@@ -28,17 +34,43 @@ function headOf(run, turn) {
   const { record } = run;
   const { question } = turn;
   const place = listed.findIndex((row) => row.record.id === record.id && row.question === question);
-  const beside = (row, label, key) => row && h("a", { href: episodeAddress(row.record, row.question), class: "button", "data-key": key }, label);
-  const facts = [["Method", record.label], ["Seed", record.seed], ["Database", question.db], ["Position", turn.position], ["Difficulty", question.difficulty], ["Question", `#${question.id}`]];
+  const beside = (row, label, key) =>
+    row && h("a", { href: episodeAddress(row.record, row.question), class: "button", "data-key": key }, label);
+  const facts = [
+    ["Method", record.label],
+    ["Seed", record.seed],
+    ["Database", question.db],
+    ["Position", turn.position],
+    ["Difficulty", question.difficulty],
+    ["Question", `#${question.id}`],
+  ];
   return h(
     "header",
     {},
-    h("nav", { class: "crumbs", "aria-label": "Episode" }, h("a", { href: listAddress, "data-key": "Escape" }, "← Episodes"), h("span", { class: "beside" }, place > 0 && beside(listed[place - 1], "Previous", "p"), place >= 0 && beside(listed[place + 1], "Next", "n"))),
+    h(
+      "nav",
+      { class: "crumbs", "aria-label": "Episode" },
+      h("a", { href: listAddress, "data-key": "Escape" }, "← Episodes"),
+      h(
+        "span",
+        { class: "beside" },
+        place > 0 && beside(listed[place - 1], "Previous", "p"),
+        place >= 0 && beside(listed[place + 1], "Next", "n"),
+      ),
+    ),
     h("h1", { tabindex: "-1" }, question.text),
     question.evidence ? h("p", { class: "evidence" }, h("b", {}, "Evidence "), question.evidence) : null,
     h("p", { class: "ended" }, turnBadge(turn), ` after ${count(turn.attempts.length, "attempt")}`),
-    h("dl", { class: "facts" }, facts.filter(([, value]) => value !== "").map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value))))),
-    onDemand("Schema", () => h("pre", { class: "text", tabindex: "0" }, run.stream.schemas[question.db]), { class: "schema" }),
+    h(
+      "dl",
+      { class: "facts" },
+      facts
+        .filter(([, value]) => value !== "")
+        .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value)))),
+    ),
+    onDemand("Schema", () => h("pre", { class: "text", tabindex: "0" }, run.stream.schemas[question.db]), {
+      class: "schema",
+    }),
   );
 }
 
@@ -55,7 +87,19 @@ function othersView(about, run, turn) {
     async () => {
       const ids = new Set(others.map((one) => one.id));
       const rows = (await allRows()).filter((row) => ids.has(row.record.id) && row.q === turn.q);
-      return h("ul", { class: "others" }, rows.map((row) => h("li", {}, h("a", { href: episodeAddress(row.record, row.question) }, `${row.record.label}, seed ${row.record.seed}`), outcomeBadge(row.flags), pips(row.attempts, row.flags & FINAL))));
+      return h(
+        "ul",
+        { class: "others" },
+        rows.map((row) =>
+          h(
+            "li",
+            {},
+            h("a", { href: episodeAddress(row.record, row.question) }, `${row.record.label}, seed ${row.record.seed}`),
+            outcomeBadge(row.flags),
+            pips(row.attempts, row.flags & FINAL),
+          ),
+        ),
+      );
     },
     { class: "across" },
   );
@@ -76,10 +120,18 @@ function attemptView(about, run, turn, step) {
       { class: "attempt", "aria-labelledby": label, tabindex: "-1" },
       h("h2", { id: label }, `Attempt ${step}`, h("small", {}, step ? "" : " the shared first answer")),
       verdictView(attempt),
-      same ? h("p", { class: "nothing" }, "The same SQL again.") : earlier >= 0 ? h("p", { class: "nothing" }, `The same SQL as attempt ${earlier}.`) : null,
+      same
+        ? h("p", { class: "nothing" }, "The same SQL again.")
+        : earlier >= 0
+          ? h("p", { class: "nothing" }, `The same SQL as attempt ${earlier}.`)
+          : null,
       holder,
       h("div", { class: "tools" }, whole, attempt.sql ? copyButton(attempt.sql) : null, costs(attempt)),
-      attempt.prompt ? onDemand("Prompt", () => promptView(repairPrompt(about, run, turn, step), attempt.prompt), { class: "prompt" }) : null,
+      attempt.prompt
+        ? onDemand("Prompt", () => promptView(repairPrompt(about, run, turn, step), attempt.prompt), {
+            class: "prompt",
+          })
+        : null,
       onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, attempt.reply)),
     ),
     reflectionView(about, run, turn, step),
@@ -101,14 +153,27 @@ function verdictView(attempt) {
     "p",
     { class: "verdict" },
     h("span", { class: `status ${statusClass(attempt.status)}` }, readable(attempt.status)),
-    attempt.type ? h("span", { class: "kind" }, readable(attempt.type), attempt.subtype && attempt.subtype !== "UNKNOWN" && attempt.subtype !== attempt.type ? ` / ${readable(attempt.subtype)}` : "") : null,
+    attempt.type
+      ? h(
+          "span",
+          { class: "kind" },
+          readable(attempt.type),
+          attempt.subtype && attempt.subtype !== "UNKNOWN" && attempt.subtype !== attempt.type
+            ? ` / ${readable(attempt.subtype)}`
+            : "",
+        )
+      : null,
     attempt.error ? h("span", { class: "said" }, attempt.error) : null,
   );
 }
 
 function costs(call) {
   const [read, wrote] = call.tokens ?? [0, 0];
-  return h("span", { class: "cost" }, read || wrote ? `${read.toLocaleString("en")} tokens in, ${wrote.toLocaleString("en")} out` : "");
+  return h(
+    "span",
+    { class: "cost" },
+    read || wrote ? `${read.toLocaleString("en")} tokens in, ${wrote.toLocaleString("en")} out` : "",
+  );
 }
 
 function reflectionView(about, run, turn, step) {
@@ -120,14 +185,22 @@ function reflectionView(about, run, turn, step) {
     h("h3", {}, "Reflection"),
     h("p", { class: "thought" }, reflection.text),
     h("div", { class: "tools" }, costs(reflection)),
-    onDemand("Prompt", () => promptView(reflectionPrompt(about, run, turn, step), reflection.prompt), { class: "prompt" }),
+    onDemand("Prompt", () => promptView(reflectionPrompt(about, run, turn, step), reflection.prompt), {
+      class: "prompt",
+    }),
     onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reflection.reply)),
   );
 }
 
 /** The entry an episode left, and who recalled it later. */
 function leftView(run, turn, gathered) {
-  if (!turn.entry) return h("section", { class: "left" }, h("h2", {}, "What it left"), h("p", { class: "nothing" }, "No entry in the memory."));
+  if (!turn.entry)
+    return h(
+      "section",
+      { class: "left" },
+      h("h2", {}, "What it left"),
+      h("p", { class: "nothing" }, "No entry in the memory."),
+    );
   const entry = entryOf(turn);
   const users = [...(run.users.get(turn.number) ?? [])].map((number) => run.turns[number]);
   return h(
@@ -137,6 +210,20 @@ function leftView(run, turn, gathered) {
     h("p", {}, entry.positive ? "A confirmed change." : "A failed direction."),
     changeView(entry),
     h("h3", {}, users.length ? `Recalled later by ${count(users.length, "question")}` : "Never recalled"),
-    users.length ? h("ul", { class: "users" }, users.map((one) => h("li", {}, turnBadge(one), h("a", { href: episodeAddress(run.record, one.question) }, one.question.text), h("small", {}, ` position ${one.position}`)))) : null,
+    users.length
+      ? h(
+          "ul",
+          { class: "users" },
+          users.map((one) =>
+            h(
+              "li",
+              {},
+              turnBadge(one),
+              h("a", { href: episodeAddress(run.record, one.question) }, one.question.text),
+              h("small", {}, ` position ${one.position}`),
+            ),
+          ),
+        )
+      : null,
   );
 }

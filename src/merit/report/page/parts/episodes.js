@@ -18,8 +18,15 @@ async function episodesView(wanted) {
     history.replaceState(null, "", listAddress);
     let sqls = null;
     if (fresh.sql && fresh.q) {
-      const records = about.runs.filter((one) => ["dataset", "method"].every((name) => !fresh[name] || one[name] === fresh[name]) && (!fresh.seed || String(one.seed) === fresh.seed));
-      sqls = await triedSql(records, (done, all) => mine === latest && (status.textContent = `Reading SQL of run ${done} of ${all}…`));
+      const records = about.runs.filter(
+        (one) =>
+          ["dataset", "method"].every((name) => !fresh[name] || one[name] === fresh[name]) &&
+          (!fresh.seed || String(one.seed) === fresh.seed),
+      );
+      sqls = await triedSql(
+        records,
+        (done, all) => mine === latest && (status.textContent = `Reading SQL of run ${done} of ${all}…`),
+      );
       if (mine !== latest) return;
     }
     listed = selected(await allRows(), fresh, about, sqls);
@@ -33,7 +40,15 @@ async function episodesView(wanted) {
   }
 
   await update({ ...wanted, page: undefined }, Number(wanted.page) || 1);
-  const view = h("div", { class: "episodes" }, h("h1", { tabindex: "-1" }, "Episodes"), filterForm(rows, wanted, about, (fresh) => update(fresh)), status, list, pages);
+  const view = h(
+    "div",
+    { class: "episodes" },
+    h("h1", { tabindex: "-1" }, "Episodes"),
+    filterForm(rows, wanted, about, (fresh) => update(fresh)),
+    status,
+    list,
+    pages,
+  );
   view.grown = () => update(parse(listAddress).wanted, Number(parse(listAddress).wanted.page) || 1);
   return view;
 }
@@ -51,8 +66,23 @@ function address(wanted) {
 
 function turningPages(at, last, go) {
   const button = (label, page, name, key) =>
-    h("button", { type: "button", class: "plain", "aria-label": name, "data-key": key, disabled: page < 1 || page > last, on: { click: () => go(page) } }, label);
-  return [button("← Previous", at - 1, "Previous page", "["), h("span", {}, `Page ${at.toLocaleString("en")} of ${last.toLocaleString("en")}`), button("Next →", at + 1, "Next page", "]")];
+    h(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        "aria-label": name,
+        "data-key": key,
+        disabled: page < 1 || page > last,
+        on: { click: () => go(page) },
+      },
+      label,
+    );
+  return [
+    button("← Previous", at - 1, "Previous page", "["),
+    h("span", {}, `Page ${at.toLocaleString("en")} of ${last.toLocaleString("en")}`),
+    button("Next →", at + 1, "Next page", "]"),
+  ];
 }
 
 function listTable(rows, from) {
@@ -60,8 +90,20 @@ function listTable(rows, from) {
   return h(
     "table",
     { class: "episodes" },
-    h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", {}, rows.map((row, i) => listRow(row, from + i))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map((head) => h("th", { scope: "col" }, head)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map((row, i) => listRow(row, from + i)),
+    ),
   );
 }
 
@@ -71,12 +113,35 @@ function listRow(row, place) {
     "tr",
     { "data-place": place },
     h("td", { class: "outcome" }, outcomeBadge(flags)),
-    h("td", { class: "question" }, h("a", { href: episodeAddress(record, question), class: "row" }, question.text), h("small", {}, `#${question.id}`)),
+    h(
+      "td",
+      { class: "question" },
+      h("a", { href: episodeAddress(record, question), class: "row" }, question.text),
+      h("small", {}, `#${question.id}`),
+    ),
     h("td", { class: "db" }, question.db),
     h("td", { class: "method" }, record.label),
     h("td", { class: "seed" }, String(record.seed)),
-    h("td", { class: "attempts" }, pips(attempts, flags & FINAL), flags & OSCILLATES ? h("span", { class: "again", title: "The same SQL came twice" }, "↻", h("span", { class: "unseen" }, " oscillating")) : null),
-    h("td", { class: "memory" }, flags & RECALLED ? "recalled" : "", flags & RECALLED && flags & WROTE ? ", " : "", flags & WROTE ? "wrote" : ""),
+    h(
+      "td",
+      { class: "attempts" },
+      pips(attempts, flags & FINAL),
+      flags & OSCILLATES
+        ? h(
+            "span",
+            { class: "again", title: "The same SQL came twice" },
+            "↻",
+            h("span", { class: "unseen" }, " oscillating"),
+          )
+        : null,
+    ),
+    h(
+      "td",
+      { class: "memory" },
+      flags & RECALLED ? "recalled" : "",
+      flags & RECALLED && flags & WROTE ? ", " : "",
+      flags & WROTE ? "wrote" : "",
+    ),
   );
 }
 
@@ -86,11 +151,18 @@ function outcomeBadge(flags) {
 }
 
 function pips(attempts, right) {
-  const dots = Array.from({ length: attempts }, (_, i) => h("i", { class: i === attempts - 1 && right ? "right" : "wrong" }));
-  return h("span", { class: "pips", role: "img", "aria-label": count(attempts, "attempt"), title: count(attempts, "attempt") }, dots);
+  const dots = Array.from({ length: attempts }, (_, i) =>
+    h("i", { class: i === attempts - 1 && right ? "right" : "wrong" }),
+  );
+  return h(
+    "span",
+    { class: "pips", role: "img", "aria-label": count(attempts, "attempt"), title: count(attempts, "attempt") },
+    dots,
+  );
 }
 
-const episodeAddress = (record, question) => `#/episode/${encodeURIComponent(record.id)}/${encodeURIComponent(question.id)}`;
+const episodeAddress = (record, question) =>
+  `#/episode/${encodeURIComponent(record.id)}/${encodeURIComponent(question.id)}`;
 
 function focusRow(i) {
   document.querySelectorAll("a.row")[i]?.focus();

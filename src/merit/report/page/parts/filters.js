@@ -31,7 +31,15 @@ async function allRows() {
     const { q, flags, attempts, types } = index[record.id] ?? { q: [] };
     const { questions } = streams.get(record.stream);
     q.forEach((place, at) =>
-      rows.push({ record, at, q: place, question: questions[place], flags: flags[at], attempts: attempts[at], types: types[at] }),
+      rows.push({
+        record,
+        at,
+        q: place,
+        question: questions[place],
+        flags: flags[at],
+        attempts: attempts[at],
+        types: types[at],
+      }),
     );
   }
   rowsOf = { index, rows };
@@ -65,12 +73,20 @@ function said(row, words, sqls) {
 
 const tried = new Map();
 
-/** What every episode of some runs tried, in small letters; unpacks one run after the other and lets the page breathe. */
+/** What every episode of some runs tried, in small letters; between two runs the page can breathe. */
 async function triedSql(records, onRun) {
   for (const [done, record] of records.entries()) {
     if (!tried.has(record.id) || !record.finished) {
       const run = await openRun(record);
-      tried.set(record.id, [...run.answers.values()].map((turn) => turn.attempts.map((one) => one.sql).join("\n").toLowerCase()));
+      tried.set(
+        record.id,
+        [...run.answers.values()].map((turn) =>
+          turn.attempts
+            .map((one) => one.sql)
+            .join("\n")
+            .toLowerCase(),
+        ),
+      );
       onRun(done + 1, records.length);
       await new Promise((resume) => setTimeout(resume));
     }
@@ -80,25 +96,57 @@ async function triedSql(records, onRun) {
 
 /** The form over the list; `change` hears of every new selection. */
 function filterForm(rows, wanted, about, change) {
-  const distinct = (of) => [...new Set(rows.map(of))].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true }));
+  const distinct = (of) =>
+    [...new Set(rows.map(of))].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true }));
   const same = (names) => names.map((name) => [String(name), String(name)]);
   const labelled = (table) => Object.entries(table).map(([name, [label]]) => [name, label]);
   const types = about.types.filter((_, i) => rows.some((row) => row.types & (1 << i)));
-  const search = h("input", { type: "search", id: "search", name: "q", value: wanted.q ?? "", placeholder: "Search questions  /", "aria-label": "Search questions", autocomplete: "off" });
+  const search = h("input", {
+    type: "search",
+    id: "search",
+    name: "q",
+    value: wanted.q ?? "",
+    placeholder: "Search questions  /",
+    "aria-label": "Search questions",
+    autocomplete: "off",
+  });
   const form = h(
     "form",
     { class: "filters", role: "search", "aria-label": "Episodes" },
-    h("div", { class: "search" }, search, h("label", { class: "tick" }, h("input", { type: "checkbox", name: "sql", value: "1", checked: wanted.sql === "1" }), "SQL too")),
-    h("details", { class: "narrow", open: roomy() || Object.keys(wanted).some((name) => name !== "q" && name !== "page") }, h("summary", {}, "Filters"), h("div", { class: "choices" },
-    choice("dataset", "Dataset", [...new Map(about.runs.map((one) => [one.dataset, one.benchmark]))], wanted),
-    choice("method", "Method", [...new Map(about.runs.map((one) => [one.method, one.label]))], wanted),
-    choice("seed", "Seed", same(distinct((row) => row.record.seed)), wanted),
-    choice("db", "Database", same(distinct((row) => row.question.db)), wanted),
-    choice("type", "Failure", types.map((type) => [type, readable(type)]), wanted),
-    choice("outcome", "Outcome", labelled(OUTCOMES), wanted),
-    choice("memory", "Memory", labelled(MEMORY), wanted),
-    choice("sort", "Order", labelled(SORTS).slice(1), wanted, "stream order"),
-    h("button", { type: "reset", class: "plain" }, "Clear"))),
+    h(
+      "div",
+      { class: "search" },
+      search,
+      h(
+        "label",
+        { class: "tick" },
+        h("input", { type: "checkbox", name: "sql", value: "1", checked: wanted.sql === "1" }),
+        "SQL too",
+      ),
+    ),
+    h(
+      "details",
+      { class: "narrow", open: roomy() || Object.keys(wanted).some((name) => name !== "q" && name !== "page") },
+      h("summary", {}, "Filters"),
+      h(
+        "div",
+        { class: "choices" },
+        choice("dataset", "Dataset", [...new Map(about.runs.map((one) => [one.dataset, one.benchmark]))], wanted),
+        choice("method", "Method", [...new Map(about.runs.map((one) => [one.method, one.label]))], wanted),
+        choice("seed", "Seed", same(distinct((row) => row.record.seed)), wanted),
+        choice("db", "Database", same(distinct((row) => row.question.db)), wanted),
+        choice(
+          "type",
+          "Failure",
+          types.map((type) => [type, readable(type)]),
+          wanted,
+        ),
+        choice("outcome", "Outcome", labelled(OUTCOMES), wanted),
+        choice("memory", "Memory", labelled(MEMORY), wanted),
+        choice("sort", "Order", labelled(SORTS).slice(1), wanted, "stream order"),
+        h("button", { type: "reset", class: "plain" }, "Clear"),
+      ),
+    ),
   );
   const read = () => Object.fromEntries([...new FormData(form)].filter(([, value]) => value));
   let waiting = 0;
@@ -118,6 +166,11 @@ function filterForm(rows, wanted, about, change) {
 const roomy = () => matchMedia("(min-width: 701px)").matches;
 
 function choice(name, label, options, wanted, all = "all") {
-  const select = h("select", { name }, h("option", { value: "" }, all), options.map(([value, text]) => h("option", { value, selected: wanted[name] === value }, text)));
+  const select = h(
+    "select",
+    { name },
+    h("option", { value: "" }, all),
+    options.map(([value, text]) => h("option", { value, selected: wanted[name] === value }, text)),
+  );
   return h("label", { hidden: options.length < 2 && !wanted[name] }, h("span", {}, label), select);
 }

@@ -15,7 +15,16 @@ const KEYS = [
 
 function listenToKeys() {
   const help = document.getElementById("help");
-  help.querySelector(".keys").append(...KEYS.flatMap(([keys, what]) => [h("dt", {}, keys.split(/\s+/).map((key) => h("kbd", {}, key))), h("dd", {}, what)]));
+  help.querySelector(".keys").append(
+    ...KEYS.flatMap(([keys, what]) => [
+      h(
+        "dt",
+        {},
+        keys.split(/\s+/).map((key) => h("kbd", {}, key)),
+      ),
+      h("dd", {}, what),
+    ]),
+  );
   document.getElementById("help-open").addEventListener("click", () => help.showModal());
   document.getElementById("theme").addEventListener("click", changeTheme);
   document.addEventListener("keydown", (event) => {

@@ -19,7 +19,12 @@ async function show({ focus = true } = {}) {
     else link.removeAttribute("aria-current");
   }
   try {
-    const made = view === "episodes" ? await episodesView(wanted) : view === "episode" ? await episodeView(rest[0], rest.slice(1).join("/")) : await resultsView();
+    const made =
+      view === "episodes"
+        ? await episodesView(wanted)
+        : view === "episode"
+          ? await episodeView(rest[0], rest.slice(1).join("/"))
+          : await resultsView();
     if (location.hash !== address && view !== "episodes") return; // somebody went on meanwhile
     shown = made;
     main.replaceChildren(made);
@@ -40,15 +45,37 @@ async function resultsView() {
     ...about.tables.map((table) => ({ kind: "table", ...table })),
     ...about.figures.map((figure) => ({ kind: "figure", ...figure })),
   ];
-  const jump = (kind) => blocks.filter((one) => one.kind === kind).map((one) => h("li", {}, h("a", { href: `#/${kind}/${encodeURIComponent(one.id)}` }, one.title)));
+  const jump = (kind) =>
+    blocks
+      .filter((one) => one.kind === kind)
+      .map((one) => h("li", {}, h("a", { href: `#/${kind}/${encodeURIComponent(one.id)}` }, one.title)));
   const methods = new Map(about.runs.map((run) => [run.label, run.method]));
-  const linked = (column, cell) => (column.key === "method" && methods.has(cell.value) ? h("a", { href: `#/episodes?method=${encodeURIComponent(methods.get(cell.value))}` }, cell.text) : null);
-  const contents = h("nav", { class: "contents", "aria-label": "Contents" },
+  const linked = (column, cell) =>
+    column.key === "method" && methods.has(cell.value)
+      ? h("a", { href: `#/episodes?method=${encodeURIComponent(methods.get(cell.value))}` }, cell.text)
+      : null;
+  const contents = h(
+    "nav",
+    { class: "contents", "aria-label": "Contents" },
     about.tables.length ? [h("h2", {}, "Tables"), h("ul", {}, jump("table"))] : null,
     about.figures.length ? [h("h2", {}, "Figures"), h("ul", {}, jump("figure"))] : null,
-    h("h2", {}, "Data"), h("ul", {}, h("li", {}, h("a", { href: "#/table/runs" }, "Runs")), h("li", {}, h("a", { href: "#/episodes" }, "Episodes"))));
+    h("h2", {}, "Data"),
+    h(
+      "ul",
+      {},
+      h("li", {}, h("a", { href: "#/table/runs" }, "Runs")),
+      h("li", {}, h("a", { href: "#/episodes" }, "Episodes")),
+    ),
+  );
   const runsBlock = await runsView(about);
-  const content = h("div", { class: "blocks" }, LIVE ? runsBlock : null, about.tables.map((table) => tableView(table, linked)), about.figures.map(figureView), LIVE ? null : runsBlock);
+  const content = h(
+    "div",
+    { class: "blocks" },
+    LIVE ? runsBlock : null,
+    about.tables.map((table) => tableView(table, linked)),
+    about.figures.map(figureView),
+    LIVE ? null : runsBlock,
+  );
   const view = h("div", { class: "results" }, heroOf(about), contents, content);
   view.grown = async () => document.getElementById("table/runs")?.replaceWith(await runsView(await overview()));
   return view;
@@ -57,19 +84,52 @@ async function resultsView() {
 function heroOf(about) {
   const distinct = (of) => [...new Set(about.runs.map(of))];
   const names = distinct((run) => run.benchmark);
-  const facts = [[about.runs.length, "run"], [distinct((run) => run.method).length, "method"], [distinct((run) => run.seed).length, "seed"]];
+  const facts = [
+    [about.runs.length, "run"],
+    [distinct((run) => run.method).length, "method"],
+    [distinct((run) => run.seed).length, "seed"],
+  ];
   const models = distinct((run) => (run.revision ? `${run.model}@${run.revision}` : run.model));
-  return h("header", { class: "hero" },
+  return h(
+    "header",
+    { class: "hero" },
     h("h1", { tabindex: "-1" }, names.join(", ") || "No runs yet"),
-    h("p", { class: "lede" }, facts.map(([number, name]) => count(number, name)).join(" · "), models.length ? ` · ${models.join(", ")}` : ""),
+    h(
+      "p",
+      { class: "lede" },
+      facts.map(([number, name]) => count(number, name)).join(" · "),
+      models.length ? ` · ${models.join(", ")}` : "",
+    ),
     h("p", { class: "actions" }, h("a", { class: "button", href: "#/episodes" }, "Explore episodes")),
-    about.notes.length ? onDemand(`${count(about.notes.length, "note")} on what is compared and what is left out`, () => h("ul", { class: "notes" }, about.notes.map((note) => h("li", {}, note))), { class: "noted" }) : null);
+    about.notes.length
+      ? onDemand(
+          `${count(about.notes.length, "note")} on what is compared and what is left out`,
+          () =>
+            h(
+              "ul",
+              { class: "notes" },
+              about.notes.map((note) => h("li", {}, note)),
+            ),
+          { class: "noted" },
+        )
+      : null,
+  );
 }
 
 /** All runs, how far they are, and how right. */
 async function runsView(about) {
   const index = await chunk("index");
-  const columns = [["method", "Method"], ["dataset", "Dataset"], ["seed", "Seed"], ["done", "Questions"], ["initial", "Right at first"], ["right", "Right at last"], ["repaired", "Repaired"], ["entries", "Entries"], ["state", "State"]];
+  const columns = [
+    ["method", "Method"],
+    ["dataset", "Dataset"],
+    ["seed", "Seed"],
+    ["done", "Questions"],
+    ["initial", "Right at first"],
+    ["right", "Right at last"],
+    ["repaired", "Repaired"],
+    ["entries", "Entries"],
+    ["state", "State"],
+  ];
   const rows = about.runs.map((run) => {
     const flags = index[run.id]?.flags ?? [];
     const sum = (test) => flags.reduce((total, one) => total + (test(one) ? 1 : 0), 0);
@@ -77,9 +137,30 @@ async function runsView(about) {
     const share = (part) => ({ value: flags.length ? part / flags.length : null, text: percent(part, flags.length) });
     const plain = (value) => ({ value, text: typeof value === "number" ? value.toLocaleString("en") : String(value) });
     const state = run.finished ? "finished" : "unfinished";
-    return { method: { value: run.label, text: run.label, run }, dataset: plain(run.benchmark), seed: plain(run.seed), done: plain(flags.length), initial: share(initial), right: share(right), repaired: plain(sum(OUTCOMES.repaired[1])), entries: plain(sum((one) => one & WROTE)), state: plain(state) };
+    return {
+      method: { value: run.label, text: run.label, run },
+      dataset: plain(run.benchmark),
+      seed: plain(run.seed),
+      done: plain(flags.length),
+      initial: share(initial),
+      right: share(right),
+      repaired: plain(sum(OUTCOMES.repaired[1])),
+      entries: plain(sum((one) => one & WROTE)),
+      state: plain(state),
+    };
   });
-  const table = { id: "runs", title: "Runs", note: "One row a run; a method leads to its episodes.", columns: columns.map(([key, label]) => ({ key, label, note: "", numeric: !["method", "dataset", "state"].includes(key) })), rows };
+  const table = {
+    id: "runs",
+    title: "Runs",
+    note: "One row a run; a method leads to its episodes.",
+    columns: columns.map(([key, label]) => ({
+      key,
+      label,
+      note: "",
+      numeric: !["method", "dataset", "state"].includes(key),
+    })),
+    rows,
+  };
   const to = ({ method, seed, dataset }) => `#/episodes${address({ dataset, method, seed: String(seed) })}`;
   return tableView(table, (column, cell) => (cell.run ? h("a", { href: to(cell.run) }, cell.text) : null));
 }
@@ -87,7 +168,8 @@ async function runsView(about) {
 function begin() {
   const theme = kept("merit-theme");
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
-  if (typeof DecompressionStream === "undefined") throw new Error("this browser is too old: it cannot unpack compressed data");
+  if (typeof DecompressionStream === "undefined")
+    throw new Error("this browser is too old: it cannot unpack compressed data");
   listenToKeys();
   addEventListener("scroll", () => scrolled.set(location.hash, window.scrollY), { passive: true });
   addEventListener("hashchange", () => {

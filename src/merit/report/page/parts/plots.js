@@ -32,7 +32,11 @@ function legend(figure, off, draw) {
     const button = h(
       "button",
       { type: "button", "aria-pressed": "true", on: { click: () => toggle(i) } },
-      s("svg", { width: 18, height: 10, "aria-hidden": "true" }, s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(i) })),
+      s(
+        "svg",
+        { width: 18, height: 10, "aria-hidden": "true" },
+        s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(i) }),
+      ),
       series.name,
     );
     return button;
@@ -50,21 +54,37 @@ const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= 6 ? " dashed" : ""}`
 function drawing(figure, shown, width, height, tip) {
   const inner = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
   const categories = figure.shape === "bar" || figure.series.some((one) => one.x.some((x) => typeof x === "string"));
-  const x = categories ? steps(figure, inner) : linear(figure.series.flatMap((one) => one.x), inner.left, inner.right, width / 90);
+  const x = categories
+    ? steps(figure, inner)
+    : linear(
+        figure.series.flatMap((one) => one.x),
+        inner.left,
+        inner.right,
+        width / 90,
+      );
   const y = linear(reach(figure), inner.bottom, inner.top, 5, figure.shape === "bar");
-  const points = shown.flatMap((series, place) =>
-    series.x.map((at, i) => ({
-      series,
-      i,
-      left: categories && figure.shape === "bar" ? x.slot(at, place, shown.length).middle : x.at(at),
-      top: y.at(series.y[i]),
-    })),
-  ).filter((point) => Number.isFinite(point.top));
+  const points = shown
+    .flatMap((series, place) =>
+      series.x.map((at, i) => ({
+        series,
+        i,
+        left: categories && figure.shape === "bar" ? x.slot(at, place, shown.length).middle : x.at(at),
+        top: y.at(series.y[i]),
+      })),
+    )
+    .filter((point) => Number.isFinite(point.top));
   const marks = shown.flatMap((series, place) => SHAPES[figure.shape](series, x, y, place, shown.length, inner));
   const ring = s("circle", { r: 5, class: "ring", visibility: "hidden" });
   const svg = s(
     "svg",
-    { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: "0", "aria-label": `${figure.title}. Arrow keys go from point to point; the values are listed below.` },
+    {
+      width,
+      height,
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      tabindex: "0",
+      "aria-label": `${figure.title}. Arrow keys go from point to point; the values are listed below.`,
+    },
     axes(figure, x, y, inner, height),
     marks,
     ring,
@@ -73,95 +93,47 @@ function drawing(figure, shown, width, height, tip) {
   return svg;
 }
 
-/** All values a vertical axis must hold. */
-function reach(figure) {
-  const found = figure.series.flatMap((one) => [...one.y, ...(one.low ?? []), ...(one.high ?? [])]);
-  return found.filter(Number.isFinite);
-}
-
-function linear(found, from, to, wanted, zero = false) {
-  let [low, high] = found.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
-  if (!Number.isFinite(low)) [low, high] = [0, 1];
-  if (zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
-  if (low === high) [low, high] = [low - 1, high + 1];
-  const raw = (high - low) / Math.max(2, wanted);
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= raw);
-  const upright = from > to;
-  if (upright) [low, high] = [Math.floor(low / step) * step, Math.ceil(high / step) * step];
-  const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(+(i * step).toPrecision(12));
-  const at = (value) => from + ((value - low) / (high - low)) * (to - from);
-  return { at, ticks: ticks.map((value) => ({ at: at(value), text: value.toLocaleString("en") })) };
-}
-
-function steps(figure, inner) {
-  const names = [...new Set(figure.series.flatMap((one) => one.x.map(String)))];
-  const width = (inner.right - inner.left) / names.length;
-  const at = (name) => inner.left + (names.indexOf(String(name)) + 0.5) * width;
-  const slot = (name, place, of) => {
-    const bar = Math.min(28, (width * 0.8) / of);
-    const left = at(name) + (place - of / 2) * bar;
-    return { left, width: Math.max(1, bar - 1), middle: left + bar / 2 };
-  };
-  const crowded = names.some((name) => name.length * 6.6 > width - 6);
-  return { at, slot, crowded, ticks: names.map((name) => ({ at: at(name), text: readable(name) })) };
-}
-
 function axes(figure, x, y, inner, height) {
   const middle = (inner.left + inner.right) / 2;
   return s(
     "g",
     { class: "axes", "aria-hidden": "true" },
-    y.ticks.map((tick) => [
-      s("line", { x1: inner.left, x2: inner.right, y1: tick.at, y2: tick.at, class: "grid" }),
-      s("text", { x: inner.left - 8, y: tick.at + 4, "text-anchor": "end" }, tick.text),
-    ]).flat(),
+    y.ticks
+      .map((tick) => [
+        s("line", { x1: inner.left, x2: inner.right, y1: tick.at, y2: tick.at, class: "grid" }),
+        s("text", { x: inner.left - 8, y: tick.at + 4, "text-anchor": "end" }, tick.text),
+      ])
+      .flat(),
     x.ticks.map((tick) =>
       x.crowded
-        ? s("text", { x: tick.at + 4, y: inner.bottom + 14, "text-anchor": "end", transform: `rotate(-24 ${tick.at + 4} ${inner.bottom + 14})` }, shortened(tick.text))
+        ? s(
+            "text",
+            {
+              x: tick.at + 4,
+              y: inner.bottom + 14,
+              "text-anchor": "end",
+              transform: `rotate(-24 ${tick.at + 4} ${inner.bottom + 14})`,
+            },
+            shortened(tick.text),
+          )
         : s("text", { x: tick.at, y: inner.bottom + 18, "text-anchor": "middle" }, tick.text),
     ),
     !x.crowded && s("text", { x: middle, y: height - 6, "text-anchor": "middle", class: "label" }, figure.x_label),
-    s("text", { x: 13, y: (inner.top + inner.bottom) / 2, "text-anchor": "middle", class: "label", transform: `rotate(-90 13 ${(inner.top + inner.bottom) / 2})` }, figure.y_label),
+    s(
+      "text",
+      {
+        x: 13,
+        y: (inner.top + inner.bottom) / 2,
+        "text-anchor": "middle",
+        class: "label",
+        transform: `rotate(-90 13 ${(inner.top + inner.bottom) / 2})`,
+      },
+      figure.y_label,
+    ),
   );
 }
 
 const shortened = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
-
-const SHAPES = {
-  line(series, x, y) {
-    const there = series.x.map((_, i) => i).filter((i) => Number.isFinite(series.y[i]));
-    const path = (ys, indices) => indices.map((i) => `${x.at(series.x[i]).toFixed(1)},${y.at(ys[i]).toFixed(1)}`).join("L");
-    const band = series.low && series.high &&
-      s("path", { d: `M${path(series.low, there)}L${path(series.high, [...there].reverse())}Z`, class: `band c${series.colour % COLOURS}` });
-    const dots = there.length <= 24 ? there.map((i) => s("circle", { cx: x.at(series.x[i]), cy: y.at(series.y[i]), r: 3, class: `dot c${series.colour % COLOURS}` })) : [];
-    return [band, s("path", { d: `M${path(series.y, there)}`, class: stroke(series.colour), fill: "none" }), ...dots];
-  },
-  bar(series, x, y, place, of) {
-    return series.x.flatMap((name, i) => {
-      if (!Number.isFinite(series.y[i])) return [];
-      const slot = x.slot(name, place, of);
-      const [top, zero] = [y.at(series.y[i]), y.at(0)];
-      return [
-        s("rect", { x: slot.left, width: slot.width, y: Math.min(top, zero), height: Math.abs(zero - top), class: `bar c${series.colour % COLOURS}` }),
-        whisker(series, i, slot.middle, y),
-      ];
-    });
-  },
-  points(series, x, y) {
-    return series.x.flatMap((at, i) =>
-      Number.isFinite(series.y[i])
-        ? [whisker(series, i, x.at(at), y), s("circle", { cx: x.at(at), cy: y.at(series.y[i]), r: 4, class: `dot c${series.colour % COLOURS}` })]
-        : [],
-    );
-  },
-};
-
-function whisker(series, i, left, y) {
-  if (!series.low || !series.high || !Number.isFinite(series.low[i])) return null;
-  return s("path", { d: `M${left},${y.at(series.low[i])}V${y.at(series.high[i])}`, class: "whisker" });
-}
 
 function listen(svg, points, tell) {
   let at = -1;
@@ -182,7 +154,12 @@ function listen(svg, points, tell) {
     const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (along) go(at + along);
     else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      const other = points.findIndex((point) => point.series !== points[at]?.series && point.i === points[at]?.i && (points.indexOf(point) > at) === (event.key === "ArrowDown"));
+      const other = points.findIndex(
+        (point) =>
+          point.series !== points[at]?.series &&
+          point.i === points[at]?.i &&
+          points.indexOf(point) > at === (event.key === "ArrowDown"),
+      );
       if (other >= 0) go(other);
     } else return;
     event.preventDefault();
@@ -200,7 +177,11 @@ function tell(point, figure, ring, tip, width) {
   const range = series.low && series.high ? ` (${number(series.low[i])} to ${number(series.high[i])})` : "";
   ring.setAttribute("cx", point.left);
   ring.setAttribute("cy", point.top);
-  tip.replaceChildren(h("b", {}, series.name), h("span", {}, `${figure.x_label} ${at}`), h("span", {}, `${figure.y_label} ${number(series.y[i])}${range}`));
+  tip.replaceChildren(
+    h("b", {}, series.name),
+    h("span", {}, `${figure.x_label} ${at}`),
+    h("span", {}, `${figure.y_label} ${number(series.y[i])}${range}`),
+  );
   const left = point.left > width / 2;
   tip.style.left = left ? "" : `${point.left + 12}px`;
   tip.style.right = left ? `${width - point.left + 12}px` : "";
@@ -209,11 +190,54 @@ function tell(point, figure, ring, tip, width) {
 
 function values(figure) {
   const rows = figure.series.flatMap((series) =>
-    series.x.map((at, i) => [series.name, typeof at === "number" ? at : readable(at), series.y[i], series.low?.[i], series.high?.[i]]),
+    series.x.map((at, i) => [
+      series.name,
+      typeof at === "number" ? at : readable(at),
+      series.y[i],
+      series.low?.[i],
+      series.high?.[i],
+    ]),
   );
   const banded = figure.series.some((series) => series.low);
   const heads = ["series", figure.x_label, figure.y_label, ...(banded ? ["low", "high"] : [])];
-  return h("div", { class: "scroll tall", tabindex: "0" }, h("table", { class: "data" },
-    h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.slice(0, heads.length).map((value) => h("td", { class: typeof value === "number" ? "number" : null }, value === undefined || value === null ? "" : typeof value === "number" ? String(+value.toFixed(4)) : value)))))));
+  return h(
+    "div",
+    { class: "scroll tall", tabindex: "0" },
+    h(
+      "table",
+      { class: "data" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) =>
+          h(
+            "tr",
+            {},
+            row
+              .slice(0, heads.length)
+              .map((value) =>
+                h(
+                  "td",
+                  { class: typeof value === "number" ? "number" : null },
+                  value === undefined || value === null
+                    ? ""
+                    : typeof value === "number"
+                      ? String(+value.toFixed(4))
+                      : value,
+                ),
+              ),
+          ),
+        ),
+      ),
+    ),
+  );
 }

@@ -9,7 +9,9 @@ function repairPrompt(about, run, turn, step) {
   const tried = turn.attempts.slice(0, step);
   const last = tried.at(-1);
   const fill = filler(about.templates);
-  const shown = (turn.recalls?.[step] ?? []).flatMap((pool) => pool.matches).map(([source]) => entryOf(run.turns[source]));
+  const shown = (turn.recalls?.[step] ?? [])
+    .flatMap((pool) => pool.matches)
+    .map(([source]) => entryOf(run.turns[source]));
   const lines = (parts) => parts.join("\n") || NONE;
   const remembered = (positive) =>
     lines(
@@ -109,7 +111,7 @@ async function promptView(text, recorded) {
   const same = (await sha256(text)) === recorded;
   const said = same
     ? `Exactly what was asked: its SHA-256 is the recorded ${recorded.slice(0, 12)}…`
-    : "Not what was asked: this text does not have the recorded SHA-256. The run was made with other templates, or edited.";
+    : "Not what was asked: its SHA-256 is not the recorded one. The run was edited, or made with other templates.";
   return [
     h("p", { class: same ? "proof" : "problem", "data-same": String(same) }, said, " ", copyButton(text)),
     h("pre", { class: "text", tabindex: "0" }, text),

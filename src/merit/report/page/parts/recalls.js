@@ -5,8 +5,14 @@ function recallView(run, turn, step) {
   const pools = turn.recalls?.[step];
   if (!pools) return null;
   const shown = pools.reduce((sum, pool) => sum + pool.matches.length, 0);
-  const label = h("span", {}, h("b", {}, shown ? `Recalled ${count(shown, "entry", "entries")}` : "Recalled nothing"), ` · ${pools.map(brief).join(" · ")}`);
-  const made = () => [...pools.map((pool) => poolView(run, pool)), shown ? formula(run.record.recall) : null].filter(Boolean);
+  const label = h(
+    "span",
+    {},
+    h("b", {}, shown ? `Recalled ${count(shown, "entry", "entries")}` : "Recalled nothing"),
+    ` · ${pools.map(brief).join(" · ")}`,
+  );
+  const made = () =>
+    [...pools.map((pool) => poolView(run, pool)), shown ? formula(run.record.recall) : null].filter(Boolean);
   return onDemand(label, made, { open: Boolean(shown) && step === 1, class: "recall" });
 }
 
@@ -14,15 +20,29 @@ const brief = (pool) => `${pool.polarity ?? "all"}: ${pool.matches.length} of ${
 
 function poolView(run, pool) {
   const kind = { positive: "Confirmed changes", negative: "Failed directions" }[pool.polarity] ?? "All entries";
-  const narrowed = pool.typed ? "narrowed to the failure type" : pool.fallback ? "all types, too few of the same one" : "all types";
-  const sizes = [["stored", pool.stored], ["legal", pool.legal], ["same type", pool.same_type], ["pool", pool.size]];
+  const narrowed = pool.typed
+    ? "narrowed to the failure type"
+    : pool.fallback
+      ? "all types, too few of the same one"
+      : "all types";
+  const sizes = [
+    ["stored", pool.stored],
+    ["legal", pool.legal],
+    ["same type", pool.same_type],
+    ["pool", pool.size],
+  ];
   const range = (name, found) => found && `${name} ${found.map(score).join(" to ")}`;
   const ranges = [range("dense", pool.dense_range), range("lexical", pool.lexical_range)].filter(Boolean).join(", ");
   return h(
     "section",
     { class: "pool" },
     h("h4", {}, kind),
-    h("p", { class: "sizes" }, sizes.map(([name, value]) => h("span", {}, h("b", {}, value.toLocaleString("en")), ` ${name}`)), h("span", {}, narrowed)),
+    h(
+      "p",
+      { class: "sizes" },
+      sizes.map(([name, value]) => h("span", {}, h("b", {}, value.toLocaleString("en")), ` ${name}`)),
+      h("span", {}, narrowed),
+    ),
     ranges && pool.matches.length ? h("p", { class: "ranges" }, `Scores in the pool: ${ranges}`) : null,
     pool.matches.length ? matchTable(run, pool) : null,
   );
@@ -36,7 +56,15 @@ function matchTable(run, pool) {
     h(
       "table",
       { class: "data matches" },
-      h("thead", {}, h("tr", {}, heads.map((head, i) => h("th", { scope: "col", class: i === 0 ? "rank" : i === 1 ? null : "number" }, head)))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head, i) => h("th", { scope: "col", class: i === 0 ? "rank" : i === 1 ? null : "number" }, head)),
+        ),
+      ),
       pool.matches.map((match) => matchRows(run, match, heads.length)),
     ),
   );
@@ -53,7 +81,12 @@ function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, l
       "tr",
       {},
       h("td", { class: "rank" }, String(rank)),
-      h("th", { scope: "row" }, h("a", { href: episodeAddress(run.record, turn.question) }, `question ${turn.question.id}`), h("small", {}, ` position ${turn.position}, ${turn.question.db}`)),
+      h(
+        "th",
+        { scope: "row" },
+        h("a", { href: episodeAddress(run.record, turn.question) }, `question ${turn.question.id}`),
+        h("small", {}, ` position ${turn.position}, ${turn.question.db}`),
+      ),
       h("td", { class: "number strong" }, score(total)),
       numbers.map((value) => h("td", { class: "number" }, score(value))),
     ),
@@ -68,7 +101,14 @@ function changeView(entry) {
   return h(
     "div",
     { class: "entry" },
-    h("p", { class: "how" }, h("code", {}, entry.id), ` ${readable(before.type)} → `, h("span", { class: statusClass(after.status) }, readable(after.status)), same ? " (the same SQL again)" : null),
+    h(
+      "p",
+      { class: "how" },
+      h("code", {}, entry.id),
+      ` ${readable(before.type)} → `,
+      h("span", { class: statusClass(after.status) }, readable(after.status)),
+      same ? " (the same SQL again)" : null,
+    ),
     sqlView(after.sql, same ? null : before.sql),
   );
 }
@@ -76,8 +116,15 @@ function changeView(entry) {
 function formula(policy) {
   if (!policy) return null;
   const weight = policy.dense && policy.lexical ? [policy.dense_weight, 1 - policy.dense_weight] : [1, 1];
-  const parts = [policy.dense && `${weight[0]} × dense normalised`, policy.lexical && `${weight[1]} × lexical normalised`, policy.type_filter === "reliability" && "type bonus"];
-  const said = policy.random_seed === null ? `Score = ${parts.filter(Boolean).join(" + ")}; a channel is normalised over its pool.` : "Drawn at random from the pool.";
+  const parts = [
+    policy.dense && `${weight[0]} × dense normalised`,
+    policy.lexical && `${weight[1]} × lexical normalised`,
+    policy.type_filter === "reliability" && "type bonus",
+  ];
+  const said =
+    policy.random_seed === null
+      ? `Score = ${parts.filter(Boolean).join(" + ")}; a channel is normalised over its pool.`
+      : "Drawn at random from the pool.";
   return h("p", { class: "note" }, said);
 }
 

@@ -7,7 +7,15 @@ function tableView(table, linked = () => null) {
   let sorted = { key: null, falling: false };
 
   function draw(rows) {
-    body.replaceChildren(...rows.map((row) => h("tr", {}, table.columns.map((column, i) => cell(row[column.key], column, i)))));
+    body.replaceChildren(
+      ...rows.map((row) =>
+        h(
+          "tr",
+          {},
+          table.columns.map((column, i) => cell(row[column.key], column, i)),
+        ),
+      ),
+    );
   }
 
   function cell(found, column, i) {
@@ -53,7 +61,11 @@ function explained(columns) {
   const noted = columns.filter((column) => column.note);
   if (!noted.length) return null;
   return onDemand("What the columns count", () =>
-    h("dl", { class: "columns" }, noted.map((column) => [h("dt", {}, column.label), h("dd", {}, column.note)])),
+    h(
+      "dl",
+      { class: "columns" },
+      noted.map((column) => [h("dt", {}, column.label), h("dd", {}, column.note)]),
+    ),
   );
 }
 
@@ -61,6 +73,9 @@ function explained(columns) {
 function order(a, b, falling) {
   const [noA, noB] = [a === null || a === undefined, b === null || b === undefined];
   if (noA || noB) return noA - noB;
-  const found = typeof a === "string" || typeof b === "string" ? String(a).localeCompare(String(b), "en", { numeric: true }) : a - b;
+  const found =
+    typeof a === "string" || typeof b === "string"
+      ? String(a).localeCompare(String(b), "en", { numeric: true })
+      : a - b;
   return falling ? -found : found;
 }
