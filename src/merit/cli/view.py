@@ -25,10 +25,10 @@ def view(folder: Path, port: int, host: str, no_browser: bool) -> None:
     live = Live(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
     with PageServer(live, host, port) as server:
         live.start()
-        click.echo(f"{folder}: {server.address} (Ctrl-C ends it)")
-        if not no_browser:
-            webbrowser.open(server.address)
         try:
+            click.echo(f"{folder}: {server.address} (Ctrl-C ends it)")
+            if not no_browser:
+                webbrowser.open(server.address)
             server.serve_forever()
         except KeyboardInterrupt:
             click.echo("merit: the page is closed")

@@ -44,19 +44,19 @@ class Live:
 
     def look(self) -> None:
         """Take in whatever is new in the folder."""
-        known = {run.path: identity for identity, run in self._runs.items()}
         for path in run_folders(self.folder):
             with self._lock:
                 if self._refused.get(path, ("", ()))[1] == size_of(path):
                     continue  # it is as damaged as it was
                 try:
-                    self._look(path, known.get(path))
+                    self._look(path)
                 except MeritError as error:
-                    self._refuse(path, known.get(path), str(error))
+                    self._refuse(path, str(error))
                 except OSError as error:
-                    self._refuse(path, known.get(path), f"{error.filename or path}: cannot be read ({error.strerror})")
+                    self._refuse(path, f"{error.filename or path}: cannot be read ({error.strerror})")
 
-    def _look(self, path: Path, identity: str | None) -> None:
+    def _look(self, path: Path) -> None:
+        identity = self._name(path)
         if identity is None:
             run = follow(path)
             identity = page_id(run.manifest, self._runs)
@@ -72,9 +72,12 @@ class Live:
         if self._refused.pop(path, None):
             self._reports += 1
 
-    def _refuse(self, path: Path, identity: str | None, why: str) -> None:
+    def _name(self, path: Path) -> str | None:
+        return next((identity for identity, run in self._runs.items() if run.path == path), None)
+
+    def _refuse(self, path: Path, why: str) -> None:
         """Leave a run out until its files change, and say why."""
-        self._runs.pop(identity or "", None)
+        self._runs.pop(self._name(path) or "", None)
         self._refused[path] = (why, size_of(path))
         self._reports += 1
         self._changes += 1

@@ -83,7 +83,7 @@ async function resultsView() {
 
 function heroOf(about) {
   const distinct = (of) => [...new Set(about.runs.map(of))];
-  const names = distinct((run) => run.benchmark);
+  const names = distinct((run) => `${run.benchmark} ${run.split}`);
   const facts = [
     [about.runs.length, "run"],
     [distinct((run) => run.method).length, "method"],

@@ -73,7 +73,13 @@ function matchTable(run, pool) {
 function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, lexicalNormalised, bonus], width) {
   const turn = run.turns[source];
   const entry = entryOf(turn);
-  const numbers = [dense, denseNormalised, lexical, lexicalNormalised, bonus || null];
+  const numbers = [
+    ["dense", dense],
+    ["normalised", denseNormalised],
+    ["lexical", lexical],
+    ["normalised", lexicalNormalised],
+    ["bonus", bonus || null],
+  ];
   return h(
     "tbody",
     { class: entry.positive ? "positive" : "negative" },
@@ -87,8 +93,8 @@ function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, l
         h("a", { href: episodeAddress(run.record, turn.question) }, `question ${turn.question.id}`),
         h("small", {}, ` position ${turn.position}, ${turn.question.db}`),
       ),
-      h("td", { class: "number strong" }, score(total)),
-      numbers.map((value) => h("td", { class: "number" }, score(value))),
+      h("td", { class: "number strong", "data-label": "score" }, score(total)),
+      numbers.map(([label, value]) => h("td", { class: "number", "data-label": label }, score(value))),
     ),
     h("tr", {}, h("td", { colspan: width, class: "change" }, changeView(entry))),
   );

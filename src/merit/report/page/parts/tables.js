@@ -4,6 +4,10 @@
 function tableView(table, linked = () => null) {
   const body = h("tbody");
   const heads = table.columns.map((column) => headCell(column, () => sort(column)));
+  const named = Math.max(
+    0,
+    table.columns.findIndex((column) => column.key === "method"),
+  ); // what a row is about
   let sorted = { key: null, falling: false };
 
   function draw(rows) {
@@ -21,7 +25,7 @@ function tableView(table, linked = () => null) {
   function cell(found, column, i) {
     const attributes = { class: [column.numeric && "number", found?.mark].filter(Boolean).join(" ") || null };
     const content = found ? (linked(column, found) ?? found.text) : "";
-    return i === 0 ? h("th", { scope: "row", ...attributes }, content) : h("td", attributes, content);
+    return i === named ? h("th", { scope: "row", ...attributes }, content) : h("td", attributes, content);
   }
 
   function sort(column) {
