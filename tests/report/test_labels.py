@@ -161,6 +161,13 @@ def test_every_number_of_the_validation(seed: int) -> None:
         assert row["macro_f1"].value == pytest.approx(sum(f1.values()) / len(f1), abs=1e-6)
 
 
+def test_whatever_a_dataset_is_called_its_table_has_a_file_of_its_own() -> None:
+    names = ("../../etc/x y", "etc x_y", "表")
+    report = build([], labels=[Label(name, FailureType.SYNTAX, FailureType.SYNTAX) for name in names])
+    found = [one.id for one in report.tables if one.id.startswith("confusion")]
+    assert sorted(found) == ["confusion_etc-x-y", "confusion_etc-x-y-2", "confusion_unnamed"]
+
+
 def test_the_papers_last_table_joins_runs_and_labels(view: RunView) -> None:
     labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX)] * 3
     labels.append(Label("spider", FailureType.FILTER_VALUE, FailureType.RESULT_MISMATCH))

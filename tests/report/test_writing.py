@@ -2,9 +2,11 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,17 @@ def test_the_same_report_is_the_same_bytes(report: Report, tmp_path: Path) -> No
     svg = (tmp_path / "one" / "figures" / "accuracy.svg").read_text()
     assert "<dc:date>" not in svg
     assert "MERIT" in svg  # text stays text
+
+
+def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
+    known = letters(12, 1, ("iterative", "merit", "no_bm25"))
+    write_all(tmp_path / "runs", known, questions(12))
+    found = []
+    for seed in ("1", "2"):  # sets come in another order
+        command = [sys.executable, "-m", "merit", "report", str(tmp_path / "runs"), "--out", str(tmp_path / seed)]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        found.append(contents(tmp_path / seed))
+    assert found[0] == found[1]
 
 
 def test_what_an_earlier_report_left_is_taken_away_and_nothing_else(report: Report, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from merit.report.breakdown import all_methods, part_columns, share_rows
 from merit.report.cells import Row, number, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group, Scored
-from merit.report.names import method_label
+from merit.report.names import file_name, method_label
 from merit.report.statistics import deviation, mean
 from merit.report.table import Column, Table
 from merit.stream import Turn
@@ -119,4 +119,4 @@ def _file(groups: Sequence[Group], group: Group) -> str:
     """What tells a group's files from another's."""
     name = str(group.shared["dataset"]["name"])
     same = [one for one in groups if one.shared["dataset"]["name"] == name]
-    return f"-{name}" if len(same) == 1 else f"-{name}-{same.index(group) + 1}"
+    return f"-{file_name(name)}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")

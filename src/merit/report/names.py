@@ -1,5 +1,7 @@
 """What tables call things: the paper's names for methods, failure types and benchmarks."""
 
+import re
+
 from merit.agent import METHODS, Method
 from merit.types import FailureType
 
@@ -46,3 +48,8 @@ def method_place(method: Method) -> tuple[int, str]:
 def dataset_label(name: str) -> str:
     """A benchmark's name as it spells itself."""
     return _DATASETS.get(name, name)
+
+
+def file_name(name: str) -> str:
+    """A name as part of a file's: whatever somebody called a dataset, it stays in its folder."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from merit.report.accuracy import DATASET
 from merit.report.cells import Row, count, number, words
-from merit.report.names import FAILURES, dataset_label
+from merit.report.names import FAILURES, dataset_label, file_name
 from merit.report.statistics import mean
 from merit.report.table import Column, Table
 from merit.types import FailureType
@@ -103,7 +103,7 @@ def class_table(labels: Sequence[Label]) -> Table:
 
 def confusion_tables(labels: Sequence[Label]) -> list[Table]:
     """What the classifier made of each human type, one table a dataset."""
-    tables = []
+    tables: dict[str, Table] = {}
     for dataset, mine in _by_dataset(labels).items():
         kinds = list(_classes(mine))
         pairs = Counter((one.human, one.classifier) for one in mine)
@@ -117,8 +117,11 @@ def confusion_tables(labels: Sequence[Label]) -> list[Table]:
         )
         title = f"Confusions of the failure classifier, {dataset_label(dataset)}"
         note = f"Rows are human labels, columns the classifier's. {_note(mine)}"
-        tables.append(Table(f"confusion_{dataset}", title, note, columns, tuple(rows)))
-    return tables
+        identity = f"confusion_{file_name(dataset)}"
+        if identity in tables:  # another dataset of almost the same name
+            identity += f"-{len(tables) + 1}"
+        tables[identity] = Table(identity, title, note, columns, tuple(rows))
+    return list(tables.values())
 
 
 def _note(labels: Sequence[Label]) -> str:
