@@ -86,7 +86,10 @@ def test_a_table_sorts_both_ways_and_says_so(driver: Any, page: str) -> None:
     go(driver, page)
     assert texts(driver, ".block > h2")[0] == "Execution accuracy"
     head = driver.find_element(By.CSS_SELECTOR, "[id='table/runs'] thead th:nth-child(6)")
-    values = lambda: [float(text.rstrip("%")) for text in texts(driver, "[id='table/runs'] tbody td:nth-child(6)")]  # noqa: E731
+
+    def values() -> list[float]:
+        return [float(text.rstrip("%")) for text in texts(driver, "[id='table/runs'] tbody td:nth-child(6)")]
+
     head.find_element(By.TAG_NAME, "button").click()
     assert head.get_attribute("aria-sort") == "descending"
     assert values() == sorted(values(), reverse=True)

@@ -8,6 +8,7 @@ import click
 from merit.agent import find_method
 from merit.errors import InputError
 from merit.report import Prices, build, open_runs, read_labels, write_report
+from merit.report.page import write_page
 
 _PRICE = click.FloatRange(min=0.0)
 
@@ -54,8 +55,11 @@ def report(
     if not made.tables:
         sys.exit(1)
     files = write_report(made, out)
+    page = out / "report.html"
+    write_page(made, found, page)
     reported = {run.view.path for group in made.groups for run in group.every()}
-    click.echo(f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures: {files[0]}")
+    counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
+    click.echo(f"{counted}: {files[0]}, and with every episode {page}")
 
 
 def _prices(prompt: float | None, output: float | None) -> Prices | None:
