@@ -100,7 +100,13 @@ function axes(figure, x, y, inner, height) {
     { class: "axes", "aria-hidden": "true" },
     y.ticks
       .map((tick) => [
-        s("line", { x1: inner.left, x2: inner.right, y1: tick.at, y2: tick.at, class: "grid" }),
+        s("line", {
+          x1: inner.left,
+          x2: inner.right,
+          y1: tick.at,
+          y2: tick.at,
+          class: tick.zero ? "grid zero" : "grid",
+        }),
         s("text", { x: inner.left - 8, y: tick.at + 4, "text-anchor": "end" }, tick.text),
       ])
       .flat(),
@@ -173,7 +179,7 @@ function tell(point, figure, ring, tip, width) {
   if (!point) return;
   const { series, i } = point;
   const number = (value) => value.toLocaleString("en", { maximumFractionDigits: 3 });
-  const at = typeof series.x[i] === "number" ? number(series.x[i]) : readable(series.x[i]);
+  const at = typeof series.x[i] === "number" ? number(series.x[i]) : String(series.x[i]);
   const range = series.low && series.high ? ` (${number(series.low[i])} to ${number(series.high[i])})` : "";
   ring.setAttribute("cx", point.left);
   ring.setAttribute("cy", point.top);
@@ -192,7 +198,7 @@ function values(figure) {
   const rows = figure.series.flatMap((series) =>
     series.x.map((at, i) => [
       series.name,
-      typeof at === "number" ? at : readable(at),
+      typeof at === "number" ? at : String(at),
       series.y[i],
       series.low?.[i],
       series.high?.[i],

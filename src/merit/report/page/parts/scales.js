@@ -20,7 +20,10 @@ function linear(found, from, to, wanted, zero = false) {
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
     ticks.push(+(i * step).toPrecision(12));
   const at = (value) => from + ((value - low) / (high - low)) * (to - from);
-  return { at, ticks: ticks.map((value) => ({ at: at(value), text: value.toLocaleString("en") })) };
+  return {
+    at,
+    ticks: ticks.map((value) => ({ at: at(value), text: value.toLocaleString("en"), zero: value === 0 && low < 0 })),
+  };
 }
 
 function steps(figure, inner) {
@@ -33,7 +36,7 @@ function steps(figure, inner) {
     return { left, width: Math.max(1, bar - 1), middle: left + bar / 2 };
   };
   const crowded = names.some((name) => name.length * 6.6 > width - 6);
-  return { at, slot, crowded, ticks: names.map((name) => ({ at: at(name), text: readable(name) })) };
+  return { at, slot, crowded, ticks: names.map((name) => ({ at: at(name), text: String(name) })) };
 }
 
 const SHAPES = {

@@ -24,7 +24,7 @@ function tableView(table, linked = () => null) {
 
   function cell(found, column, i) {
     const attributes = { class: [column.numeric && "number", found?.mark].filter(Boolean).join(" ") || null };
-    const content = found ? (linked(column, found) ?? found.text) : "";
+    const content = found ? (linked(column, found) ?? (found.value === null ? "–" : found.text)) : "";
     return i === named ? h("th", { scope: "row", ...attributes }, content) : h("td", attributes, content);
   }
 
