@@ -40,7 +40,7 @@ function compare(before, after) {
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end).text === b.at(-1 - end).text) end++;
   const middle = between(a.slice(start, a.length - end), b.slice(start, b.length - end));
   const kept = (token) => ({ ...token, kind: 0 });
-  return calm([...b.slice(0, start).map(kept), ...middle, ...b.slice(b.length - end).map(kept)]);
+  return calm(slid([...b.slice(0, start).map(kept), ...middle, ...b.slice(b.length - end).map(kept)]));
 }
 
 function between(a, b) {
@@ -68,6 +68,26 @@ function between(a, b) {
     } else found.push(into(b[j++]));
   }
   return found;
+}
+
+/** A stretch that only went or only came is moved back to where a clause begins, if it reads the same from there. */
+function slid(words) {
+  const clause = (word) => OPENS_LINE.has(word.text.toUpperCase());
+  for (let start = 1; start < words.length; start++) {
+    const { kind } = words[start];
+    if (!kind || words[start - 1].kind || clause(words[start])) continue;
+    let end = start;
+    while (words[end]?.kind === kind) end++;
+    for (let by = 1; !words[end]?.kind && by <= Math.min(start, end - start); by++) {
+      const [first, last] = [words[start - by], words[end - by]];
+      if (first.kind || first.text !== last.text) break;
+      if (!clause(first)) continue;
+      for (let i = start - by; i < start; i++) words[i].kind = kind;
+      for (let i = end - by; i < end; i++) words[i].kind = 0;
+      break;
+    }
+  }
+  return words;
 }
 
 /** A lone bracket or comma kept between two changes only makes them harder to read: it goes with them. */

@@ -1,5 +1,7 @@
 // One episode: what was asked, every attempt and what became of it, what was recalled, what was left and who used it.
 
+const FIRST_USERS = 12; // of an entry, shown at once
+
 async function episodeView(runId, questionId) {
   const about = await overview();
   const record = about.runs.find((one) => one.id === runId);
@@ -7,6 +9,7 @@ async function episodeView(runId, questionId) {
   const run = await openRun(record);
   const turn = run.answers.get(questionId);
   if (!turn) return missing(`Question ${questionId} is not finished in this run, or not part of it.`);
+  if (!listed.length) listed = (await allRows()).filter((row) => row.record.id === runId); // opened by its address
   const gathered = run.turns.find((one) => one.phase === "gather" && one.q === turn.q);
   return h(
     "article",
@@ -210,20 +213,21 @@ function leftView(run, turn, gathered) {
     h("p", {}, entry.positive ? "A confirmed change." : "A failed direction."),
     changeView(entry),
     h("h3", {}, users.length ? `Recalled later by ${count(users.length, "question")}` : "Never recalled"),
-    users.length
-      ? h(
-          "ul",
-          { class: "users" },
-          users.map((one) =>
-            h(
-              "li",
-              {},
-              turnBadge(one),
-              h("a", { href: episodeAddress(run.record, one.question) }, one.question.text),
-              h("small", {}, ` position ${one.position}`),
-            ),
-          ),
-        )
+    usersView(run, users.slice(0, FIRST_USERS)),
+    users.length > FIRST_USERS
+      ? onDemand(`${users.length - FIRST_USERS} more`, () => usersView(run, users.slice(FIRST_USERS)))
       : null,
   );
+}
+
+function usersView(run, turns) {
+  const item = (turn) =>
+    h(
+      "li",
+      {},
+      turnBadge(turn),
+      h("a", { href: episodeAddress(run.record, turn.question) }, turn.question.text),
+      h("small", {}, ` position ${turn.position}`),
+    );
+  return turns.length ? h("ul", { class: "users" }, turns.map(item)) : null;
 }

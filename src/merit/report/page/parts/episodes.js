@@ -15,7 +15,7 @@ async function episodesView(wanted) {
     const mine = ++latest;
     const kept = { ...fresh, ...(page > 1 ? { page: String(page) } : {}) };
     listAddress = `#/episodes${address(kept)}`;
-    history.replaceState(null, "", listAddress);
+    if (parse(location.hash).view === "episodes") history.replaceState(null, "", listAddress);
     let sqls = null;
     if (fresh.sql && fresh.q) {
       const records = about.runs.filter(
@@ -34,22 +34,26 @@ async function episodesView(wanted) {
     const at = Math.min(page, last);
     status.textContent = listed.length ? found(listed) : "No episode fits; clear a filter.";
     const from = (at - 1) * PER_PAGE;
+    const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     list.replaceChildren(listed.length ? listTable(listed.slice(from, from + PER_PAGE), from) : "");
+    if (focused) list.querySelector(`a.row[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     pages.replaceChildren(...turningPages(at, last, (next) => update(fresh, next).then(() => focusRow(0))));
     pages.hidden = last === 1;
   }
 
-  await update({ ...wanted, page: undefined }, Number(wanted.page) || 1);
+  const again = ({ page, ...others }) => update(others, Number(page) || 1).catch(showProblem(list));
+  const first = again(wanted);
+  if (!wanted.sql) await first; // reading all SQL takes a while, and says so meanwhile
   const view = h(
     "div",
     { class: "episodes" },
     h("h1", { tabindex: "-1" }, "Episodes"),
-    filterForm(rows, wanted, about, (fresh) => update(fresh)),
+    filterForm(rows, wanted, about, again),
     status,
     list,
     pages,
   );
-  view.grown = () => update(parse(listAddress).wanted, Number(parse(listAddress).wanted.page) || 1);
+  view.grown = () => again(parse(listAddress).wanted);
   return view;
 }
 

@@ -2,6 +2,7 @@
 
 const main = document.getElementById("main");
 let shown = null; // the view that is there, and how far it was scrolled at each address
+let visits = 0;
 const scrolled = new Map();
 
 function parse(hash) {
@@ -10,32 +11,49 @@ function parse(hash) {
   return { view, rest, wanted: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-async function show({ focus = true } = {}) {
-  const { view, rest, wanted } = parse(location.hash);
-  const address = location.hash;
-  const kind = { episodes: "episodes", episode: "episodes" }[view] ?? "results";
-  for (const link of document.querySelectorAll("header nav a")) {
-    if (link.dataset.view === kind) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+async function show({ focus = true, anew = false } = {}) {
   try {
-    const made =
-      view === "episodes"
-        ? await episodesView(wanted)
-        : view === "episode"
-          ? await episodeView(rest[0], rest.slice(1).join("/"))
-          : await resultsView();
-    if (location.hash !== address && view !== "episodes") return; // somebody went on meanwhile
-    shown = made;
-    main.replaceChildren(made);
-    const title = made.querySelector("h1");
-    document.title = [title?.textContent.slice(0, 80), document.body.dataset.title].filter(Boolean).join(" · ");
-    if (view === "table" || view === "figure") document.getElementById(`${view}/${rest[0]}`)?.scrollIntoView();
-    else window.scrollTo(0, scrolled.get(location.hash) ?? 0);
-    if (focus) title?.focus({ preventScroll: true });
+    const mine = ++visits;
+    const place = parse(location.hash);
+    const kind = place.view === "episodes" || place.view === "episode" ? "episodes" : "results";
+    mark(kind);
+    if (anew || kind !== "results" || !shown?.matches(".results")) {
+      const made = await viewAt(place);
+      if (mine !== visits) return; // somebody went on meanwhile
+      const typing = document.activeElement?.id === "search";
+      shown = made;
+      main.replaceChildren(made);
+      if (typing) document.getElementById("search")?.focus();
+      document.title = [titleOf(made)?.textContent.slice(0, 80), document.body.dataset.title]
+        .filter(Boolean)
+        .join(" · ");
+    }
+    goTo(place, focus);
     document.dispatchEvent(new Event("shown"));
   } catch (error) {
     showProblem(main)(error);
+  }
+}
+
+function viewAt({ view, rest, wanted }) {
+  if (view === "episodes") return episodesView(wanted);
+  return view === "episode" ? episodeView(rest[0], rest.slice(1).join("/")) : resultsView();
+}
+
+const titleOf = (made) => made.querySelector("h1");
+
+/** Scroll and focus: to a table or figure, or to where this address was left. */
+function goTo({ view, rest }, focus) {
+  const block = view === "table" || view === "figure" ? document.getElementById(`${view}/${rest[0]}`) : null;
+  if (block) block.scrollIntoView();
+  else window.scrollTo(0, scrolled.get(location.hash) ?? 0);
+  if (focus) (block?.querySelector("h2") ?? titleOf(shown))?.focus({ preventScroll: true });
+}
+
+function mark(kind) {
+  for (const link of document.querySelectorAll("header nav a")) {
+    if (link.dataset.view === kind) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
 }
 
@@ -67,6 +85,7 @@ async function resultsView() {
       h("li", {}, h("a", { href: "#/episodes" }, "Episodes")),
     ),
   );
+  for (const label of methods.keys()) colourOf(label); // in one order, whatever a figure shows first
   const runsBlock = await runsView(about);
   const content = h(
     "div",
@@ -180,7 +199,7 @@ function begin() {
     status.hidden = false;
     follow((state, another, grown) => {
       status.textContent = state.said;
-      if (another || shown?.incomplete) show({ focus: false });
+      if (another || shown?.incomplete) show({ focus: false, anew: true });
       else if (grown) shown?.grown?.();
     });
   }

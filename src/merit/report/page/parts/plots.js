@@ -10,7 +10,9 @@ function figureView(figure) {
   const label = `${figure.id}-title`;
   const draw = () => {
     const width = holder.clientWidth || 640;
-    const shown = figure.series.map((series, i) => ({ ...series, colour: i })).filter((_, i) => !off.has(i));
+    const shown = figure.series
+      .map((series) => ({ ...series, colour: colourOf(series.name) }))
+      .filter((_, i) => !off.has(i));
     holder.replaceChildren(drawing(figure, shown, width, width < 480 ? 260 : 340, tip), tip);
     tip.textContent = "";
     tip.hidden = true;
@@ -19,7 +21,7 @@ function figureView(figure) {
   return h(
     "section",
     { class: "block figure", id: `figure/${figure.id}`, "aria-labelledby": label },
-    h("h2", { id: label }, figure.title),
+    h("h2", { id: label, tabindex: "-1" }, figure.title),
     figure.series.length > 1 && legend(figure, off, draw),
     holder,
     figure.note && h("p", { class: "note" }, figure.note),
@@ -35,7 +37,7 @@ function legend(figure, off, draw) {
       s(
         "svg",
         { width: 18, height: 10, "aria-hidden": "true" },
-        s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(i) }),
+        s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(colourOf(series.name)) }),
       ),
       series.name,
     );
@@ -47,6 +49,14 @@ function legend(figure, off, draw) {
     draw();
   };
   return h("div", { class: "legend", role: "group", "aria-label": "Series" }, buttons);
+}
+
+const coloured = new Map();
+
+/** A name has the same colour in every figure. */
+function colourOf(name) {
+  if (!coloured.has(name)) coloured.set(name, coloured.size);
+  return coloured.get(name);
 }
 
 const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= 6 ? " dashed" : ""}`;

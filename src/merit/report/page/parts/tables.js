@@ -42,7 +42,7 @@ function tableView(table, linked = () => null) {
   return h(
     "section",
     { class: "block", id: `table/${table.id}`, "aria-labelledby": label },
-    h("h2", { id: label }, table.title),
+    h("h2", { id: label, tabindex: "-1" }, table.title),
     h(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": label },
