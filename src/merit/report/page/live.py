@@ -27,7 +27,7 @@ class Live:
         self._runs: dict[str, Followed] = {}
         self._refused: dict[Path, tuple[str, tuple[int, ...]]] = {}
         self._report = build([], [])
-        self._reported: set[Path] | None = None  # the finished runs that the tables are about
+        self._reported: set[tuple[Path, int]] | None = None  # finished runs, with their turns, in the tables
         self._changes = self._reports = 0
         self._lock = threading.Lock()
         self._over = threading.Event()
@@ -46,10 +46,9 @@ class Live:
         """Take in whatever is new in the folder."""
         for path in run_folders(self.folder):
             with self._lock:
-                if self._refused.get(path, ("", ()))[1] == size_of(path):
-                    continue  # it is as damaged as it was
                 try:
-                    self._look(path)
+                    if self._refused.get(path, ("", ()))[1] != size_of(path):  # or it is as damaged as it was
+                        self._look(path)
                 except MeritError as error:
                     self._refuse(path, str(error))
                 except OSError as error:
@@ -85,10 +84,10 @@ class Live:
     def tabulate(self) -> None:
         """Make tables and figures anew if other runs are finished than before."""
         with self._lock:
-            finished = {run.path for run in self._runs.values() if run.finished}
+            finished = {(run.path, len(run.packed.turns)) for run in self._runs.values() if run.finished}
         if finished == self._reported:
             return
-        report = self._build(*open_runs(sorted(finished)))
+        report = self._build(*open_runs(path for path, _ in sorted(finished)))
         with self._lock:
             self._report, self._reported = report, finished
             self._reports += 1

@@ -50,6 +50,17 @@ function showProblem(place) {
   };
 }
 
+const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+
+/** A table that a narrow screen lays out otherwise stays a table for who listens to it. */
+function heard(table) {
+  for (const part of [table, ...table.querySelectorAll("*")]) {
+    const role = part.tagName === "TH" ? `${part.scope === "row" ? "row" : "column"}header` : ROLES[part.tagName];
+    if (role) part.setAttribute("role", role);
+  }
+  return table;
+}
+
 function copyButton(text) {
   const button = h("button", { type: "button", class: "plain small" }, "Copy");
   button.addEventListener("click", async () => {

@@ -91,7 +91,7 @@ function turningPages(at, last, go) {
 
 function listTable(rows, from) {
   const heads = ["Outcome", "Question", "Database", "Method", "Seed", "Attempts", "Memory"];
-  return h(
+  const table = h(
     "table",
     { class: "episodes" },
     h(
@@ -109,6 +109,7 @@ function listTable(rows, from) {
       rows.map((row, i) => listRow(row, from + i)),
     ),
   );
+  return heard(table);
 }
 
 function listRow(row, place) {

@@ -52,20 +52,24 @@ function matchTable(run, pool) {
   const heads = ["Rank", "From", "Score", "Dense", "normalised", "Lexical", "normalised", "Bonus"];
   return h(
     "div",
-    { class: "scroll", tabindex: "0" },
-    h(
-      "table",
-      { class: "data matches" },
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Recalled entries and their scores" },
+    heard(
       h(
-        "thead",
-        {},
+        "table",
+        { class: "data matches" },
         h(
-          "tr",
+          "thead",
           {},
-          heads.map((head, i) => h("th", { scope: "col", class: i === 0 ? "rank" : i === 1 ? null : "number" }, head)),
+          h(
+            "tr",
+            {},
+            heads.map((head, i) =>
+              h("th", { scope: "col", class: i === 0 ? "rank" : i === 1 ? null : "number" }, head),
+            ),
+          ),
         ),
+        pool.matches.map((match) => matchRows(run, match, heads.length)),
       ),
-      pool.matches.map((match) => matchRows(run, match, heads.length)),
     ),
   );
 }
