@@ -53,7 +53,7 @@ function showProblem(place) {
 const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
 
 /** A table that a narrow screen lays out otherwise stays a table for who listens to it. */
-function heard(table) {
+function asTable(table) {
   for (const part of [table, ...table.querySelectorAll("*")]) {
     const role = part.tagName === "TH" ? `${part.scope === "row" ? "row" : "column"}header` : ROLES[part.tagName];
     if (role) part.setAttribute("role", role);

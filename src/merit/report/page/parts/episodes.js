@@ -109,7 +109,7 @@ function listTable(rows, from) {
       rows.map((row, i) => listRow(row, from + i)),
     ),
   );
-  return heard(table);
+  return asTable(table);
 }
 
 function listRow(row, place) {

@@ -53,7 +53,7 @@ function matchTable(run, pool) {
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": "Recalled entries and their scores" },
-    heard(
+    asTable(
       h(
         "table",
         { class: "data matches" },
