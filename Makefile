@@ -28,6 +28,7 @@ bench: $(READY)
 	$(BIN)/python bench/judge.py
 	$(BIN)/python bench/recall.py
 	$(BIN)/python bench/stream.py
+	$(BIN)/python bench/report.py
 
 clean:
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache

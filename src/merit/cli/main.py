@@ -9,12 +9,15 @@ from merit.cli.audit import audit
 from merit.cli.data import data
 from merit.cli.demo import demo
 from merit.cli.grid import grid
+from merit.cli.label import label
 from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.model import answers, model
+from merit.cli.report import report
 from merit.cli.run import predict, run
 from merit.cli.score import score
 from merit.cli.show import show
+from merit.cli.view import view
 from merit.errors import MeritError
 
 
@@ -24,7 +27,23 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
-for command in (answers, audit, data, demo, grid, memory, methods, model, predict, run, score, show):
+for command in (
+    answers,
+    audit,
+    data,
+    demo,
+    grid,
+    label,
+    memory,
+    methods,
+    model,
+    predict,
+    report,
+    run,
+    score,
+    show,
+    view,
+):
     cli.add_command(command)
 
 

@@ -31,6 +31,7 @@ class Column:
     label: str
     numeric: bool = True
     note: str = ""  # what exactly it counts
+    shown: bool = True  # False: for programs alone, in CSV and JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,89 @@
+"""`merit label`: failures for a person to name, as a file and one by one in the terminal."""
+
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from merit.errors import InputError
+from merit.report import labels
+from merit.report.names import FAILURES
+from merit.stream import RunView, read_run
+
+_KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), default=Path("labels.csv"), show_default=True)
+@click.option("--n", "size", type=click.IntRange(min=1), help="A sample of so many, every failure type in proportion.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides the sample and its order.")
+@click.option("--classifier", is_flag=True, help="Add the classifier's own label as the last column.")
+@click.option(
+    "--fill/--write-only", default=None, help="Label in the terminal, or only write the file (default: by terminal)."
+)
+def label(run: Path, out: Path, size: int | None, seed: int, classifier: bool, fill: bool | None) -> None:
+    """Write the failed first answers of RUN to a CSV file whose column 'human' is to be filled in, and fill it in here.
+
+    In the terminal a key names the failure; every answer is saved at once, and the same command goes on later.
+    `merit report --labels FILE` tells how well the classifier agrees.
+    """
+    view = read_run(run)
+    chosen = labels.records(view, labels.sample(view, size, seed), classifier=classifier)
+    if not chosen:
+        raise InputError(f"{run}: no first answer failed, so there is nothing to label")
+    if out.exists():
+        chosen = _there(view, out, chosen if size is not None else None)
+    else:
+        labels.write_records(out, chosen)
+    if sys.stdin.isatty() if fill is None else fill:
+        _fill(view, out, chosen, Console(highlight=False, soft_wrap=True))
+    done = sum(bool(record["human"].strip()) for record in chosen)
+    click.echo(f"{out}: {done} of {len(chosen)} failures labelled")
+
+
+def _there(view: RunView, out: Path, wanted: list[labels.Record] | None) -> list[labels.Record]:
+    """The lines of a file that was begun, if it is of this run and sample."""
+    found = [record for _, record in labels.read_records(out)]
+    if any(record["run"] != view.manifest["run"] for record in found):
+        raise InputError(f"{out}: holds labels of another run; choose another --out")
+    if wanted is not None and [one["question_id"] for one in wanted] != [one["question_id"] for one in found]:
+        raise InputError(f"{out}: holds another sample; leave --n out to go on with it, or choose another --out")
+    return found
+
+
+def _fill(view: RunView, out: Path, lines: list[labels.Record], console: Console) -> None:
+    """Ask for one label after the other, beginning with the first that is missing."""
+    place = next((i for i, one in enumerate(lines) if not one["human"].strip()), len(lines))
+    while place < len(lines):
+        _show(lines[place], f"{place + 1} of {len(lines)}", console)
+        key = click.getchar().lower()
+        if key in ("q", "", "\x04"):
+            return
+        if key in _KEYS:
+            lines[place]["human"] = _KEYS[key].value
+            labels.write_records(out, lines)
+            console.print(f"  [green]{FAILURES[_KEYS[key]]}[/]")
+            place += 1
+        elif key == "s":
+            place += 1
+        elif key == "b":
+            place = max(0, place - 1)
+        elif key == "d":
+            schemas = {one.question.db_id: one.schema for one in view.questions.values()}
+            console.print(escape(schemas.get(lines[place]["db_id"], "")))
+
+
+def _show(record: labels.Record, where: str, console: Console) -> None:
+    named = f"  now {record['human']}" if record["human"].strip() else ""
+    about = f"question {record['question_id']}, database {record['db_id']}"
+    console.print(f"\n[bold]{where}[/]  {escape(about)}[dim]{escape(named)}[/]")
+    console.print(f"  {escape(record['question'])}")
+    if record["evidence"]:
+        console.print(f"  [dim]{escape(record['evidence'])}[/]")
+    console.print(f"  [cyan]{escape(record['sql'] or '(no SQL)')}[/]")
+    console.print(f"  [yellow]{escape(record['status'])}[/]  {escape(record['error'])}")
+    keys = "  ".join(f"[bold]{key}[/] {FAILURES[kind]}" for key, kind in _KEYS.items())
+    console.print(f"  {keys}\n  [bold]b[/] back  [bold]s[/] skip  [bold]d[/] database schema  [bold]q[/] quit")

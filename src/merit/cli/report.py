@@ -1,0 +1,68 @@
+"""`merit report`: tables and figures of finished runs."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from merit.agent import find_method
+from merit.errors import InputError
+from merit.report import Prices, build, open_runs, read_labels, write_report
+from merit.report.page import write_page
+
+_PRICE = click.FloatRange(min=0.0)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for tables and figures.")
+@click.option("--against", default="merit", show_default=True, help="The method that all others are paired with.")
+@click.option("--unfinished", is_flag=True, help="Report runs that are not finished too, as far as they are.")
+@click.option("--price-prompt", type=_PRICE, metavar="MONEY", help="Price of a million prompt tokens.")
+@click.option("--price-output", type=_PRICE, metavar="MONEY", help="Price of a million output tokens.")
+@click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Human labels that `merit label` made: report how well the failure classifier agrees.",
+)
+def report(
+    runs: tuple[Path, ...],
+    out: Path,
+    against: str,
+    unfinished: bool,
+    price_prompt: float | None,
+    price_output: float | None,
+    labels: tuple[Path, ...],
+) -> None:
+    """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
+
+    Runs that do not share data, first answers, protocol, regime, budget, model or encoder are never compared; what
+    differs is said. A run that is damaged or not finished is said and left out. Exit 1 where nothing can be reported.
+    """
+    if not runs and not labels:
+        raise InputError("nothing to report: give run folders, or --labels with a file")
+    found, refused = open_runs(runs, unfinished=unfinished)
+    made = build(
+        found,
+        _prices(price_prompt, price_output),
+        against=find_method(against).name,
+        labels=[label for path in labels for label in read_labels(path)],
+        refused=refused,
+    )
+    for sentence in (*made.refused, *made.notes):
+        click.echo(f"merit: {sentence}", err=True)
+    if not made.tables:
+        sys.exit(1)
+    files = write_report(made, out)
+    page = out / "report.html"
+    write_page(made, found, page)
+    reported = {run.view.path for group in made.groups for run in group.every()}
+    counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
+    click.echo(f"{counted}: {files[0]}, and with every episode {page}")
+
+
+def _prices(prompt: float | None, output: float | None) -> Prices | None:
+    if (prompt is None) != (output is None):
+        raise InputError("--price-prompt and --price-output go together: give both, 0 for what is free")
+    return Prices(prompt, output) if prompt is not None and output is not None else None

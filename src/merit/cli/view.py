@@ -1,0 +1,36 @@
+"""`merit view`: the page of a report over live run folders."""
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from merit.errors import InputError
+from merit.report import build
+from merit.report.page import Live, PageServer
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes any free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Another address lets other machines look too.")
+@click.option("--no-browser", is_flag=True, help="Only say where the page is.")
+def view(folder: Path, port: int, host: str, no_browser: bool) -> None:
+    """Show the runs in FOLDER in a browser, and follow those that go on; Ctrl-C ends it.
+
+    FOLDER is a run, or holds runs at most three folders deep. Tables and figures are about finished runs.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give a run's folder, or one that holds runs")
+    live = Live(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
+    with PageServer(live, host, port) as server:
+        live.start()
+        try:
+            click.echo(f"{folder}: {server.address} (Ctrl-C ends it)")
+            if not no_browser:
+                webbrowser.open(server.address)
+            server.serve_forever()
+        except KeyboardInterrupt:
+            click.echo("merit: the page is closed")
+        finally:
+            live.stop()

@@ -1,0 +1,104 @@
+"""Execution accuracy: the main table, the ablations, and their figure (paper, Tables 1 and 4)."""
+
+from collections.abc import Sequence
+
+from merit.agent import Method
+from merit.report.cells import NOTHING, Row, count, lead, number, signed, spread, words
+from merit.report.figure import Figure, Series, Shape
+from merit.report.group import Group
+from merit.report.names import ABLATIONS, method_label
+from merit.report.statistics import deviation, mean
+from merit.report.table import Column, Table
+
+FULL = "merit"
+_SPREAD = "Values are mean ± sample standard deviation (n-1) over seeds, in percent; one seed has no deviation."
+_LEADERS = (
+    "Bold and underlined are the best and the second within a dataset, ties alike; a method that is not online takes "
+    "no part in that."
+)
+DATASET = Column("dataset", "Dataset", numeric=False)
+_HIDDEN = (Column("std", "Std.", shown=False), Column("seeds", "Seeds", shown=False))
+
+
+def main_table(groups: Sequence[Group]) -> Table:
+    """Accuracy of every method that is no ablation, what it started from, and the difference."""
+    rows: list[Row] = []
+    for group in groups:
+        methods = [method for method in group.methods if method.name not in ABLATIONS]
+        mine = [_accuracy_row(group, method) for method in methods]
+        for row, method in zip(mine, methods, strict=True):
+            runs = group.of(method.name)
+            row["initial"] = number(mean([run.initial_accuracy for run in runs]))
+            row["delta"] = signed(mean([run.accuracy - run.initial_accuracy for run in runs]))
+        lead(mine, "accuracy", [method.online for method in methods])
+        rows += mine
+    columns = (
+        DATASET,
+        Column("method", "Method", numeric=False),
+        Column("initial", "Initial", note="accuracy of the shared first answers"),
+        Column("accuracy", "Exec. accuracy", note="right at last"),
+        Column("delta", "Δ", note="Exec. accuracy minus Initial, percentage points"),
+        *_HIDDEN,
+    )
+    note = f"{_SPREAD} {_LEADERS} {abouts(groups)}"
+    return Table("main", "Execution accuracy", note, columns, tuple(rows))
+
+
+def ablation_table(groups: Sequence[Group]) -> Table:
+    """MERIT and what is left of it without each of its parts."""
+    rows: list[Row] = []
+    for group in groups:
+        methods = [method for method in group.methods if method.name in (FULL, *ABLATIONS)]
+        if not any(method.name in ABLATIONS for method in methods):
+            continue
+        mine = [_accuracy_row(group, method) for method in methods]
+        full = group.of(FULL)
+        for row, method in zip(mine, methods, strict=True):
+            row["delta"] = NOTHING
+            if method.name == FULL:
+                row["method"] = words("MERIT Full")
+            elif full:
+                mine_mean, full_mean = (mean([run.accuracy for run in group.of(name)]) for name in (method.name, FULL))
+                row["delta"] = signed(mine_mean - full_mean)
+        lead(mine, "accuracy", [method.online for method in methods])
+        rows += mine
+    columns = (
+        DATASET,
+        Column("method", "Variant", numeric=False),
+        Column("accuracy", "Exec.", note="right at last"),
+        Column("delta", "Δ", note="percentage points relative to full MERIT"),
+        *_HIDDEN,
+    )
+    note = f"Δ is the change in percentage points relative to full MERIT. {_SPREAD} {_LEADERS} {abouts(groups)}"
+    return Table("ablation", "Execution accuracy of MERIT's ablations", note, columns, tuple(rows))
+
+
+def accuracy_figure(groups: Sequence[Group]) -> Figure:
+    """Accuracy of every method with its spread."""
+    series = []
+    for group in groups:
+        found = {method_label(method): [run.accuracy for run in group.of(method.name)] for method in group.methods}
+        middles = tuple(mean(values) for values in found.values())
+        around = [deviation(values) or 0.0 for values in found.values()]
+        low = tuple(middle - width for middle, width in zip(middles, around, strict=True))
+        high = tuple(middle + width for middle, width in zip(middles, around, strict=True))
+        series.append(Series(group.label, tuple(found), middles, low, high))
+    note = f"Bars are one sample standard deviation (n-1) over seeds. {abouts(groups)}"
+    return Figure("accuracy", "Execution accuracy", note, "Method", "Exec. accuracy (%)", Shape.POINTS, tuple(series))
+
+
+def abouts(groups: Sequence[Group]) -> str:
+    """What all numbers of a table are numbers of."""
+    return " ".join(group.about for group in groups)
+
+
+def _accuracy_row(group: Group, method: Method) -> Row:
+    runs = group.of(method.name)
+    accuracy, deviates = spread([run.accuracy for run in runs])
+    return {
+        "dataset": words(group.label),
+        "method": words(method_label(method)),
+        "accuracy": accuracy,
+        "std": deviates,
+        "seeds": count(len(runs)),
+    }

@@ -1,0 +1,158 @@
+"""Accuracy by part: database, failure type of the first answer, difficulty; and what first answers fail of."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+from merit.agent import Method
+from merit.report.accuracy import DATASET, abouts
+from merit.report.cells import Row, count, lead_in_row, number, words
+from merit.report.group import Group
+from merit.report.names import FAILURES, method_label, method_place
+from merit.report.table import Column, Table
+from merit.stream import Turn
+from merit.types import FailureType, QuestionId
+
+Part = TypeVar("Part", bound=str | int)
+_DIFFICULTIES = ("simple", "moderate", "challenging", "easy", "medium", "hard", "extra")
+_UNSEEN = "(not observed)"  # wrong, but nobody told the agent: in the regime dbms_only
+_LEADERS = (
+    "Bold and underlined are the best and the second of a row; a method that is not online takes no part in that."
+)
+
+
+def by_database(groups: Sequence[Group]) -> Table:
+    """Accuracy on each database."""
+    return _breakdown(
+        groups,
+        "by_database",
+        "Execution accuracy by database",
+        "Database",
+        lambda turn: turn.episode.task.question.db_id,
+    )
+
+
+def by_failure(groups: Sequence[Group]) -> Table:
+    """Accuracy by how the first answer failed."""
+    title = "Repaired by failure type of the first answer"
+    table = _breakdown(groups, "by_failure", title, "Failure type", _failure_of, list(FAILURES.values()))
+    note = f"Only questions whose first answer is wrong, so accuracy is the share that was repaired. {table.note}"
+    return Table(table.id, table.title, note, table.columns, table.rows)
+
+
+def by_difficulty(groups: Sequence[Group]) -> Table:
+    """Accuracy by the benchmark's own difficulty."""
+
+    def difficulty(turn: Turn) -> str | None:
+        return turn.episode.task.question.difficulty or None
+
+    title = "Execution accuracy by difficulty"
+    return _breakdown(groups, "by_difficulty", title, "Difficulty", difficulty, _DIFFICULTIES)
+
+
+def without_difficulty(groups: Sequence[Group]) -> Iterator[str]:
+    """A sentence for each group whose questions have no difficulty."""
+    for group in groups:
+        if not any(turn.episode.task.question.difficulty for run in group.every() for turn in run.answers):
+            yield f"{group.label}: no accuracy by difficulty, its questions carry none"
+
+
+def failure_table(groups: Sequence[Group], validated: Mapping[str, tuple[float, float]]) -> Table:
+    """What the first answers fail of, with how well the classifier tells it where people have labelled (Table 5)."""
+    rows: list[Row] = []
+    for group in groups:
+        first: dict[QuestionId, str | None] = {}
+        for run in group.every():
+            for turn in run.answers:
+                first.setdefault(turn.episode.task.question.id, _failure_of(turn))
+        counts = Counter(name for name in first.values() if name is not None)
+        wrong = sum(counts.values())
+        shares = {kind: 100.0 * counts[label] / wrong if wrong else None for kind, label in FAILURES.items()}
+        named = (FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING)
+        rest = wrong - sum(counts[FAILURES[kind]] for kind in named)
+        row = {"dataset": words(group.label), "failures": count(wrong)}
+        row |= {kind.value.lower(): number(share) for kind, share in shares.items()}
+        row["other"] = number(100.0 * rest / wrong if wrong else None)
+        if validated:
+            accuracy, macro = validated.get(group.shared["dataset"]["name"], (None, None))
+            row |= {"accuracy": number(accuracy), "macro_f1": number(macro, 3)}
+        rows.append(row)
+    columns = [DATASET, Column("failures", "Failures", note="questions whose first answer is wrong")]
+    for kind, label in FAILURES.items():
+        shown = kind in (FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING)
+        columns.append(Column(kind.value.lower(), label, note="percent of the failures", shown=shown))
+    columns.append(Column("other", "Other", note="all other types together, percent of the failures"))
+    if validated:
+        columns.append(Column("accuracy", "Acc. (%)", note="of the classifier, against human labels"))
+        columns.append(Column("macro_f1", "Macro-F1", note="of the classifier, against human labels"))
+    note = (
+        "Shares are percentages of the failures; Result mismatch is executable SQL with a wrong denotation, Other are "
+        f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {abouts(groups)}"
+    )
+    return Table("failures", "Composition of initial failures", note, tuple(columns), tuple(rows))
+
+
+def part_columns(methods: Sequence[Method]) -> tuple[Column, ...]:
+    """A column for each method."""
+    return tuple(Column(method.name, method_label(method)) for method in methods)
+
+
+def all_methods(groups: Sequence[Group]) -> list[Method]:
+    """Every method of any group, in the paper's order."""
+    return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_place)
+
+
+def share_rows(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
+    """For each part of a stream that occurs, the percentage right at last for each method, over all its seeds."""
+    right: Counter[tuple[Part, str]] = Counter()
+    total: Counter[tuple[Part, str]] = Counter()
+    for run in group.every():
+        for turn in run.answers:
+            if (part := part_of(turn)) is not None:
+                total[part, run.method.name] += 1
+                right[part, run.method.name] += turn.final_correct
+    rows: dict[Part, Row] = {}
+    for part in dict.fromkeys(part for part, _ in total):
+        row = rows[part] = {}
+        for method in methods:
+            place = (part, method.name)
+            row[method.name] = number(100.0 * right[place] / total[place] if total[place] else None)
+        lead_in_row(row, [method.name for method in methods if method.online])
+    return rows
+
+
+def _breakdown(
+    groups: Sequence[Group],
+    identity: str,
+    title: str,
+    heading: str,
+    part_of: Callable[[Turn], str | None],
+    order: Sequence[str] = (),
+) -> Table:
+    methods = all_methods(groups)
+    rows: list[Row] = []
+    for group in groups:
+        questions: dict[str, set[QuestionId]] = {}
+        for run in group.every():
+            for turn in run.answers:
+                if (part := part_of(turn)) is not None:
+                    questions.setdefault(part, set()).add(turn.episode.task.question.id)
+        shares = share_rows(group, methods, part_of)
+        for part in [*(one for one in order if one in shares), *sorted(shares.keys() - set(order))]:
+            row = {"dataset": words(group.label), "part": words(part), "questions": count(len(questions[part]))}
+            rows.append({**row, **shares[part]})
+    columns = (
+        DATASET,
+        Column("part", heading, numeric=False),
+        Column("questions", "n", note="questions"),
+        *part_columns(methods),
+    )
+    note = f"Percent right at last over all seeds together. {_LEADERS} {abouts(groups)}"
+    return Table(identity, title, note, columns, tuple(rows))
+
+
+def _failure_of(turn: Turn) -> str | None:
+    if turn.initial_correct:
+        return None
+    failure = turn.episode.attempts[0].failure
+    return FAILURES[failure.type] if failure else _UNSEEN

@@ -1,0 +1,76 @@
+"""Numbers as cells: how many digits, signs, spreads, and which of a column lead."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from merit.report.statistics import deviation, mean
+from merit.report.table import Cell, Mark
+
+NOTHING = Cell(None, "--")
+PRECISION = 6  # digits for programs; people get fewer
+Row = dict[str, Cell]
+
+
+def words(text: str) -> Cell:
+    """A cell that holds no number."""
+    return Cell(text, text)
+
+
+def number(value: float | None, digits: int = 2) -> Cell:
+    """A number with so many digits; a dash where there is none."""
+    return NOTHING if value is None else Cell(_plain(value, PRECISION), f"{_plain(value, digits):.{digits}f}")
+
+
+def count(value: int) -> Cell:
+    """A whole number."""
+    return Cell(value, str(value))
+
+
+def signed(value: float | None, digits: int = 2) -> Cell:
+    """A difference, as the paper writes it: its sign, but none for zero."""
+    if value is None:
+        return NOTHING
+    kept = _plain(value, digits)
+    return Cell(_plain(value, PRECISION), f"{kept:+.{digits}f}" if kept else f"{kept:.{digits}f}")
+
+
+def spread(values: Sequence[float], digits: int = 2) -> tuple[Cell, Cell]:
+    """Mean and sample standard deviation: the cell people read, and the deviation for programs."""
+    if not values:
+        return NOTHING, NOTHING
+    middle, around = number(mean(values), digits), number(deviation(values), digits)
+    return (middle if around.value is None else replace(middle, text=f"{middle.text} ± {around.text}")), around
+
+
+def interval(found: tuple[float, float] | None) -> tuple[Cell, Cell, Cell]:
+    """An interval as people read it, and its ends."""
+    if found is None:
+        return NOTHING, NOTHING, NOTHING
+    low, high = map(signed, found)
+    text = f"[{low.text}, {high.text}]"
+    return Cell(text, text), low, high
+
+
+def lead(rows: Sequence[Row], key: str, eligible: Sequence[bool], *, low: bool = False) -> None:
+    """Mark the best and the second of a column among those that take part; what reads alike ties (paper, Table 1)."""
+    _mark([(row, key) for row, may in zip(rows, eligible, strict=True) if may], low=low)
+
+
+def lead_in_row(row: Row, keys: Sequence[str]) -> None:
+    """The same along a row."""
+    _mark([(row, key) for key in keys], low=False)
+
+
+def _mark(places: Sequence[tuple[Row, str]], *, low: bool) -> None:
+    values = {i: float(row[key].text.split()[0]) for i, (row, key) in enumerate(places) if row[key].value is not None}
+    if len(values) < 2:
+        return  # nothing to lead
+    ranked = sorted(set(values.values()), reverse=not low)
+    for mark, value in zip((Mark.BEST, Mark.SECOND), ranked, strict=False):
+        for i, (row, key) in enumerate(places):
+            if values.get(i) == value:
+                row[key] = replace(row[key], mark=mark)
+
+
+def _plain(value: float, digits: int) -> float:
+    return round(value, digits) + 0.0  # no negative zero

@@ -1,0 +1,181 @@
+"""How runs repair and what that takes (paper, Table 3, and what its accounting leaves out)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from merit.errors import MeritError
+from merit.reading import parse_json, read_text
+from merit.report.accuracy import DATASET, abouts
+from merit.report.cells import Row, lead, number, words
+from merit.report.group import Group, Scored
+from merit.report.names import ABLATIONS, method_label
+from merit.report.statistics import mean
+from merit.report.table import Column, Table
+from merit.stream.folder import TIMINGS
+
+_LEADERS = (
+    "Bold and underlined are the best and the second within a dataset and metric; ablations and methods that are not "
+    "online, or repair nothing, take no part in that."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a model's tokens cost: money per million."""
+
+    prompt: float
+    output: float
+
+    def of(self, prompt: float, output: float) -> float:
+        """What so many tokens cost."""
+        return (prompt * self.prompt + output * self.output) / 1e6
+
+
+def repair_table(groups: Sequence[Group]) -> Table:
+    """Repaired questions, steps, oscillation, tokens and calls, as the paper has them."""
+    measures: dict[str, tuple[Callable[[Scored], float], int]] = {
+        "repaired": (lambda run: run.counts["repaired"], 1),
+        "steps": (_steps, 3),
+        "oscillation": (lambda run: 100.0 * run.counts["oscillating"] / len(run.answers), 2),
+        "tokens": (lambda run: run.counts["tokens"]["total"] / 1e6, 3),
+        "calls": (lambda run: run.counts["calls"]["total"], 0),
+    }
+    rows: list[Row] = []
+    for group in groups:
+        mine = _rows(group, measures)
+        for key in measures:
+            lead(mine, key, _eligible(group), low=key != "repaired")
+        rows += mine
+    columns = (
+        DATASET,
+        Column("method", "Method", numeric=False),
+        Column("repaired", "Rep.↑", note="initially wrong, right at last"),
+        Column("steps", "Steps↓", note="repair generations per initially wrong question"),
+        Column("oscillation", "Osc.↓", note="percent of all questions whose trajectory holds the same SQL twice"),
+        Column("tokens", "Tok.↓", note="prompt and output tokens of all calls, first answers included, in millions"),
+        Column("calls", "Calls↓", note="model calls: first answers, repairs and reflections"),
+    )
+    note = f"Means over seeds. {_LEADERS} {abouts(groups)}"
+    return Table("repair", "Repair behaviour and inference cost", note, columns, tuple(rows))
+
+
+def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
+    """Time, lookups, money, and what one more right answer takes."""
+    measures: dict[str, tuple[Callable[[Scored], float | None], int]] = {
+        "prompt_tokens": (lambda run: run.counts["tokens"]["prompt"] / 1e6, 3),
+        "output_tokens": (lambda run: run.counts["tokens"]["output"] / 1e6, 3),
+        "embedding_calls": (lambda run: run.counts["embedding_calls"], 0),
+        "retrieval_calls": (lambda run: run.counts["retrieval_calls"], 0),
+        "judged": (lambda run: run.counts["judged"], 0),
+    }
+    if prices is not None:
+        measures["money"] = (lambda run: prices.of(*(run.counts["tokens"][kind] for kind in ("prompt", "output"))), 4)
+    rows: list[Row] = []
+    for group in groups:
+        mine = _rows(group, measures)
+        for row, method in zip(mine, group.methods, strict=True):
+            runs = group.of(method.name)
+            row.update(_seconds(runs))
+            row["tokens_extra"] = number(_per_extra(runs, lambda prompt, output: prompt + output), 0)
+            if prices is not None:
+                row["money_extra"] = number(_per_extra(runs, prices.of), 4)
+        for key in ("tokens_extra", "money", "money_extra"):
+            if mine and key in mine[0]:
+                lead(mine, key, _eligible(group), low=True)
+        rows += mine
+    money = ""
+    if prices is not None:
+        each = f"{prices.prompt:g} per million prompt and {prices.output:g} per million output tokens"
+        money = f"Money is in the currency of the prices, {each}. "
+    note = (
+        "Means over seeds. Seconds are of the machines and moments the runs were made on (timings.json), added up over "
+        "work side by side; a dash is a run that kept none. What one more right answer takes: everything but the "
+        "first answers, divided by how many more are right at last than at first, over all seeds. "
+        f"{money}{_LEADERS} {abouts(groups)}"
+    )
+    return Table("cost", "Cost beyond the paper's accounting", note, _cost_columns(prices), tuple(rows))
+
+
+def _cost_columns(prices: Prices | None) -> tuple[Column, ...]:
+    money = (
+        Column("money", "Money", note="all tokens at the given prices"),
+        Column("money_extra", "Money / extra", note="money per additional right answer"),
+    )
+    return (
+        DATASET,
+        Column("method", "Method", numeric=False),
+        Column("prompt_tokens", "Prompt", note="prompt tokens, millions"),
+        Column("output_tokens", "Output", note="output tokens, millions"),
+        Column("wall_s", "Wall s", note="seconds from beginning to end, over all sessions of a run"),
+        Column("model_s", "Model s", note="seconds of waiting for the model, kept answers included"),
+        Column("embedding_calls", "Emb.", note="texts that needed an embedding"),
+        Column("embedding_s", "Emb. s", note="seconds of encoding, of the whole process where runs share one"),
+        Column("retrieval_calls", "Retr.", note="recalls"),
+        Column("retrieval_s", "Retr. s", note="seconds of recalling"),
+        Column("judged", "DB", note="attempts run on the databases"),
+        Column("database_s", "DB s", note="seconds of running and judging them"),
+        Column("tokens_extra", "Tok. / extra", note="tokens per additional right answer"),
+        *(money if prices is not None else ()),
+    )
+
+
+def _rows(group: Group, measures: dict[str, tuple[Callable[[Scored], Any], int]]) -> list[Row]:
+    rows: list[Row] = []
+    for method in group.methods:
+        row = {"dataset": words(group.label), "method": words(method_label(method))}
+        for key, (measure, digits) in measures.items():
+            row[key] = number(mean([measure(run) for run in group.of(method.name)]), digits)
+        rows.append(row)
+    return rows
+
+
+def _eligible(group: Group) -> list[bool]:
+    return [m.online and m.repairs and m.name not in ABLATIONS for m in group.methods]
+
+
+def _steps(run: Scored) -> float:
+    wrong = len(run.answers) - run.counts["initial_correct"]
+    repairs = sum(len(turn.episode.attempts) - 1 for turn in run.answers)
+    return repairs / wrong if wrong else 0.0
+
+
+def _per_extra(runs: Sequence[Scored], price: Callable[[float, float], float]) -> float | None:
+    """What all calls but those for first answers took, per additional right answer; None where there is none."""
+    extra = sum(run.counts["correct"] - run.counts["initial_correct"] for run in runs)
+    spent = 0.0
+    for run in runs:
+        first = [turn.episode.attempts[0] for turn in run.answers]
+        tokens = run.counts["tokens"]
+        spent += price(
+            tokens["prompt"] - sum(one.prompt_tokens for one in first),
+            tokens["output"] - sum(one.output_tokens for one in first),
+        )
+    return spent / extra if extra > 0 else None
+
+
+_KINDS = {"model_s": "model", "retrieval_s": "recall", "database_s": "judge"}
+
+
+def _seconds(runs: Sequence[Scored]) -> Row:
+    """Mean seconds by kind; a dash where a run kept none."""
+    kept = [_timings(run) for run in runs]
+    keys = ("wall_s", "embedding_s", *_KINDS)
+    found = [one for one in kept if one is not None]
+    whole = len(found) == len(runs)
+    return {key: number(mean([one[key] for one in found]) if whole else None, 1) for key in keys}
+
+
+def _timings(run: Scored) -> dict[str, float] | None:
+    path = run.view.path / TIMINGS
+    try:
+        sessions = parse_json(read_text(path), path)["sessions"]
+        seconds = {"wall_s": 0.0, "embedding_s": 0.0, **dict.fromkeys(_KINDS, 0.0)}
+        for one in sessions:
+            seconds["wall_s"] += float(one["wall_s"])
+            seconds["embedding_s"] += float(one.get("embedding", {}).get("seconds", 0.0))
+            for key, kind in _KINDS.items():
+                seconds[key] += float(one["work"].get(kind, {}).get("seconds", 0.0))
+        return seconds if sessions else None
+    except (MeritError, KeyError, TypeError, ValueError, AttributeError):
+        return None  # nothing depends on it, and the dash says so

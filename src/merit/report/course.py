@@ -1,0 +1,122 @@
+"""How a run goes: what it learns along its stream, and after how many steps repairs come."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+
+from merit.report.accuracy import DATASET, abouts
+from merit.report.breakdown import all_methods, part_columns, share_rows
+from merit.report.cells import Row, number, words
+from merit.report.figure import Figure, Series, Shape
+from merit.report.group import Group, Scored
+from merit.report.names import file_name, method_label
+from merit.report.statistics import deviation, mean
+from merit.report.table import Column, Table
+from merit.stream import Turn
+
+_PARTS = 10
+_POINTS = 60
+
+
+def learning_table(groups: Sequence[Group]) -> Table:
+    """The share of wrong first answers that was repaired, along the stream."""
+    methods = all_methods(groups)
+    rows: list[Row] = []
+    for group in groups:
+        length: int = group.shared["answered"]
+        parts = min(_PARTS, length)
+
+        def part_of(turn: Turn, length: int = length, parts: int = parts) -> int | None:
+            return None if turn.initial_correct else turn.episode.task.position * parts // length
+
+        shares = share_rows(group, methods, part_of)
+        for part in sorted(shares):
+            first, last = (-(-length * place // parts) for place in (part, part + 1))
+            rows.append({"dataset": words(group.label), "part": words(f"{first + 1}-{last}"), **shares[part]})
+    columns = (DATASET, Column("part", "Position", numeric=False, note="in the stream"), *part_columns(methods))
+    note = (
+        "Percent of the wrong first answers in this part of the stream that were repaired, over all seeds together; "
+        f"each seed has its own order. A method that is not online takes no part in best and second. {abouts(groups)}"
+    )
+    return Table("learning", "Repaired along the stream", note, columns, tuple(rows))
+
+
+def steps_table(groups: Sequence[Group]) -> Table:
+    """How many questions were repaired at each step."""
+    budget = max((group.shared["budget"] for group in groups), default=0)
+    rows: list[Row] = []
+    for group in groups:
+        for method in group.methods:
+            row = {"dataset": words(group.label), "method": words(method_label(method))}
+            for step in range(1, budget + 1):
+                counts = [_repaired_at(run)[step] for run in group.of(method.name)]
+                row[f"step_{step}"] = number(mean(counts) if step <= group.shared["budget"] else None, 1)
+            row["all"] = number(mean([run.counts["repaired"] for run in group.of(method.name)]), 1)
+            rows.append(row)
+    columns = (
+        DATASET,
+        Column("method", "Method", numeric=False),
+        *(Column(f"step_{step}", str(step)) for step in range(1, budget + 1)),
+        Column("all", "All", note="repaired at any step"),
+    )
+    note = f"Questions that came right at each repair step, means over seeds. {abouts(groups)}"
+    return Table("steps", "Repairs by step", note, columns, tuple(rows))
+
+
+def learning_figures(groups: Sequence[Group]) -> list[Figure]:
+    """What a method gained over the first answers up to each position, one figure a group."""
+    return [_learning_figure(group, _file(groups, group)) for group in groups]
+
+
+def steps_figures(groups: Sequence[Group]) -> list[Figure]:
+    """What was repaired up to each step, one figure a group."""
+    figures = []
+    for group in groups:
+        steps = range(group.shared["budget"] + 1)
+        series = []
+        for method in group.methods:
+            if method.repairs:
+                counts = [list(accumulate(_repaired_at(run)[step] for step in steps)) for run in group.of(method.name)]
+                y = tuple(mean([one[step] for one in counts]) for step in steps)
+                series.append(Series(method_label(method), tuple(map(float, steps)), y))
+        note = f"Questions repaired up to a step, means over seeds. {group.about}"
+        identity, title = f"steps{_file(groups, group)}", f"Repairs by step, {group.label}"
+        figures.append(Figure(identity, title, note, "Repair step", "Repaired questions", Shape.LINE, tuple(series)))
+    return figures
+
+
+def _learning_figure(group: Group, suffix: str) -> Figure:
+    length: int = group.shared["answered"]
+    points = sorted({max(1, round(length * i / _POINTS)) for i in range(1, _POINTS + 1)})
+    series = []
+    for method in group.methods:
+        curves = [_gains(run, points) for run in group.of(method.name)]
+        at = [[curve[i] for curve in curves] for i in range(len(points))]
+        middle, around = [mean(values) for values in at], [deviation(values) for values in at]
+        low = high = None
+        if len(curves) > 1:
+            low = tuple(y - (width or 0.0) for y, width in zip(middle, around, strict=True))
+            high = tuple(y + (width or 0.0) for y, width in zip(middle, around, strict=True))
+        series.append(Series(method_label(method), tuple(map(float, points)), tuple(middle), low, high))
+    note = (
+        "Accuracy gained over the first answers on the questions up to a position; bands are one sample standard "
+        f"deviation (n-1) over seeds. {group.about}"
+    )
+    title, x, y = f"Learning curve, {group.label}", "Position in the stream", "Gain over first answers (pp)"
+    return Figure(f"learning{suffix}", title, note, x, y, Shape.LINE, tuple(series))
+
+
+def _gains(run: Scored, points: Sequence[int]) -> list[float]:
+    gained = list(accumulate(int(turn.final_correct) - int(turn.initial_correct) for turn in run.answers))
+    return [100.0 * gained[min(point, len(gained)) - 1] / point for point in points]
+
+
+def _repaired_at(run: Scored) -> Counter[int]:
+    return Counter({int(step): times for step, times in run.counts["repaired_at_step"].items()})
+
+
+def _file(groups: Sequence[Group], group: Group) -> str:
+    """What tells a group's files from another's."""
+    name = str(group.shared["dataset"]["name"])
+    same = [one for one in groups if one.shared["dataset"]["name"] == name]
+    return f"-{file_name(name)}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")

@@ -1,0 +1,204 @@
+"""Which runs may be compared: those that share data, first answers, protocol, regime, budget, model and encoder."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from merit.agent import Method
+from merit.report.names import dataset_label, method_place
+from merit.stream import RunView, Turn, account
+from merit.stream.manifest import difference
+from merit.stream.turn import Phase
+
+# What two runs must share, the most telling first: the first that differs is what a person is told.
+_SHARED = (
+    "dataset",
+    "initial_sha256",
+    "protocol",
+    "regime",
+    "budget",
+    "model",
+    "sampling",
+    "prompts",
+    "timeout_s",
+    "stream_sha256",
+)
+
+
+class Scored:
+    """A run with everything the paper counts of it."""
+
+    def __init__(self, view: RunView) -> None:
+        self.view = view
+        self.method = view.method
+        self.seed: int = view.identity["seed"]
+        answers = (turn for turn in view.turns if turn.phase is Phase.ANSWER)
+        self.answers: list[Turn] = sorted(answers, key=lambda turn: turn.episode.task.position)
+        self.counts: dict[str, Any] = account(view.turns, view.method)
+
+    @property
+    def accuracy(self) -> float:
+        """Right at last, in percent, not rounded."""
+        return 100.0 * float(self.counts["correct"]) / len(self.answers)
+
+    @property
+    def initial_accuracy(self) -> float:
+        """Right at first, in percent, not rounded."""
+        return 100.0 * float(self.counts["initial_correct"]) / len(self.answers)
+
+    @cached_property
+    def shared(self) -> dict[str, Any]:
+        """What it must share with runs it is compared with, but for the encoder."""
+        return {**{name: self.view.identity[name] for name in _SHARED}, "answered": len(self.answers)}
+
+
+@dataclass
+class Group:
+    """Runs that may be compared: by method, then by seed."""
+
+    shared: dict[str, Any]
+    encoder: dict[str, Any] | None
+    label: str = ""
+    runs: dict[str, dict[int, Scored]] = field(default_factory=dict)
+
+    @property
+    def methods(self) -> list[Method]:
+        """Its methods, in the paper's order."""
+        return sorted((next(iter(seeds.values())).method for seeds in self.runs.values()), key=method_place)
+
+    @property
+    def seeds(self) -> list[int]:
+        """All seeds that occur."""
+        return sorted({seed for seeds in self.runs.values() for seed in seeds})
+
+    def of(self, method: str) -> list[Scored]:
+        """A method's runs by seed; none where it was not run."""
+        return [run for _, run in sorted(self.runs.get(method, {}).items())]
+
+    def every(self) -> Iterator[Scored]:
+        """All its runs."""
+        for method in self.methods:
+            yield from self.of(method.name)
+
+    @property
+    def about(self) -> str:
+        """What its numbers are numbers of."""
+        data, model = self.shared["dataset"], self.shared["model"]
+        encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
+        fewer = [
+            f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != self.seeds
+        ]  # a method that was not run with all seeds
+        return (
+            f"{self.label}: n = {self.shared['answered']} of the {data['questions']} questions of {data['name']} "
+            f"{data['split']}, protocol {self.shared['protocol']}, {self.shared['regime']}, budget "
+            f"{self.shared['budget']}, model {_named(model)}, {encoder}, seeds {_seeds(self.seeds)}"
+            + (f" (but {'; '.join(fewer)})" if fewer else "")
+            + "."
+        )
+
+    def add(self, run: Scored) -> str | None:
+        """Take a run in, or say why not."""
+        seeds = self.runs.setdefault(run.method.name, {})
+        for other in seeds.values():
+            if other.seed == run.seed:
+                return f"{run.view.path}: left out, {other.view.path} is of the same method and seed"
+            if differs := difference(_method(other), _method(run)):
+                return f"{run.view.path}: left out, it is another method than {other.view.path}: {differs}"
+        seeds[run.seed] = run
+        return None
+
+
+def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[str]]:
+    """Groups of comparable runs, a sentence for each run that is compared with fewer, one for each left out."""
+    said: dict[str, None] = {}
+    runs = []
+    for view in views:
+        run = Scored(view)
+        if run.answers:
+            runs.append(run)
+        else:
+            said[f"{view.path}: left out, no question is answered yet"] = None
+    groups: list[Group] = []
+    for run in runs:
+        encoder = run.view.identity["encoder"]
+        if encoder and not any((one.shared, one.encoder) == (run.shared, encoder) for one in groups):
+            groups.append(Group(run.shared, encoder))
+    for run in runs:
+        if not any(one.shared == run.shared for one in groups):
+            groups.append(Group(run.shared, None))
+    for run in runs:
+        encoder = run.view.identity["encoder"]
+        for group in groups:
+            if group.shared == run.shared and encoder in (None, group.encoder) and (why := group.add(run)):
+                said[why] = None
+    groups.sort(key=lambda one: (_place(_dataset(one)), -sum(map(len, one.runs.values()))))  # the fullest first
+    _label(groups)
+    return groups, list(_apart(groups)), list(said)
+
+
+def _apart(groups: Sequence[Group]) -> Iterator[str]:
+    """A sentence for each run that is not in its dataset's fullest group."""
+    first: dict[str, Group] = {}
+    for group in groups:
+        main = first.setdefault(_dataset(group), group)
+        inside = {run.view.path for run in main.every()}
+        differs = difference(main.shared, group.shared) or difference(main.encoder, group.encoder, "encoder")
+        for run in group.every():
+            if run.view.path not in inside:
+                path = next(main.every()).view.path
+                yield f"{run.view.path}: not compared with {path}: {differs}"
+
+
+def _label(groups: Sequence[Group]) -> None:
+    """Name groups by their dataset and, where one has several, by what they differ in."""
+    for dataset in {_dataset(group) for group in groups}:
+        mine = [group for group in groups if _dataset(group) == dataset]
+        fields = [dict(_flat({**group.shared, "encoder": group.encoder})) for group in mine]
+        labels = [dataset_label(dataset)] * len(mine)
+        for name in dict.fromkeys(name for one in fields for name in one):
+            if len(set(labels)) == len(mine):
+                break
+            values = [_short(one.get(name)) for one in fields]
+            if len(set(values)) > 1:
+                labels = [f"{label}, {name} {value}" for label, value in zip(labels, values, strict=True)]
+        for group, label in zip(mine, labels, strict=True):
+            group.label = label
+
+
+def _place(dataset: str) -> tuple[bool, str]:
+    return dataset != "spider", dataset  # the paper's first, then by name
+
+
+def _dataset(group: Group) -> str:
+    return str(group.shared["dataset"]["name"])
+
+
+def _method(run: Scored) -> dict[str, Any]:
+    """What makes two runs runs of one method: all of it, but for the seed of random recall."""
+    record = dict(run.view.identity["method"])
+    if record["recall"] is not None:
+        record["recall"] = {**record["recall"], "random_seed": record["recall"]["random_seed"] is not None}
+    return {"method": record, "demonstrations": run.view.identity["demonstrations"]}
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:8]}..."
+
+
+def _named(identity: Mapping[str, Any]) -> str:
+    return f"{identity['name']} ({_short(identity['revision'])})" if identity["revision"] else str(identity["name"])
+
+
+def _seeds(seeds: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(seeds)))

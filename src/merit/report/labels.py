@@ -1,0 +1,140 @@
+"""Failures for people to label, as a CSV file, and their labels back."""
+
+import csv
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+
+from merit.errors import InputError
+from merit.failure import classify
+from merit.reading import read_text
+from merit.report.validation import Label
+from merit.stream import Phase, RunView, Turn
+from merit.types import Cause, FailureType, Status, Verdict
+
+COLUMNS = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
+CLASSIFIER = "classifier"  # the last column, where it is not hidden
+Record = dict[str, str]
+
+
+def sample(view: RunView, size: int | None, seed: int) -> list[Turn]:
+    """Failed first answers in a seeded order: all, or so many with every failure type in proportion, none left out."""
+    failed = [turn for turn in view.turns if turn.phase is Phase.ANSWER and turn.episode.attempts[0].failure]
+    generator = np.random.default_rng(seed)
+    shuffled = [failed[place] for place in generator.permutation(len(failed))]
+    if size is None or size >= len(shuffled):
+        return shuffled
+    strata = {kind: [turn for turn in shuffled if _type(turn) is kind] for kind in FailureType}
+    places = _allot({kind: len(turns) for kind, turns in strata.items() if turns}, size)
+    chosen = {id(turn) for kind, many in places.items() for turn in strata[kind][:many]}
+    return [turn for turn in shuffled if id(turn) in chosen]
+
+
+def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[Record]:
+    """The lines to fill in."""
+    found = []
+    for turn in turns:
+        question, first = turn.episode.task.question, turn.episode.attempts[0]
+        values = (
+            view.identity["dataset"]["name"],
+            view.manifest["run"],
+            str(question.id),
+            question.db_id,
+            question.text,
+            question.evidence or "",
+            first.sql,
+            first.verdict.status.value,
+            first.verdict.error or "",
+            first.verdict.cause.value if first.verdict.cause else "",
+            "",
+        )
+        record = dict(zip(COLUMNS, values, strict=True))
+        found.append({**record, CLASSIFIER: _type(turn).value} if classifier else record)
+    return found
+
+
+def write_records(path: Path, lines: Sequence[Record]) -> None:
+    """Write the file whole or not at all."""
+    out = StringIO()
+    writer = csv.DictWriter(out, list(lines[0]) if lines else COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        unfinished.write_text(out.getvalue(), encoding="utf-8", newline="")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
+
+
+def read_records(path: Path, needed: Sequence[str] = COLUMNS) -> list[tuple[int, Record]]:
+    """The lines of a file and their numbers."""
+    reader = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
+    try:
+        missing = [name for name in needed if name not in (reader.fieldnames or ())]
+        if missing:
+            raise InputError(f"{path}: the column {missing[0]!r} is missing; it should be a comma-separated file")
+        found = []
+        for record in reader:
+            if None in record or None in record.values():
+                raise InputError(f"{path}, line {reader.line_num}: not as many cells as the header has")
+            found.append((reader.line_num, dict(record)))
+        return found
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
+
+
+def read_labels(path: Path) -> list[Label]:
+    """What people said, beside what the classifier says; lines without a label are left out."""
+    found = []
+    for number, record in read_records(path, ("human",)):
+        if human := record["human"].strip():
+            where = f"{path}, line {number}"
+            named, classified = failure_type(human, "human", where), record.get(CLASSIFIER, "").strip()
+            kind = failure_type(classified, CLASSIFIER, where) if classified else _classified(record, where)
+            found.append(Label(record.get("dataset") or path.stem, named, kind))
+    if not found:
+        raise InputError(f"{path}: nothing is labelled yet; fill in the column 'human', or use `merit label`")
+    return found
+
+
+def failure_type(text: str, column: str, where: str) -> FailureType:
+    """The failure type a cell names, however it is spelled."""
+    name = text.strip().upper().replace(" ", "_").replace("/", "_").replace("-", "_")
+    if name not in list(FailureType):
+        raise InputError(f"{where}: the column {column!r} says {text!r}; use {', '.join(FailureType)}")
+    return FailureType(name)
+
+
+def _classified(record: Record, where: str) -> FailureType:
+    """What the classifier says of a line that does not show it."""
+    try:
+        cause = Cause(record["cause"]) if record.get("cause") else None
+        return classify(Verdict(Status(record["status"]), record["error"] or None, cause)).type
+    except (KeyError, ValueError):
+        raise InputError(
+            f"{where}: no failure to classify; it needs a column {CLASSIFIER!r}, or 'status', 'error' and 'cause'"
+        ) from None
+
+
+def _type(turn: Turn) -> FailureType:
+    failure = turn.episode.attempts[0].failure
+    assert failure is not None  # only failures are labelled
+    return failure.type
+
+
+def _allot(sizes: dict[FailureType, int], size: int) -> dict[FailureType, int]:
+    """Places for each stratum: in proportion by largest remainder, then one for each while there are enough."""
+    total = sum(sizes.values())
+    exact = {kind: size * many / total for kind, many in sizes.items()}
+    places = {kind: int(share) for kind, share in exact.items()}
+    remainders = sorted(sizes, key=lambda kind: places[kind] - exact[kind])
+    for kind in remainders[: size - sum(places.values())]:
+        places[kind] += 1
+    for kind in sizes if size >= len(sizes) else ():
+        if not places[kind]:
+            places[max(places, key=lambda one: places[one])] -= 1
+            places[kind] = 1
+    return places

@@ -1,0 +1,45 @@
+"""Tables as Markdown, for people."""
+
+import re
+
+from merit.report.report import Report
+from merit.report.table import Cell, Mark, Table
+
+_SIGNS = re.compile(r"[\\|*<>`]|(?<!\w)_|_(?!\w)|\](?=\()")  # an underscore inside a name means nothing anyway
+_SPELLED = {"<": "&lt;", ">": "&gt;"}
+_MARKS = {Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>", None: "{}"}
+
+
+def markdown(table: Table) -> str:
+    """A table with its title above and its note below."""
+    columns = [column for column in table.columns if column.shown]
+    lines = [[_plain(column.label) for column in columns]]
+    lines.append(["---:" if column.numeric else "---" for column in columns])
+    lines += [[_cell(row[column.key]) for column in columns] for row in table.rows]
+    body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    meant = [f"{_plain(column.label)}: {_plain(column.note)}" for column in columns if column.note]
+    explained = f"\n{'; '.join(meant)}.\n" if meant else ""
+    return f"## {_plain(table.title)}\n\n{body}\n{_plain(table.note)}\n{explained}"
+
+
+def markdown_report(report: Report, figures: str) -> str:
+    """Everything in one text; `figures` is the folder of the pictures."""
+    parts = ["# Report\n"]
+    for title, sentences in (("Not reported", report.refused), ("Notes", report.notes)):
+        if sentences:
+            parts.append(f"## {title}\n\n" + "".join(f"- {_plain(one)}\n" for one in sentences))
+    parts += [markdown(table) for table in report.tables]
+    for figure in report.figures:
+        title, note = _plain(figure.title), _plain(figure.note)
+        parts.append(f"## {title}\n\n![{title}]({figures}/{figure.id}.svg)\n\n{note}\n")
+    return "\n".join(parts)
+
+
+def _cell(cell: Cell) -> str:
+    return _MARKS[cell.mark].format(_plain(cell.text))
+
+
+def _plain(text: str) -> str:
+    """A text that means nothing to Markdown."""
+    text = _SIGNS.sub(lambda sign: _SPELLED.get(sign[0], f"\\{sign[0]}"), text)
+    return " ".join(text.split())

@@ -1,0 +1,55 @@
+"""What tables call things: the paper's names for methods, failure types and benchmarks."""
+
+import re
+
+from merit.agent import METHODS, Method
+from merit.types import FailureType
+
+_METHODS = {
+    "zero_shot": "Zero-shot",
+    "iterative": "Iterative",
+    "vanilla": "Vanilla",
+    "reflexion": "Reflexion-style",
+    "dynamic_rag": "Dyn. RAG",
+    "merit": "MERIT",
+    "merit_type_reliability": "MERIT (type-rel.)",
+    "positive_only": "Positive only",
+    "no_type_filter": "No type filter",
+    "no_dense": "No dense rerank",
+    "no_bm25": "No BM25",
+    "random_same_type": "Random same type",
+    "cross_database_only": "Cross-database only",
+    "transductive_batch": "Transductive batch",
+}
+ABLATIONS = ("positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only")
+FAILURES = {
+    FailureType.RESULT_MISMATCH: "Result mismatch",
+    FailureType.SCHEMA_LINKING: "Schema linking",
+    FailureType.AGGREGATION: "Aggregation",
+    FailureType.FILTER_VALUE: "Filter/Value",
+    FailureType.EXECUTION: "Execution",
+    FailureType.SYNTAX: "Syntax",
+    FailureType.UNKNOWN: "Unknown",
+}
+_DATASETS = {"spider": "Spider", "bird": "BIRD"}
+_ORDER = {name: place for place, name in enumerate(METHODS)}
+
+
+def method_label(method: Method) -> str:
+    """A method's name in a table; one that is no online method says so, always."""
+    return _METHODS.get(method.name, method.name) + ("" if method.online else " (not online)")
+
+
+def method_place(method: Method) -> tuple[int, str]:
+    """Where a method stands among the others."""
+    return _ORDER.get(method.name, len(_ORDER)), method.name
+
+
+def dataset_label(name: str) -> str:
+    """A benchmark's name as it spells itself."""
+    return _DATASETS.get(name, name)
+
+
+def file_name(name: str) -> str:
+    """A name as part of a file's: whatever somebody called a dataset, it stays in its folder."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"

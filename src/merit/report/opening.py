@@ -1,0 +1,54 @@
+"""Opening the runs a report is asked for; what is damaged or not finished is told in a sentence and left out."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from merit.errors import MeritError, RunUnusable
+from merit.reading import parse_json, read_text
+from merit.stream import RunView, account, read_run
+from merit.stream.folder import METRICS
+from merit.stream.manifest import MANIFEST
+
+
+def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:
+    """All runs in some folders, and a sentence for each that cannot be reported."""
+    runs: list[RunView] = []
+    refused: list[str] = []
+    for path in _folders(paths, refused):
+        try:
+            runs.append(_open(path, unfinished=unfinished))
+        except MeritError as error:
+            refused.append(str(error))
+        except OSError as error:
+            refused.append(f"{error.filename or path}: cannot be read ({error.strerror})")
+    return runs, refused
+
+
+def _folders(paths: Iterable[Path], refused: list[str]) -> list[Path]:
+    """Run folders among and below some folders, each once."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        here = [path] if (path / MANIFEST).is_file() else sorted(one.parent for one in path.rglob(MANIFEST))
+        if not here:
+            refused.append(f"{path}: there is no run here, nor in a folder below (no {MANIFEST})")
+        for one in here:
+            found.setdefault(one.resolve(), one)
+    return list(found.values())
+
+
+def _open(path: Path, *, unfinished: bool) -> RunView:
+    finished = (path / METRICS).is_file()
+    run = read_run(path, torn=not finished)
+    if not finished:
+        if not unfinished:
+            todo = len(run.questions) if run.method.online else 2 * (run.identity["length"] or len(run.questions))
+            raise RunUnusable(
+                f"{path}: not finished ({len(run.turns)} of {todo} turns); finish it, or report what is there with "
+                "--unfinished"
+            )
+        return run
+    kept = parse_json(read_text(path / METRICS), path / METRICS)
+    found = account(run.turns, run.method)
+    if not isinstance(kept, dict) or any(kept.get(name) != value for name, value in found.items()):
+        raise RunUnusable(f"{path / METRICS}: does not follow from the turns; `merit audit` says more")
+    return run

@@ -1,0 +1,106 @@
+"""Runs that may still be going on, read as far as their whole lines go."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Method
+from merit.errors import RunUnusable
+from merit.reading import parse_json, read_text
+from merit.report.page.pack import Packed, run_record
+from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
+from merit.stream.manifest import MANIFEST, method_of, read_manifest
+from merit.stream.setup import read_stream
+from merit.stream.turn import read_turn
+
+DEEPEST = 3  # folders between the one that is shown and a run
+
+
+class Shrunk(Exception):
+    """A file is shorter than what was read of it: the run was cut or begun anew."""
+
+
+@dataclass(slots=True)
+class Tail:
+    """A file that is appended to; a last line that is not finished is left for later."""
+
+    path: Path
+    offset: int = 0
+    number: int = 0
+
+    def records(self) -> Iterator[tuple[int, Any]]:
+        """Whole lines that are new, with their numbers."""
+        try:
+            with self.path.open("rb") as file:
+                if file.seek(0, 2) < self.offset:
+                    raise Shrunk
+                file.seek(self.offset)
+                data = file.read()
+        except FileNotFoundError:
+            if self.offset:
+                raise Shrunk from None
+            return
+        for line in data.split(b"\n")[:-1]:
+            self.offset += len(line) + 1
+            self.number += 1
+            try:
+                text = line.decode()
+            except UnicodeDecodeError:
+                raise RunUnusable(f"{self.path}, line {self.number}: not UTF-8 text; the file is damaged") from None
+            yield self.number, parse_json(text, self.path, self.number)
+
+
+@dataclass(slots=True)
+class Followed:
+    """One run and what was read of it."""
+
+    path: Path
+    manifest: dict[str, Any]
+    method: Method
+    packed: Packed
+    turns: Tail
+    recalls: Tail
+    waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has come to its end."""
+        return (self.path / METRICS).is_file()
+
+    def look(self) -> bool:
+        """Take in the turns that are new; says whether there were any."""
+        before = len(self.packed.turns)
+        for number, record in self.turns.records():
+            turn = read_turn(record, self.packed.questions, f"{self.turns.path}, line {number}")
+            if len(self.waiting) < turn.recalls:  # they are written before their turn, so they are there
+                self.waiting.extend(self.recalls.records())
+            mine = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
+            place = mine[-1][0] if mine else "missing"
+            self.packed.add(turn, [one for _, one in mine], f"{self.recalls.path}, line {place}")
+        return len(self.packed.turns) > before
+
+    def record(self, identity: str) -> dict[str, Any]:
+        """What the page says about the run as a whole."""
+        return run_record(self.manifest, self.method, self.path, identity)
+
+
+def follow(path: Path) -> Followed:
+    """Begin to follow the run of a folder."""
+    manifest = read_manifest(path)
+    questions = read_stream(parse_json(read_text(path / STREAM), path / STREAM), str(path / STREAM))
+    method = method_of(manifest["identity"], str(path / MANIFEST))
+    return Followed(path, manifest, method, Packed(questions), Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
+
+
+def size_of(path: Path) -> tuple[int, ...]:
+    """How large a run's files are, by which a change is noticed."""
+    files = (path / name for name in (MANIFEST, STREAM, TRAJECTORIES, RETRIEVALS))
+    return tuple(file.stat().st_size if file.is_file() else 0 for file in files)
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The folder itself if it is a run, and the runs below it, in the order of their names."""
+    patterns = ["*/" * depth + MANIFEST for depth in range(DEEPEST + 1)]
+    return sorted({found.parent for pattern in patterns for found in folder.glob(pattern)})

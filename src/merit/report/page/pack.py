@@ -1,0 +1,194 @@
+"""What a page keeps of a run: every text once; entries, diffs and prompts follow from it when looked at."""
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Attempt, Method, Reflection
+from merit.errors import InputError
+from merit.reading import parse_json
+from merit.report.names import dataset_label, method_label
+from merit.stream import Phase, RunView, Turn
+from merit.stream.accounting import oscillates
+from merit.stream.folder import METRICS, RETRIEVALS, read_lines
+from merit.stream.turn import StreamQuestion, to_json
+from merit.types import FailureType, QuestionId
+
+_DECIMALS = 5  # of scores; the run's own files have the rest
+_POOL = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size", "dense_range", "lexical_range")
+_SCORES = ("score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
+_TYPES = {kind: 1 << place for place, kind in enumerate(FailureType)}
+INITIAL, FINAL, OSCILLATES, RECALLED, WROTE = 1, 2, 4, 8, 16  # bits of an index row; data.js knows them too
+
+
+@dataclass(slots=True)
+class Packed:
+    """A run's turns as lines of JSON, and per answered question what lists are filtered by."""
+
+    questions: Mapping[QuestionId, StreamQuestion]
+    turns: list[str] = field(default_factory=list)
+    index: dict[str, list[int]] = field(default_factory=lambda: {"q": [], "flags": [], "attempts": [], "types": []})
+    _places: dict[QuestionId, int] = field(default_factory=dict)
+    _left: dict[str, int] = field(default_factory=dict)  # which turn left an entry
+
+    def __post_init__(self) -> None:
+        self._places = {identity: place for place, identity in enumerate(self.questions)}
+
+    def add(self, turn: Turn, recalls: Sequence[Any], where: str) -> None:
+        """Pack the next turn with its lines of the retrieval log."""
+        task = turn.episode.task
+        place = self._places[task.question.id]
+        steps = {}
+        for record in recalls:
+            if not isinstance(record, dict) or record.get("question_id") != task.question.id:
+                raise InputError(f"{where}: is not a recall of question {task.question.id}; `merit audit` says more")
+            steps[record.get("step")] = self._pools(record, where)
+        packed = {
+            "q": place,
+            "position": task.position,
+            "right": [int(turn.initial_correct), int(turn.final_correct)],
+            "attempts": [_attempt(one, turn if step == 0 else None) for step, one in enumerate(turn.episode.attempts)],
+        }
+        if turn.phase is not Phase.ANSWER:
+            packed["phase"] = turn.phase
+        if turn.episode.reflections:
+            packed["reflections"] = [{"text": one.text, **_cost(one)} for one in turn.episode.reflections]
+        if steps:
+            packed["recalls"] = steps
+        if turn.entry is not None:
+            packed["entry"] = turn.entry
+            self._left[turn.entry] = len(self.turns)
+        self.turns.append(to_json(packed))
+        if turn.phase is Phase.ANSWER:
+            self._note(turn, place, any(pool["matches"] for pools in steps.values() for pool in pools))
+
+    def _pools(self, record: dict[str, Any], where: str) -> list[dict[str, Any]]:
+        try:
+            return [
+                {
+                    **{name: _short(pool[name]) for name in _POOL},
+                    "matches": [
+                        [self._left[match["entry"]], match["rank"], *(_short(match[name]) for name in _SCORES)]
+                        for match in pool["matches"]
+                    ],
+                }
+                for pool in record["pools"]
+            ]
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
+
+    def _note(self, turn: Turn, place: int, recalled: bool) -> None:
+        flags = (INITIAL * turn.initial_correct) | (FINAL * turn.final_correct) | (RECALLED * recalled)
+        flags |= OSCILLATES * oscillates(turn.episode) | WROTE * (turn.entry is not None)
+        types = 0
+        for attempt in turn.episode.attempts:
+            types |= _TYPES[attempt.failure.type] if attempt.failure else 0
+        row = {"q": place, "flags": flags, "attempts": len(turn.episode.attempts), "types": types}
+        for name, value in row.items():
+            self.index[name].append(value)
+
+
+def pack(view: RunView) -> Packed:
+    """All turns of a run."""
+    packed, recalls = Packed(view.questions), recall_records(view.path)
+    for turn in view.turns:
+        number, records = 0, []
+        for _ in range(turn.recalls):
+            number, record = next(recalls, (0, None))
+            if record is not None:  # a log that ends early is shown as far as it goes
+                records.append(record)
+        packed.add(turn, records, f"{view.path / RETRIEVALS}, line {number or 'missing'}")
+    return packed
+
+
+def recall_records(folder: Path) -> Iterator[tuple[int, Any]]:
+    """The retrieval log's whole lines, with their numbers."""
+    path = folder / RETRIEVALS
+    for number, line in enumerate(read_lines(path, torn=True), 1):
+        yield number, parse_json(line, path, number)
+
+
+def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
+    """Questions with their first answers, and schemas, which all runs of one stream share."""
+    records = []
+    for one in questions.values():
+        question, draft = one.question, one.draft
+        records.append(
+            {
+                "id": question.id,
+                "db": question.db_id,
+                "text": question.text,
+                "evidence": question.evidence,
+                "difficulty": question.difficulty,
+                "sql": draft.sql,
+                "reply": draft.reply,
+                "tokens": [draft.prompt_tokens, draft.output_tokens],
+            }
+        )
+    return to_json({"schemas": {one.question.db_id: one.schema for one in questions.values()}, "questions": records})
+
+
+def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str) -> dict[str, Any]:
+    """What a page says about a run as a whole."""
+    what = manifest["identity"]
+    encoder = what["encoder"]
+    return {
+        "id": identity,
+        "folder": path.name,
+        "dataset": what["dataset"]["name"],
+        "benchmark": dataset_label(what["dataset"]["name"]),
+        "split": what["dataset"]["split"],
+        "method": method.name,
+        "label": method_label(method),
+        "recall": what["method"]["recall"],
+        "seed": what["seed"],
+        "budget": what["budget"],
+        "protocol": what["protocol"],
+        "regime": what["regime"],
+        "model": what["model"]["name"],
+        "revision": what["model"]["revision"],
+        "encoder": encoder["name"] if encoder else None,
+        "demonstrations": what["demonstrations"],
+        "templates": what["prompts"]["sha256"],
+        "stream": stream_key(manifest),
+        "questions": what["length"] or what["dataset"]["questions"],
+        "finished": (path / METRICS).is_file(),
+    }
+
+
+def stream_key(manifest: dict[str, Any]) -> str:
+    """The name of a run's stream within a page."""
+    return str(manifest["identity"]["stream_sha256"])[:12]
+
+
+def page_id(manifest: dict[str, Any], taken: Container[str]) -> str:
+    """A run's name in addresses: short, readable, and the same in every page."""
+    what = manifest["identity"]
+    name = f"{what['dataset']['name']}-{what['method']['name']}-{what['seed']}-{manifest['run'][:6]}"
+    others = (f"{name}-{number}" for number in count(2))  # for a run that is given twice
+    return next(one for one in chain([name], others) if one not in taken)
+
+
+def _attempt(attempt: Attempt, first_of: Turn | None) -> dict[str, Any]:
+    verdict, failure = attempt.verdict, attempt.failure
+    record: dict[str, Any] = {"status": verdict.status}
+    draft = first_of.episode.task.draft if first_of else None
+    if draft is None or (draft.sql, draft.reply) != (attempt.sql, attempt.reply):
+        record |= {"sql": attempt.sql, **_cost(attempt)}
+    if verdict.error is not None:
+        record["error"] = verdict.error
+    if failure is not None:
+        record |= {"type": failure.type, "subtype": failure.subtype}
+    return record
+
+
+def _cost(call: Attempt | Reflection) -> dict[str, Any]:
+    return {"reply": call.reply, "tokens": [call.prompt_tokens, call.output_tokens], "prompt": call.prompt_sha256}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DECIMALS)
+    return [_short(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,233 @@
+// One episode: what was asked, every attempt and what became of it, what was recalled, what was left and who used it.
+
+const FIRST_USERS = 12; // of an entry, shown at once
+
+async function episodeView(runId, questionId) {
+  const about = await overview();
+  const record = about.runs.find((one) => one.id === runId);
+  if (!record) return missing(`There is no run ${runId} in this report.`);
+  const run = await openRun(record);
+  const turn = run.answers.get(questionId);
+  if (!turn) return missing(`Question ${questionId} is not finished in this run, or not part of it.`);
+  if (!listed.length) listed = (await allRows()).filter((row) => row.record.id === runId); // opened by its address
+  const gathered = run.turns.find((one) => one.phase === "gather" && one.q === turn.q);
+  return h(
+    "article",
+    { class: "episode" },
+    headOf(run, turn),
+    othersView(about, run, turn),
+    turn.attempts.map((_, step) => attemptView(about, run, turn, step)),
+    leftView(run, gathered ?? turn, Boolean(gathered)),
+  );
+}
+
+function missing(why) {
+  const view = h(
+    "div",
+    { class: "episode" },
+    h("h1", { tabindex: "-1" }, "Not here"),
+    h("p", {}, why),
+    h("p", {}, h("a", { href: listAddress }, "All episodes")),
+  );
+  view.incomplete = true;
+  return view;
+}
+
+function headOf(run, turn) {
+  const { record } = run;
+  const { question } = turn;
+  const place = listed.findIndex((row) => row.record.id === record.id && row.question === question);
+  const beside = (row, label, key) =>
+    row && h("a", { href: episodeAddress(row.record, row.question), class: "button", "data-key": key }, label);
+  const facts = [
+    ["Method", record.label],
+    ["Seed", record.seed],
+    ["Database", question.db],
+    ["Position", turn.position],
+    ["Difficulty", question.difficulty],
+    ["Question", `#${question.id}`],
+  ];
+  return h(
+    "header",
+    {},
+    h(
+      "nav",
+      { class: "crumbs", "aria-label": "Episode" },
+      h("a", { href: listAddress, "data-key": "Escape" }, "← Episodes"),
+      h(
+        "span",
+        { class: "beside" },
+        place > 0 && beside(listed[place - 1], "Previous", "p"),
+        place >= 0 && beside(listed[place + 1], "Next", "n"),
+      ),
+    ),
+    h("h1", { tabindex: "-1" }, question.text),
+    question.evidence ? h("p", { class: "evidence" }, h("b", {}, "Evidence "), question.evidence) : null,
+    h("p", { class: "ended" }, turnBadge(turn), ` after ${count(turn.attempts.length, "attempt")}`),
+    h(
+      "dl",
+      { class: "facts" },
+      facts
+        .filter(([, value]) => value !== "")
+        .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, String(value)))),
+    ),
+    onDemand("Schema", () => h("pre", { class: "text", tabindex: "0" }, run.stream.schemas[question.db]), {
+      class: "schema",
+    }),
+  );
+}
+
+function turnBadge(turn) {
+  return outcomeBadge((turn.right[0] ? INITIAL : 0) | (turn.right[1] ? FINAL : 0));
+}
+
+/** The same question in the other runs, to go across methods. */
+function othersView(about, run, turn) {
+  const others = about.runs.filter((one) => one.stream === run.record.stream && one.id !== run.record.id);
+  if (!others.length) return null;
+  return onDemand(
+    `The same question in ${count(others.length, "other run")}`,
+    async () => {
+      const ids = new Set(others.map((one) => one.id));
+      const rows = (await allRows()).filter((row) => ids.has(row.record.id) && row.q === turn.q);
+      return h(
+        "ul",
+        { class: "others" },
+        rows.map((row) =>
+          h(
+            "li",
+            {},
+            h("a", { href: episodeAddress(row.record, row.question) }, `${row.record.label}, seed ${row.record.seed}`),
+            outcomeBadge(row.flags),
+            pips(row.attempts, row.flags & FINAL),
+          ),
+        ),
+      );
+    },
+    { class: "across" },
+  );
+}
+
+function attemptView(about, run, turn, step) {
+  const attempt = turn.attempts[step];
+  const before = step ? turn.attempts[step - 1].sql : null;
+  const same = before !== null && before === attempt.sql;
+  const earlier = turn.attempts.slice(0, step).findIndex((one) => one.sql === attempt.sql);
+  const label = `attempt-${step}`;
+  const holder = h("div", { class: "statement" }, sqlView(attempt.sql, same ? null : before));
+  const whole = step && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before) : null;
+  return [
+    step ? recallView(run, turn, step) : null,
+    h(
+      "section",
+      { class: "attempt", "aria-labelledby": label, tabindex: "-1" },
+      h("h2", { id: label }, `Attempt ${step}`, h("small", {}, step ? "" : " the shared first answer")),
+      verdictView(attempt),
+      same
+        ? h("p", { class: "nothing" }, "The same SQL again.")
+        : earlier >= 0
+          ? h("p", { class: "nothing" }, `The same SQL as attempt ${earlier}.`)
+          : null,
+      holder,
+      h("div", { class: "tools" }, whole, attempt.sql ? copyButton(attempt.sql) : null, costs(attempt)),
+      attempt.prompt
+        ? onDemand("Prompt", () => promptView(repairPrompt(about, run, turn, step), attempt.prompt), {
+            class: "prompt",
+          })
+        : null,
+      onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, attempt.reply)),
+    ),
+    reflectionView(about, run, turn, step),
+  ];
+}
+
+function wholeToggle(holder, sql, before) {
+  const button = h("button", { type: "button", class: "plain small", "aria-pressed": "true" }, "Changes");
+  button.addEventListener("click", () => {
+    const changes = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(changes));
+    holder.replaceChildren(sqlView(sql, changes ? before : null));
+  });
+  return button;
+}
+
+function verdictView(attempt) {
+  return h(
+    "p",
+    { class: "verdict" },
+    h("span", { class: `status ${statusClass(attempt.status)}` }, readable(attempt.status)),
+    attempt.type
+      ? h(
+          "span",
+          { class: "kind" },
+          readable(attempt.type),
+          attempt.subtype && attempt.subtype !== "UNKNOWN" && attempt.subtype !== attempt.type
+            ? ` / ${readable(attempt.subtype)}`
+            : "",
+        )
+      : null,
+    attempt.error ? h("span", { class: "said" }, attempt.error) : null,
+  );
+}
+
+function costs(call) {
+  const [read, wrote] = call.tokens ?? [0, 0];
+  return h(
+    "span",
+    { class: "cost" },
+    read || wrote ? `${read.toLocaleString("en")} tokens in, ${wrote.toLocaleString("en")} out` : "",
+  );
+}
+
+function reflectionView(about, run, turn, step) {
+  const reflection = turn.reflections?.[step];
+  if (!reflection) return null;
+  return h(
+    "section",
+    { class: "reflection" },
+    h("h3", {}, "Reflection"),
+    h("p", { class: "thought" }, reflection.text),
+    h("div", { class: "tools" }, costs(reflection)),
+    onDemand("Prompt", () => promptView(reflectionPrompt(about, run, turn, step), reflection.prompt), {
+      class: "prompt",
+    }),
+    onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reflection.reply)),
+  );
+}
+
+/** The entry an episode left, and who recalled it later. */
+function leftView(run, turn, gathered) {
+  if (!turn.entry)
+    return h(
+      "section",
+      { class: "left" },
+      h("h2", {}, "What it left"),
+      h("p", { class: "nothing" }, "No entry in the memory."),
+    );
+  const entry = entryOf(turn);
+  const users = [...(run.users.get(turn.number) ?? [])].map((number) => run.turns[number]);
+  return h(
+    "section",
+    { class: "left" },
+    h("h2", {}, "What it left", h("small", {}, gathered ? " in the pass that gathers" : "")),
+    h("p", {}, entry.positive ? "A confirmed change." : "A failed direction."),
+    changeView(entry),
+    h("h3", {}, users.length ? `Recalled later by ${count(users.length, "question")}` : "Never recalled"),
+    usersView(run, users.slice(0, FIRST_USERS)),
+    users.length > FIRST_USERS
+      ? onDemand(`${users.length - FIRST_USERS} more`, () => usersView(run, users.slice(FIRST_USERS)))
+      : null,
+  );
+}
+
+function usersView(run, turns) {
+  const item = (turn) =>
+    h(
+      "li",
+      {},
+      turnBadge(turn),
+      h("a", { href: episodeAddress(run.record, turn.question) }, turn.question.text),
+      h("small", {}, ` position ${turn.position}`),
+    );
+  return turns.length ? h("ul", { class: "users" }, turns.map(item)) : null;
+}

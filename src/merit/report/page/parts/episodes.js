@@ -1,0 +1,174 @@
+// The list of episodes: filtered, in pages, and left where it was when somebody comes back to it.
+
+const PER_PAGE = 50;
+let listed = []; // what the list showed last, so that an episode knows its neighbours
+let listAddress = "#/episodes";
+
+async function episodesView(wanted) {
+  const [about, rows] = await Promise.all([overview(), allRows()]);
+  const status = h("p", { class: "found", role: "status" });
+  const list = h("div", { class: "list" });
+  const pages = h("nav", { class: "pages", "aria-label": "Pages" });
+  let latest = 0;
+
+  async function update(fresh, page = 1) {
+    const mine = ++latest;
+    const kept = { ...fresh, ...(page > 1 ? { page: String(page) } : {}) };
+    listAddress = `#/episodes${address(kept)}`;
+    if (parse(location.hash).view === "episodes") history.replaceState(null, "", listAddress);
+    let sqls = null;
+    if (fresh.sql && fresh.q) {
+      const records = about.runs.filter(
+        (one) =>
+          ["dataset", "method"].every((name) => !fresh[name] || one[name] === fresh[name]) &&
+          (!fresh.seed || String(one.seed) === fresh.seed),
+      );
+      sqls = await triedSql(
+        records,
+        (done, all) => mine === latest && (status.textContent = `Reading SQL of run ${done} of ${all}…`),
+      );
+      if (mine !== latest) return;
+    }
+    listed = selected(await allRows(), fresh, about, sqls);
+    const last = Math.max(1, Math.ceil(listed.length / PER_PAGE));
+    const at = Math.min(page, last);
+    status.textContent = listed.length ? found(listed) : "No episode fits; clear a filter.";
+    const from = (at - 1) * PER_PAGE;
+    const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    list.replaceChildren(listed.length ? listTable(listed.slice(from, from + PER_PAGE), from) : "");
+    if (focused) list.querySelector(`a.row[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    pages.replaceChildren(...turningPages(at, last, (next) => update(fresh, next).then(() => focusRow(0))));
+    pages.hidden = last === 1;
+  }
+
+  const again = ({ page, ...others }) => update(others, Number(page) || 1).catch(showProblem(list));
+  const first = again(wanted);
+  if (!wanted.sql) await first; // reading all SQL takes a while, and says so meanwhile
+  const view = h(
+    "div",
+    { class: "episodes" },
+    h("h1", { tabindex: "-1" }, "Episodes"),
+    filterForm(rows, wanted, about, again),
+    status,
+    list,
+    pages,
+  );
+  view.grown = () => again(parse(listAddress).wanted);
+  return view;
+}
+
+function found(rows) {
+  const sum = (name) => rows.reduce((total, row) => total + (OUTCOMES[name][1](row.flags) ? 1 : 0), 0);
+  const parts = Object.entries(OUTCOMES).map(([name, [label]]) => `${sum(name).toLocaleString("en")} ${label}`);
+  return `${count(rows.length, "episode")}: ${parts.join(", ")}`;
+}
+
+function address(wanted) {
+  const query = new URLSearchParams(Object.entries(wanted).filter(([, value]) => value)).toString();
+  return query && `?${query}`;
+}
+
+function turningPages(at, last, go) {
+  const button = (label, page, name, key) =>
+    h(
+      "button",
+      {
+        type: "button",
+        class: "plain",
+        "aria-label": name,
+        "data-key": key,
+        disabled: page < 1 || page > last,
+        on: { click: () => go(page) },
+      },
+      label,
+    );
+  return [
+    button("← Previous", at - 1, "Previous page", "["),
+    h("span", {}, `Page ${at.toLocaleString("en")} of ${last.toLocaleString("en")}`),
+    button("Next →", at + 1, "Next page", "]"),
+  ];
+}
+
+function listTable(rows, from) {
+  const heads = ["Outcome", "Question", "Database", "Method", "Seed", "Attempts", "Memory"];
+  const table = h(
+    "table",
+    { class: "episodes" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        heads.map((head) => h("th", { scope: "col" }, head)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map((row, i) => listRow(row, from + i)),
+    ),
+  );
+  return asTable(table);
+}
+
+function listRow(row, place) {
+  const { record, question, flags, attempts } = row;
+  return h(
+    "tr",
+    { "data-place": place },
+    h("td", { class: "outcome" }, outcomeBadge(flags)),
+    h(
+      "td",
+      { class: "question" },
+      h("a", { href: episodeAddress(record, question), class: "row" }, question.text),
+      h("small", {}, `#${question.id}`),
+    ),
+    h("td", { class: "db" }, question.db),
+    h("td", { class: "method" }, record.label),
+    h("td", { class: "seed" }, String(record.seed)),
+    h(
+      "td",
+      { class: "attempts" },
+      pips(attempts, flags & FINAL),
+      flags & OSCILLATES
+        ? h(
+            "span",
+            { class: "again", title: "The same SQL came twice" },
+            "↻",
+            h("span", { class: "unseen" }, " oscillating"),
+          )
+        : null,
+    ),
+    h(
+      "td",
+      { class: "memory" },
+      flags & RECALLED ? "recalled" : "",
+      flags & RECALLED && flags & WROTE ? ", " : "",
+      flags & WROTE ? "wrote" : "",
+    ),
+  );
+}
+
+function outcomeBadge(flags) {
+  const name = ["first", "repaired", "failed"].find((one) => OUTCOMES[one][1](flags));
+  return h("span", { class: `badge ${name}` }, OUTCOMES[name][0]);
+}
+
+function pips(attempts, right) {
+  const dots = Array.from({ length: attempts }, (_, i) =>
+    h("i", { class: i === attempts - 1 && right ? "right" : "wrong" }),
+  );
+  return h(
+    "span",
+    { class: "pips", role: "img", "aria-label": count(attempts, "attempt"), title: count(attempts, "attempt") },
+    dots,
+  );
+}
+
+const episodeAddress = (record, question) =>
+  `#/episode/${encodeURIComponent(record.id)}/${encodeURIComponent(question.id)}`;
+
+function focusRow(i) {
+  document.querySelectorAll("a.row")[i]?.focus();
+}

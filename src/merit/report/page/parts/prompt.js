@@ -1,0 +1,119 @@
+// The exact prompts, rendered again from templates and records, as prompts/render.py does; the hash proves it.
+
+const NONE = "(none)";
+const PLACEHOLDER = /\{([A-Z_]+(?:\(none\))?)\}/g;
+const ALONE = /^\{([A-Z_]+(?:\(none\))?)\}\n(?:\n|(?=.))/gm;
+
+/** The prompt that attempt `step` of a turn answered. */
+function repairPrompt(about, run, turn, step) {
+  const tried = turn.attempts.slice(0, step);
+  const last = tried.at(-1);
+  const fill = filler(about.templates);
+  const shown = (turn.recalls?.[step] ?? [])
+    .flatMap((pool) => pool.matches)
+    .map(([source]) => entryOf(run.turns[source]));
+  const lines = (parts) => parts.join("\n") || NONE;
+  const remembered = (positive) =>
+    lines(
+      shown
+        .filter((entry) => entry.positive === positive)
+        .map((entry, i) => fill(positive ? "positive" : "negative", remembering(entry, i + 1))),
+    );
+  const reflections = (turn.reflections ?? []).slice(0, step);
+  return framed(about, run, turn, "repair", {
+    STATIC_EXAMPLES_IF_ANY: examples(fill, run.record.demonstrations),
+    "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": remembered(true),
+    "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": remembered(false),
+    "LOCAL_REFLECTIONS_OR_(none)": lines(reflections.map((one, i) => `[Local reflection ${i + 1}] ${one.text}`)),
+    STATUS: last.status,
+    ERROR_TYPE: last.type,
+    "DATABASE_ERROR_OR_(none)": last.error || NONE,
+    ALL_PREVIOUS_SQL_ATTEMPTS: tried
+      .map((attempt, i) => fill("history", { INDEX: String(i + 1), SQL: attempt.sql }))
+      .join("\n\n"),
+  });
+}
+
+/** The prompt of the reflection on the first `step + 1` attempts. */
+function reflectionPrompt(about, run, turn, step) {
+  const tried = turn.attempts.slice(0, step + 1);
+  const fill = filler(about.templates);
+  const outcomes = tried.map((attempt, i) =>
+    fill("outcome", {
+      INDEX: String(i + 1),
+      SQL: attempt.sql,
+      STATUS: attempt.status,
+      "DATABASE_ERROR_OR_(none)": attempt.error || NONE,
+    }),
+  );
+  return framed(about, run, turn, "reflection", {
+    ERROR_TYPE: tried.at(-1).type,
+    ATTEMPTS_AND_OUTCOMES: outcomes.join("\n\n"),
+  });
+}
+
+function framed(about, run, turn, purpose, values) {
+  const fill = filler(about.templates);
+  const family = run.record.dataset in about.evidence ? run.record.dataset : "spider";
+  const { text, evidence, db } = turn.question;
+  return fill(purpose, {
+    PROMPT_VERSION: `${family}-${purpose}-v3`,
+    DATABASE_SCHEMA: run.stream.schemas[db],
+    BIRD_CONTEXT_IF_APPLICABLE: about.evidence[family] ? fill("evidence", { BIRD_EVIDENCE: evidence || NONE }) : "",
+    QUESTION: text,
+    ...values,
+  });
+}
+
+function filler(templates) {
+  return (name, values) =>
+    templates[name]
+      .replace(ALONE, (found, key) => (values[key] ? found : ""))
+      .replace(PLACEHOLDER, (_, key) => values[key]);
+}
+
+function remembering({ id, positive, before, after }, number) {
+  const delta = `${before.sql} => ${after.sql}`;
+  const context = `attempted_sql=${before.sql}; status=${before.status}; db_error=${before.error || NONE}`;
+  return {
+    INDEX: String(number),
+    ENTRY_ID: id,
+    ERROR_TYPE: before.type,
+    PREVIOUS_FAILURE_CONTEXT: context,
+    FAILURE_CONTEXT: context,
+    FAILED_SQL_TO_CORRECT_SQL_TRANSITION: delta,
+    SQL_CHANGE: delta,
+    OUTCOME: after.status,
+    DATABASE_ERROR: (positive ? before.error : after.error) || NONE,
+  };
+}
+
+function examples(fill, demonstrations) {
+  if (!demonstrations.length) return "";
+  const shown = demonstrations.map((one, i) =>
+    fill("demonstration", {
+      INDEX: String(i + 1),
+      QUESTION: one.question,
+      EVIDENCE_IF_ANY: one.evidence ? `Evidence: ${one.evidence}` : "",
+      SQL: one.sql,
+    }),
+  );
+  return fill("demonstrations", { EXAMPLES: shown.join("\n") });
+}
+
+async function sha256(text) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A prompt to read, with the proof that it is the one; or the reason why it cannot be told. */
+async function promptView(text, recorded) {
+  const same = (await sha256(text)) === recorded;
+  const said = same
+    ? `Exactly what was asked: its SHA-256 is the recorded ${recorded.slice(0, 12)}…`
+    : "Not what was asked: its SHA-256 is not the recorded one. The run was edited, or made with other templates.";
+  return [
+    h("p", { class: same ? "proof" : "problem", "data-same": String(same) }, said, " ", copyButton(text)),
+    h("pre", { class: "text", tabindex: "0" }, text),
+  ];
+}

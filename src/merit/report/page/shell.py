@@ -1,0 +1,71 @@
+"""The page around the data: its parts put together, and the policy that nothing else may run in it."""
+
+import base64
+import hashlib
+import re
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+_SCRIPTS = (
+    "dom.js",
+    "data.js",
+    "prompt.js",
+    "diff.js",
+    "tables.js",
+    "scales.js",
+    "plots.js",
+    "filters.js",
+    "episodes.js",
+    "recalls.js",
+    "episode.js",
+    "keys.js",
+    "main.js",
+)
+
+
+@cache
+def _part(name: str) -> str:
+    return (files(__package__) / "parts" / name).read_text(encoding="utf-8")
+
+
+@cache
+def script() -> str:
+    """All scripts as one, in a scope of its own."""
+    body = "\n".join(_part(name) for name in _SCRIPTS)
+    return f'(() => {{\n"use strict";\n{body}\n}})();\n'
+
+
+@cache
+def policy(live: bool) -> str:
+    """The Content-Security-Policy: our own script and style by hash; no network but the live page's own data."""
+    rules = [
+        "default-src 'none'",
+        f"script-src {_hash(script())}",
+        f"style-src {_hash(_part('page.css'))}",
+        "img-src data:",
+        "connect-src 'self'" if live else "connect-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return "; ".join(rules)
+
+
+def shell(title: str, *, live: bool) -> tuple[str, str]:
+    """The page up to its data, and what comes after it."""
+    values = {
+        "POLICY": escape(policy(live)),
+        "TITLE": escape(title),
+        "MODE": "live" if live else "file",
+        "STYLE": _part("page.css"),
+        "SCRIPT": script(),
+    }
+    before, after = (
+        re.sub(r"\{\{([A-Z]+)\}\}", lambda found: values[found[1]], half)
+        for half in _part("page.html").split("{{DATA}}")
+    )
+    return before, after
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,111 @@
+"""The page as one file: data in compressed chunks, each unpacked when somebody looks at it."""
+
+import base64
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from merit import __version__
+from merit.errors import InputError
+from merit.prompts import BIRD, SPIDER, templates_hash
+from merit.prompts.template import names, read
+from merit.report.names import method_place
+from merit.report.page.follow import Followed
+from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
+from merit.report.page.shell import shell
+from merit.report.report import Report
+from merit.stream import RunView
+from merit.stream.turn import to_json
+from merit.types import FailureType
+
+FORMAT = 1
+_LEVEL = 6
+_BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by side
+
+
+def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
+    """Write the page of a report and its runs; the same input gives the same bytes."""
+    named: dict[str, RunView] = {}
+    for view in sorted(runs, key=place_of):
+        named[page_id(view.manifest, named)] = view
+    unfinished = path.with_name(path.name + ".part")
+    try:
+        with unfinished.open("wb") as file:
+            before, after = shell(title_of(view.manifest for view in runs), live=False)
+            file.write(before.encode())
+            _write_data(file, report, named)
+            file.write(after.encode())
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); name a file in a folder that is there"
+        ) from None
+
+
+def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
+    records = [run_record(view.manifest, view.method, view.path, identity) for identity, view in named.items()]
+    _write_chunk(file, "overview", [to_json(overview(report, records))])
+    streams = {stream_key(view.manifest): view.questions for view in named.values()}
+    for key, questions in streams.items():
+        _write_chunk(file, f"stream/{key}", [stream_text(questions)])
+    index = {}
+    for identity, view in named.items():
+        packed = pack(view)
+        _write_chunk(file, f"run/{identity}", run_text(packed.turns))
+        index[identity] = packed.index
+    _write_chunk(file, "index", [to_json(index)])
+
+
+def overview(report: Report, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the page shows first, and what prompts are made of."""
+    return {
+        "format": FORMAT,
+        "merit": __version__,
+        "tables": [asdict(table) for table in report.tables],
+        "figures": [asdict(figure) for figure in report.figures],
+        "notes": [*report.refused, *report.notes],
+        "runs": list(runs),
+        "types": list(FailureType),
+        "evidence": {family.name: family.evidence for family in (SPIDER, BIRD)},
+        "templates": {name: read(name) for name in names()},
+        "templates_sha256": templates_hash(),
+    }
+
+
+def run_text(turns: Sequence[str]) -> Iterator[str]:
+    """A run's chunk, piece by piece."""
+    yield '{"turns":['
+    for number, turn in enumerate(turns):
+        yield f",{turn}" if number else turn
+    yield "]}"
+
+
+def title_of(manifests: Iterable[Mapping[str, Any]]) -> str:
+    """The page's title: which benchmarks, which models."""
+    identities = [manifest["identity"] for manifest in manifests]
+    datasets = dict.fromkeys(f"{what['dataset']['name']} {what['dataset']['split']}" for what in identities)
+    models = dict.fromkeys(str(what["model"]["name"]) for what in identities)
+    return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if identities else [])])
+
+
+def place_of(run: RunView | Followed) -> tuple[str, tuple[int, str], int, str]:
+    """Where a run stands in a page: by dataset, method and seed."""
+    identity = run.manifest["identity"]
+    return identity["dataset"]["name"], method_place(run.method), identity["seed"], str(run.path)
+
+
+def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:
+    """Compress and write as it comes; base64 has no character that could end the element."""
+    file.write(f'<script type="application/octet-stream" data-chunk="{escape(name)}">'.encode())
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)  # 31: a gzip stream, whose header has no time
+    rest = b""
+    for piece in pieces:
+        rest += packer.compress(piece.encode())
+        whole = len(rest) - len(rest) % _BLOCK
+        file.write(base64.b64encode(rest[:whole]))
+        rest = rest[whole:]
+    file.write(base64.b64encode(rest + packer.flush()))
+    file.write(b"</script>\n")

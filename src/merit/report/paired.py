@@ -1,0 +1,157 @@
+"""Paired comparisons on the same questions and first answers (paper, Table 2; SPEC.md, paired comparison)."""
+
+from collections.abc import Iterator, Sequence
+
+from merit.agent import Method
+from merit.report.accuracy import DATASET, abouts
+from merit.report.cells import Row, count, interval, signed, words
+from merit.report.figure import Figure, Series, Shape
+from merit.report.group import Group
+from merit.report.names import method_label
+from merit.report.statistics import INTERVAL_NOTE, bootstrap, mcnemar, mean
+from merit.report.table import Cell, Column, Table
+from merit.types import QuestionId
+
+Outcomes = dict[int, dict[QuestionId, bool]]  # by seed: whether a question was right at last
+
+
+def paired_table(groups: Sequence[Group], against: str) -> Table:
+    """A method against every other: mean difference, its interval, and on how many questions each is better."""
+    rows: list[Row] = []
+    for group, base, other in _pairs(groups, against):
+        differences = question_differences(_outcomes(group, base), _outcomes(group, other))
+        if not differences:
+            continue
+        values = list(differences.values())
+        between, low, high = interval(bootstrap(values))
+        seeds = sorted(set(group.runs[base.name]) & set(group.runs[other.name]))
+        rows.append(
+            {
+                "dataset": words(group.label),
+                "method": words(method_label(base)),
+                "comparison": words(method_label(other)),
+                "delta": signed(mean(values)),
+                "interval": between,
+                "low": low,
+                "high": high,
+                "wins": count(sum(value > 0 for value in values)),
+                "losses": count(sum(value < 0 for value in values)),
+                "ties": count(sum(value == 0 for value in values)),
+                "questions": count(len(values)),
+                "seeds": words(" ".join(map(str, seeds))),
+            }
+        )
+    columns = (
+        DATASET,
+        Column("method", "Method", numeric=False, shown=False),
+        Column("comparison", "Comparison", numeric=False),
+        Column("delta", "Δ pp", note="mean over questions, percentage points"),
+        Column("interval", "95% CI"),
+        Column("low", "95% CI, low", shown=False),
+        Column("high", "95% CI, high", shown=False),
+        Column("wins", "Wins", note="questions right more often over the seeds"),
+        Column("losses", "Losses", note="questions right less often over the seeds"),
+        Column("ties", "Ties", note="questions right equally often"),
+        Column("questions", "n", note="questions"),
+        Column("seeds", "Seeds", numeric=False, shown=False),
+    )
+    note = (
+        f"Δ is {_name(groups, against)} minus the comparison method: a question's outcome is averaged over the seeds "
+        f"that both methods ran, then differenced. {INTERVAL_NOTE} {abouts(groups)}"
+    )
+    return Table("paired", f"Paired comparison of {_name(groups, against)}", note, columns, tuple(rows))
+
+
+def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
+    """The same pairs seed by seed, where every outcome is yes or no."""
+    rows: list[Row] = []
+    for group, base, other in _pairs(groups, against):
+        ours, theirs = _outcomes(group, base), _outcomes(group, other)
+        for seed in sorted(ours.keys() & theirs.keys()):
+            both = ours[seed].keys() & theirs[seed].keys()
+            wins = sum(ours[seed][one] and not theirs[seed][one] for one in both)
+            losses = sum(theirs[seed][one] and not ours[seed][one] for one in both)
+            rows.append(
+                {
+                    "dataset": words(group.label),
+                    "method": words(method_label(base)),
+                    "comparison": words(method_label(other)),
+                    "seed": count(seed),
+                    "wins": count(wins),
+                    "losses": count(losses),
+                    "p": _p_value(mcnemar(wins, losses)),
+                    "questions": count(len(both)),
+                }
+            )
+    columns = (
+        DATASET,
+        Column("method", "Method", numeric=False, shown=False),
+        Column("comparison", "Comparison", numeric=False),
+        Column("seed", "Seed"),
+        Column("wins", "Wins", note="right where the comparison is wrong"),
+        Column("losses", "Losses", note="wrong where the comparison is right"),
+        Column("p", "p", note="McNemar's exact test, two-sided"),
+        Column("questions", "n", note="questions"),
+    )
+    note = (
+        f"{_name(groups, against)} against each method, one stream order at a time; p is of McNemar's exact two-sided "
+        f"test on the questions where they disagree, not corrected for their number. {abouts(groups)}"
+    )
+    return Table("mcnemar", f"Wins and losses of {_name(groups, against)} by seed", note, columns, tuple(rows))
+
+
+def paired_figure(table: Table) -> Figure:
+    """The paired differences with their intervals."""
+    series = []
+    for dataset in dict.fromkeys(row["dataset"].text for row in table.rows):
+        rows = [row for row in table.rows if row["dataset"].text == dataset and row["low"].value is not None]
+        x = tuple(row["comparison"].text for row in rows)
+        y, low, high = (tuple(_float(row[key].value) for row in rows) for key in ("delta", "low", "high"))
+        series.append(Series(dataset, x, y, low, high))
+    return Figure("paired", table.title, table.note, "Comparison", "Δ (pp)", Shape.POINTS, tuple(series))
+
+
+def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, float]:
+    """For each question the difference of its mean outcomes over common seeds, in percentage points."""
+    pairs: dict[QuestionId, list[int]] = {}
+    for seed in sorted(ours.keys() & theirs.keys()):
+        for one, right in ours[seed].items():
+            if one in theirs[seed]:
+                pairs.setdefault(one, []).append(int(right) - int(theirs[seed][one]))
+    ordered = sorted(pairs, key=lambda one: (isinstance(one, str), one))  # so that resamples do not depend on a seed
+    return {one: 100.0 * sum(pairs[one]) / len(pairs[one]) for one in ordered}
+
+
+def unpaired(groups: Sequence[Group], against: str) -> Iterator[str]:
+    """A sentence for each group in which there is nothing to pair with."""
+    for group in groups:
+        if against not in group.runs and len(group.runs) > 1:
+            yield f"{group.label}: nothing is paired, there is no run of {against}; --against names another method"
+
+
+def _pairs(groups: Sequence[Group], against: str) -> Iterator[tuple[Group, Method, Method]]:
+    for group in groups:
+        if base := group.of(against):
+            for method in group.methods:
+                if method.name != against:
+                    yield group, base[0].method, method
+
+
+def _outcomes(group: Group, method: Method) -> Outcomes:
+    return {
+        run.seed: {turn.episode.task.question.id: turn.final_correct for turn in run.answers}
+        for run in group.of(method.name)
+    }
+
+
+def _name(groups: Sequence[Group], against: str) -> str:
+    return next((method_label(m) for group in groups for m in group.methods if m.name == against), against)
+
+
+def _p_value(value: float) -> Cell:
+    return Cell(value, f"{value:.4f}" if value >= 0.00005 else "<0.0001")
+
+
+def _float(value: object) -> float:
+    assert isinstance(value, int | float)
+    return float(value)

@@ -1,0 +1,93 @@
+"""Figures as SVG and PNG, the same bytes each time."""
+
+from io import BytesIO
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+from merit.report.figure import Figure, Series, Shape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which people of any colour vision can tell apart, then again with another line.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_LINES = ("-", "--", ":")
+_SETTINGS: Any = {
+    "svg.hashsalt": "merit",  # ids in an SVG come from this and nothing else
+    "svg.fonttype": "none",  # text stays text
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "legend.frameon": False,
+    "text.parse_math": False,  # a name with two dollar signs is a name
+}
+
+
+def draw(figure: Figure) -> dict[str, bytes]:
+    """The figure's files by their ending."""
+    import matplotlib as mpl  # loaded only where a figure is drawn: it takes a second
+    from matplotlib.figure import Figure as Canvas
+
+    with mpl.rc_context():
+        mpl.rcdefaults()  # whatever this machine's own settings are
+        mpl.rcParams.update(_SETTINGS)
+        canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
+        axes = canvas.subplots()
+        draws = {Shape.LINE: _lines, Shape.BAR: _bars, Shape.POINTS: _points}[figure.shape]
+        draws(axes, figure)
+        axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
+        if len(figure.series) > 1:
+            axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+        files = {}
+        for kind, about in (("svg", {"Date": None, "Creator": "merit"}), ("png", {"Software": "merit"})):
+            file = BytesIO()
+            canvas.savefig(file, format=kind, metadata=about, dpi=160)
+            files[kind] = file.getvalue()
+    return files
+
+
+def _lines(axes: "Axes", figure: Figure) -> None:
+    styles = cycle((colour, line) for line in _LINES for colour in _COLOURS)
+    for series, (colour, line) in zip(figure.series, styles, strict=False):
+        axes.plot(series.x, series.y, color=colour, linestyle=line, label=series.name)
+        if series.low is not None and series.high is not None:
+            axes.fill_between(_numbers(series), series.low, series.high, color=colour, alpha=0.12, linewidth=0)
+
+
+def _bars(axes: "Axes", figure: Figure) -> None:
+    places = _places(figure)
+    width = 0.8 / len(figure.series)
+    for number, (series, colour) in enumerate(zip(figure.series, cycle(_COLOURS), strict=False)):
+        shift = (number - (len(figure.series) - 1) / 2) * width
+        axes.bar([places[x] + shift for x in series.x], series.y, width, color=colour, label=series.name)
+    _name_places(axes, places)
+
+
+def _points(axes: "Axes", figure: Figure) -> None:
+    places = _places(figure)
+    width = 0.5 / len(figure.series)
+    for number, (series, colour) in enumerate(zip(figure.series, cycle(_COLOURS), strict=False)):
+        at = [places[x] + (number - (len(figure.series) - 1) / 2) * width for x in series.x]
+        around = None
+        if series.low is not None and series.high is not None:
+            below = [y - low for y, low in zip(series.y, series.low, strict=True)]
+            above = [high - y for y, high in zip(series.y, series.high, strict=True)]
+            around = [[max(0.0, one) for one in below], [max(0.0, one) for one in above]]
+        axes.errorbar(at, series.y, yerr=around, fmt="o", capsize=3, color=colour, label=series.name)
+    if any(series.low and min(series.low) < 0 for series in figure.series):
+        axes.axhline(0, color="black", linewidth=0.8)
+    _name_places(axes, places)
+
+
+def _places(figure: Figure) -> dict[float | str, int]:
+    return {x: place for place, x in enumerate(dict.fromkeys(x for series in figure.series for x in series.x))}
+
+
+def _name_places(axes: "Axes", places: dict[float | str, int]) -> None:
+    axes.set_xticks(list(places.values()), [str(x) for x in places], rotation=30, ha="right")
+
+
+def _numbers(series: Series) -> list[float]:
+    return [float(x) for x in series.x]

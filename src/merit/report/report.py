@@ -1,0 +1,64 @@
+"""Everything a report says about some runs, as values; writers and pages turn it into files."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from merit.report.accuracy import FULL, ablation_table, accuracy_figure, main_table
+from merit.report.breakdown import by_database, by_difficulty, by_failure, failure_table, without_difficulty
+from merit.report.cost import Prices, cost_table, repair_table
+from merit.report.course import learning_figures, learning_table, steps_figures, steps_table
+from merit.report.figure import Figure
+from merit.report.group import Group, group_runs
+from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpaired
+from merit.report.table import Table
+from merit.report.validation import Label, class_table, confusion_tables, scores, summary_table
+from merit.stream import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Tables and figures over some runs, and what has to be said beside them."""
+
+    tables: tuple[Table, ...]  # none is empty
+    figures: tuple[Figure, ...]
+    groups: tuple[Group, ...]  # runs that are compared with each other
+    notes: tuple[str, ...]  # what is not compared, or left out for want of data
+    refused: tuple[str, ...]  # a sentence for each run that is not reported at all
+
+
+def build(
+    runs: Sequence[RunView],
+    prices: Prices | None = None,
+    *,
+    against: str = FULL,
+    labels: Sequence[Label] = (),
+    refused: Iterable[str] = (),
+) -> Report:
+    """The report of some runs, and of human labels; `against` is the method that all others are paired with."""
+    groups, apart, left_out = group_runs(runs)
+    paired = paired_table(groups, against)
+    tables = [
+        main_table(groups),
+        paired,
+        mcnemar_table(groups, against),
+        repair_table(groups),
+        cost_table(groups, prices),
+        ablation_table(groups),
+        failure_table(groups, scores(labels)),
+        by_database(groups),
+        by_failure(groups),
+        by_difficulty(groups),
+        learning_table(groups),
+        steps_table(groups),
+        summary_table(labels),
+        class_table(labels),
+        *confusion_tables(labels),
+    ]
+    figures = [accuracy_figure(groups), paired_figure(paired), *learning_figures(groups), *steps_figures(groups)]
+    return Report(
+        tables=tuple(table for table in tables if table.rows),
+        figures=tuple(figure for figure in figures if any(series.x for series in figure.series)),
+        groups=tuple(groups),
+        notes=(*apart, *unpaired(groups, against), *without_difficulty(groups)),
+        refused=(*refused, *left_out),
+    )

@@ -1,0 +1,143 @@
+"""How well the failure classifier agrees with people: accuracy, macro-F1, every class, and the confusions (Table 5)."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from merit.report.accuracy import DATASET
+from merit.report.cells import Row, count, number, words
+from merit.report.names import FAILURES, dataset_label, file_name
+from merit.report.statistics import mean
+from merit.report.table import Column, Table
+from merit.types import FailureType
+
+_NOTE = (
+    "A class takes part if a person or the classifier gave it to at least one failure; a ratio that divides by nothing "
+    "counts as 0. Macro-F1 is the plain mean of F1 over these classes."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One failure with the type a person saw in it and the one the classifier gave it."""
+
+    dataset: str
+    human: FailureType
+    classifier: FailureType
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """The counts of one class."""
+
+    both: int
+    classifier: int
+    human: int
+
+    @property
+    def precision(self) -> float:
+        """How often the classifier is right when it names the class."""
+        return self.both / self.classifier if self.classifier else 0.0
+
+    @property
+    def recall(self) -> float:
+        """How much of the class the classifier finds."""
+        return self.both / self.human if self.human else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Their harmonic mean."""
+        return 2 * self.both / (self.classifier + self.human) if self.classifier + self.human else 0.0
+
+
+def scores(labels: Sequence[Label]) -> dict[str, tuple[float, float]]:
+    """Accuracy in percent and macro-F1 of each dataset."""
+    found = {}
+    for dataset, mine in _by_dataset(labels).items():
+        accuracy = 100.0 * sum(one.human is one.classifier for one in mine) / len(mine)
+        found[dataset] = (accuracy, mean([one.f1 for one in _classes(mine).values()]))
+    return found
+
+
+def summary_table(labels: Sequence[Label]) -> Table:
+    """Accuracy and macro-F1."""
+    rows = []
+    for dataset, (accuracy, macro) in scores(labels).items():
+        size = len(_by_dataset(labels)[dataset])
+        row = {"dataset": words(dataset_label(dataset)), "labels": count(size)}
+        rows.append({**row, "accuracy": number(accuracy), "macro_f1": number(macro, 3)})
+    columns = (
+        DATASET,
+        Column("labels", "n", note="labelled failures"),
+        Column("accuracy", "Acc. (%)", note="the classifier's type is the person's"),
+        Column("macro_f1", "Macro-F1"),
+    )
+    return Table("classifier", "Failure classifier against human labels", _note(labels), columns, tuple(rows))
+
+
+def class_table(labels: Sequence[Label]) -> Table:
+    """Precision, recall, F1 and support of each class."""
+    rows: list[Row] = []
+    for dataset, mine in _by_dataset(labels).items():
+        rows += [
+            {
+                "dataset": words(dataset_label(dataset)),
+                "type": words(FAILURES[kind]),
+                "precision": number(one.precision, 3),
+                "recall": number(one.recall, 3),
+                "f1": number(one.f1, 3),
+                "support": count(one.human),
+            }
+            for kind, one in _classes(mine).items()
+        ]
+    columns = (
+        DATASET,
+        Column("type", "Failure type", numeric=False),
+        Column("precision", "Precision"),
+        Column("recall", "Recall"),
+        Column("f1", "F1"),
+        Column("support", "Support", note="failures a person gave this type"),
+    )
+    return Table("classifier_classes", "Failure classifier by class", _note(labels), columns, tuple(rows))
+
+
+def confusion_tables(labels: Sequence[Label]) -> list[Table]:
+    """What the classifier made of each human type, one table a dataset."""
+    tables: dict[str, Table] = {}
+    for dataset, mine in _by_dataset(labels).items():
+        kinds = list(_classes(mine))
+        pairs = Counter((one.human, one.classifier) for one in mine)
+        rows = [
+            {"human": words(FAILURES[human]), **{kind.value.lower(): count(pairs[human, kind]) for kind in kinds}}
+            for human in kinds
+        ]
+        columns = (
+            Column("human", "Human", numeric=False),
+            *(Column(kind.value.lower(), FAILURES[kind], note="classifier") for kind in kinds),
+        )
+        title = f"Confusions of the failure classifier, {dataset_label(dataset)}"
+        note = f"Rows are human labels, columns the classifier's. {_note(mine)}"
+        identity = f"confusion_{file_name(dataset)}"
+        if identity in tables:  # another dataset of almost the same name
+            identity += f"-{len(tables) + 1}"
+        tables[identity] = Table(identity, title, note, columns, tuple(rows))
+    return list(tables.values())
+
+
+def _note(labels: Sequence[Label]) -> str:
+    sizes = ", ".join(f"{dataset_label(name)} n = {len(mine)}" for name, mine in _by_dataset(labels).items())
+    return f"{_NOTE} Human labels: {sizes}; no model, encoder, protocol or interval is involved."
+
+
+def _by_dataset(labels: Sequence[Label]) -> dict[str, list[Label]]:
+    found: dict[str, list[Label]] = {}
+    for one in labels:
+        found.setdefault(one.dataset, []).append(one)
+    return dict(sorted(found.items(), key=lambda item: (item[0] != "spider", item[0])))
+
+
+def _classes(labels: Sequence[Label]) -> dict[FailureType, Agreement]:
+    both = Counter(one.human for one in labels if one.human is one.classifier)
+    human, classifier = Counter(one.human for one in labels), Counter(one.classifier for one in labels)
+    present = [kind for kind in FAILURES if human[kind] or classifier[kind]]
+    return {kind: Agreement(both[kind], classifier[kind], human[kind]) for kind in present}

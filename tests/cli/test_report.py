@@ -1,0 +1,149 @@
+"""`merit report` and `merit label`, as a person uses them."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from making.benchmark import ITEMS
+from making.endpoint import ChatServer
+from making.grids import answering, run_grid, write_grid
+from making.reports import letters, questions, write_all
+from making.runs import make_bench
+from merit.cli.main import cli
+from merit.errors import MeritError
+from merit.report.names import FAILURES
+
+
+def merit(*arguments: object, keys: str = "") -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=keys)
+
+
+def refused(*arguments: object) -> str:
+    result = merit(*arguments)
+    assert isinstance(result.exception, MeritError), result.output
+    said = str(result.exception)
+    assert "\n" not in said
+    return said
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    known = letters(12, 4, ("iterative", "merit"))
+    write_all(tmp_path / "runs", known, questions(12))
+    return tmp_path / "runs"
+
+
+def test_a_grid_is_reported_as_it_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_bench(tmp_path)
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert run_grid(write_grid(tmp_path, seeds=[0, 1])).exit_code == 0
+    result = merit("report", tmp_path / "runs", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "8 runs, " in result.stdout
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["refused"] == []
+    main = next(table for table in report["tables"] if table["id"] == "main")
+    metrics = {
+        path.parent.parent.name: json.loads(path.read_text())
+        for path in (tmp_path / "runs").rglob("seed0/metrics.json")
+    }
+    assert len(main["rows"]) == len(metrics) == 4
+    assert main["rows"][0]["initial"]["value"] == pytest.approx(metrics["iterative"]["initial_accuracy"], abs=0.01)
+    text = (tmp_path / "out" / "report.md").read_text() + (tmp_path / "out" / "report.json").read_text()
+    assert not any(item.reference in text for item in ITEMS)
+    cost = next(table for table in report["tables"] if table["id"] == "cost")
+    assert all(row["wall_s"]["value"] is not None for row in cost["rows"])
+    assert "money" not in cost["rows"][0]
+
+
+def test_prices_make_money(runs: Path, tmp_path: Path) -> None:
+    prices = ["--price-prompt", "0.15", "--price-output", "0.6"]
+    assert merit("report", runs, "--out", tmp_path / "out", *prices).exit_code == 0
+    assert "money_extra" in (tmp_path / "out" / "tables" / "cost.csv").read_text()
+    assert "go together" in refused("report", runs, "--out", tmp_path / "out", "--price-prompt", "1")
+
+
+def test_a_damaged_run_is_said_and_the_rest_reported(runs: Path, tmp_path: Path) -> None:
+    (runs / "merit" / "seed0" / "stream.json").write_text("{}")
+    (runs / "merit" / "seed1" / "metrics.json").unlink()
+    result = merit("report", runs, tmp_path / "nowhere", "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines() == [
+        f"merit: {tmp_path / 'nowhere'}: there is no run here, nor in a folder below (no manifest.json)",
+        f"merit: {runs / 'merit' / 'seed0' / 'stream.json'}: is not the stream that the manifest names; it was edited",
+        f"merit: {runs / 'merit' / 'seed1'}: not finished (12 of 12 turns); finish it, or report what is there with "
+        "--unfinished",
+    ]
+    assert result.stdout.startswith("4 runs, ")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert [f"merit: {said}" for said in report["refused"]] == result.stderr.splitlines()
+    assert "it was edited" in (tmp_path / "out" / "report.md").read_text()
+    again = merit("report", runs, "--out", tmp_path / "out", "--unfinished")
+    assert again.stdout.startswith("5 runs, ")
+
+
+def test_nothing_to_report_is_exit_1(tmp_path: Path) -> None:
+    result = merit("report", tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "there is no run here" in result.stderr
+    assert not (tmp_path / "out").exists()
+    assert "nothing to report" in refused("report", "--out", tmp_path / "out")
+
+
+def test_a_method_that_is_none_is_said_before_anything_is_read(runs: Path, tmp_path: Path) -> None:
+    assert "did you mean 'iterative'" in refused("report", runs, "--out", tmp_path / "out", "--against", "iterativ")
+
+
+def test_a_place_that_cannot_be_written_is_said(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "cannot be written" in refused("report", runs, "--out", tmp_path / "file")
+
+
+def test_help_does_not_wait_for_what_only_reports_need() -> None:
+    code = "import sys, merit.cli.main; print([name for name in ('scipy', 'matplotlib') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def labelled(path: Path) -> list[str]:
+    with path.open(newline="") as file:
+        return [row["human"] for row in csv.DictReader(file)]
+
+
+def test_labels_are_written_filled_and_reported(runs: Path, tmp_path: Path) -> None:
+    run, out = runs / "merit" / "seed0", tmp_path / "labels.csv"
+    result = merit("label", run, "--out", out, "--n", 4, "--write-only")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"{out}: 0 of 4 failures labelled\n"
+    assert labelled(out) == [""] * 4
+    assert "nothing is labelled yet" in refused("report", "--labels", out, "--out", tmp_path / "out")
+    # The first is named, the second skipped, the third named wrongly, gone back to, looked up and named again; then a
+    # key that means nothing, and the end.
+    result = merit("label", run, "--out", out, "--fill", keys="1s2bd3xq")
+    assert result.exit_code == 0, result.output
+    assert "schema of " in result.stdout
+    types = list(FAILURES)
+    assert labelled(out) == [types[0], "", types[2], ""]
+    assert result.stdout.endswith("2 of 4 failures labelled\n")
+    result = merit("label", run, "--out", out, "--fill", keys="6")  # goes on with the first that is missing
+    assert labelled(out) == [types[0], types[5], types[2], ""]
+    result = merit("report", "--labels", out, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    with (tmp_path / "out" / "tables" / "classifier.csv").open() as file:
+        (row,) = csv.DictReader(file)
+    assert (row["dataset"], row["labels"]) == ("Spider", "3")
+
+
+def test_labels_are_never_overwritten(runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "labels.csv"
+    merit("label", runs / "merit" / "seed0", "--out", out, "--n", 4, "--fill", keys="1")
+    before = out.read_bytes()
+    assert "labels of another run" in refused("label", runs / "merit" / "seed1", "--out", out)
+    assert "holds another sample" in refused("label", runs / "merit" / "seed0", "--out", out, "--n", 3)
+    assert merit("label", runs / "merit" / "seed0", "--out", out, "--n", 4, "--write-only").exit_code == 0
+    assert out.read_bytes() == before

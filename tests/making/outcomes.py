@@ -1,0 +1,134 @@
+"""Run folders with known outcomes, written by the project's own writers without running anything."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
+from merit.failure import classify
+from merit.models import Sampling
+from merit.stream import Phase, RunView, Turn, account, read_run, stream_order
+from merit.stream.accounting import check_arithmetic
+from merit.stream.folder import METRICS, TIMINGS, RunFolder
+from merit.stream.manifest import make_manifest
+from merit.stream.setup import stream_text
+from merit.stream.turn import StreamQuestion
+from merit.types import Question, QuestionId, Regime, Status, Verdict
+
+RIGHT = Verdict(Status.CORRECT)
+WRONG = Verdict(Status.DENOTATION_MISMATCH)
+NO_COLUMN = Verdict(Status.EXECUTION_ERROR, "no such column: x")
+SYNTAX = Verdict(Status.EXECUTION_ERROR, 'near "FORM": syntax error')
+LATE = Verdict(Status.TIMEOUT, "timed out")
+RAN = Verdict(Status.EXECUTED)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """An attempt: its SQL, verdict and tokens."""
+
+    sql: str
+    verdict: Verdict
+    prompt: int = 100
+    output: int = 10
+
+
+Course = Sequence[Tried]  # what became of a question, first answer first
+TIMES = {
+    "format": 1,
+    "sessions": [
+        {
+            "turns": 1,
+            "wall_s": 2.5,
+            "work": {kind: {"count": 1, "seconds": s} for kind, s in (("judge", 0.5), ("recall", 0.25), ("model", 1.0))},
+            "embedding": {"texts": 3, "seconds": 0.125},
+        }
+    ],
+}  # fmt: skip
+
+
+def write_run(
+    path: Path,
+    questions: Sequence[Question],
+    method: str | Method,
+    courses: Mapping[QuestionId, Course],
+    *,
+    seed: int = 0,
+    right: Callable[[QuestionId, Attempt], bool] | None = None,
+    answered: int | None = None,
+    finished: bool = True,
+    times: dict[str, Any] | None = TIMES,
+    **identity: Any,
+) -> RunView:
+    """Write a run in which every question went its course; `identity` changes what the manifest says."""
+    chosen = (METHODS[method] if isinstance(method, str) else method).seeded(seed)
+    firsts = {one.id: courses[one.id][0] for one in questions}
+    stream = {
+        one.id: StreamQuestion(one, f"schema of {one.db_id}", Draft(firsts[one.id].sql, firsts[one.id].sql, 100, 10))
+        for one in questions
+    }
+    manifest = make_manifest({**_identity(chosen, seed, stream), **identity})
+    order = [stream[one.id] for one in stream_order(questions, seed)][:answered]
+    with closing(RunFolder(path, manifest, stream)) as folder:
+        for phase in (Phase.ANSWER,) if chosen.online else (Phase.GATHER, Phase.ANSWER):
+            for position, one in enumerate(order):
+                folder.append(_turn(phase, one, position, courses[one.question.id], chosen, right))
+        if finished:
+            found = account(folder.turns, chosen)
+            check_arithmetic(found, chosen, Regime(manifest["identity"]["regime"]), manifest["identity"]["budget"])
+            folder.write_whole(METRICS, found)
+        if times is not None:
+            folder.write_whole(TIMINGS, times)
+    return read_run(path)
+
+
+def _turn(
+    phase: Phase,
+    one: StreamQuestion,
+    position: int,
+    course: Course,
+    method: Method,
+    right: Callable[[QuestionId, Attempt], bool] | None,
+) -> Turn:
+    tried = course if method.repairs else course[:1]
+    attempts = tuple(
+        Attempt(
+            t.sql, t.sql, t.prompt, t.output, t.verdict, None if t.verdict.satisfied else classify(t.verdict),
+            "0" * 64 if step else None,
+        )
+        for step, t in enumerate(tried)
+    )  # fmt: skip
+    told = right or (lambda _, attempt: attempt.verdict.correct)
+    known = (told(one.question.id, attempts[0]), told(one.question.id, attempts[-1]))
+    unsuccessful = sum(not attempt.verdict.satisfied for attempt in attempts) if method.reflects else 0
+    reflections = tuple(Reflection("why", "why", 50, 5, "0" * 64) for _ in range(unsuccessful))
+    entry = None
+    if len(attempts) > 1 and method.writes and phase is (Phase.ANSWER if method.online else Phase.GATHER):
+        entry = f"{'pos' if known[1] else 'neg'}-{position}"
+    recalling = method.recall is not None and (method.online or phase is Phase.ANSWER)
+    task = Task(one.question, one.schema, position, one.draft, position)
+    return Turn(phase, Episode(task, attempts, reflections), entry, *known, len(attempts) - 1 if recalling else 0)
+
+
+def _identity(method: Method, seed: int, stream: dict[QuestionId, StreamQuestion]) -> dict[str, Any]:
+    return {
+        "method": method.record(),
+        "seed": seed,
+        "budget": 7,
+        "dataset": {"name": "spider", "split": "dev", "sha256": "d" * 64, "questions": len(stream)},
+        "protocol": "suite",
+        "timeout_s": 30.0,
+        "regime": "denotation_confirmed",
+        "initial_sha256": "1" * 64,
+        "stream_sha256": hashlib.sha256(stream_text(stream).encode()).hexdigest(),
+        "demonstrations": [],
+        "length": None if method.online else len(stream),
+        "prompts": {"family": "v3", "sha256": "p" * 64},
+        "model": {"name": "qwen", "revision": "r1"},
+        "sampling": asdict(Sampling()),
+        "encoder": {"name": "wordllama", "revision": "e1", "dimension": 8} if method.encodes else None,
+        "code": "c" * 16,
+    }

@@ -1,0 +1,176 @@
+"""Human labels: the sample, the file, and how well the classifier agrees."""
+
+import csv
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from making.outcomes import LATE, NO_COLUMN, RIGHT, SYNTAX, WRONG, Course, Tried, write_run
+from merit.errors import InputError
+from merit.report import Report, Table, build, read_labels
+from merit.report.labels import COLUMNS, read_records, records, sample, write_records
+from merit.report.names import FAILURES
+from merit.report.validation import Label
+from merit.stream import RunView
+from merit.types import FailureType, Question, QuestionId
+
+FIRST = [WRONG] * 30 + [NO_COLUMN] * 15 + [SYNTAX] * 4 + [LATE] + [RIGHT] * 10
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> RunView:
+    asked = [Question(i, "shop", f'Is "{i}", really,\nthere?') for i in range(len(FIRST))]
+    courses: dict[QuestionId, Course] = {i: [Tried(f"SELECT {i}", verdict)] for i, verdict in enumerate(FIRST)}
+    return write_run(tmp_path / "run", asked, "zero_shot", courses)
+
+
+def types(view: RunView, size: int | None, seed: int = 0) -> Counter[str]:
+    return Counter(one["classifier"] for one in records(view, sample(view, size, seed), classifier=True))
+
+
+def test_without_a_size_all_failures_are_there(view: RunView) -> None:
+    assert types(view, None) == {"RESULT_MISMATCH": 30, "SCHEMA_LINKING": 15, "SYNTAX": 4, "EXECUTION": 1}
+    assert types(view, 1000) == types(view, None)
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        (49, (29, 15, 4, 1)),  # 29.4, 14.7, 3.92 and 0.98
+        (14, (8, 4, 1, 1)),  # 8.4, 4.2, 1.12 and 0.28; the last place is for the type that would be left out
+        (4, (1, 1, 1, 1)),
+        (2, (1, 1, 0, 0)),  # too few for all: 1.2, 0.6, 0.16 and 0.04
+    ],
+)
+def test_a_sample_has_every_type_in_proportion(size: int, expected: tuple[int, ...], view: RunView) -> None:
+    found = types(view, size)
+    assert sum(found.values()) == size
+    assert tuple(found[kind] for kind in ("RESULT_MISMATCH", "SCHEMA_LINKING", "SYNTAX", "EXECUTION")) == expected
+
+
+def test_a_sample_has_its_size(view: RunView) -> None:
+    for size in range(1, 51):
+        found = [turn.episode.task.question.id for turn in sample(view, size, 0)]
+        assert len(set(found)) == len(found) == size
+
+
+def test_a_sample_is_decided_by_its_seed(view: RunView) -> None:
+    assert sample(view, 20, 1) == sample(view, 20, 1)
+    assert sample(view, 20, 1) != sample(view, 20, 2)
+
+
+def test_the_file_has_what_a_person_needs_and_hides_the_classifiers_label(view: RunView, tmp_path: Path) -> None:
+    write_records(tmp_path / "labels.csv", records(view, sample(view, 5, 0), classifier=False))
+    with (tmp_path / "labels.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert tuple(rows[0]) == COLUMNS
+    assert {row["human"] for row in rows} == {""}
+    assert all(row["question"] == f'Is "{row["question_id"]}", really,\nthere?' for row in rows)
+    assert all(row["sql"] == f"SELECT {row['question_id']}" for row in rows)
+    write_records(tmp_path / "shown.csv", records(view, sample(view, 5, 0), classifier=True))
+    assert (tmp_path / "shown.csv").read_text().splitlines()[0].endswith(",human,classifier")
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_labels_come_back_beside_the_classifiers_own(shown: bool, view: RunView, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    lines = records(view, sample(view, None, 0), classifier=shown)
+    spellings = ["SCHEMA_LINKING", "schema linking", "Schema-Linking ", "filter/value", ""]
+    for number, line in enumerate(lines):
+        line["human"] = spellings[number % 5]
+    write_records(path, lines)
+    found = read_labels(path)
+    assert len(found) == 40
+    assert {one.dataset for one in found} == {"spider"}
+    assert Counter(one.human for one in found) == {FailureType.SCHEMA_LINKING: 30, FailureType.FILTER_VALUE: 10}
+    own = {str(i): {WRONG: "RESULT_MISMATCH", NO_COLUMN: "SCHEMA_LINKING", SYNTAX: "SYNTAX", LATE: "EXECUTION"}.get(v)
+           for i, v in enumerate(FIRST)}  # fmt: skip
+    labelled = [line for line in lines if line["human"]]
+    assert [one.classifier for one in found] == [own[line["question_id"]] for line in labelled]
+
+
+BAD = {
+    "human\nwhatever\n": "line 2: the column 'human' says 'whatever'; use RESULT_MISMATCH, ",
+    "person\nSYNTAX\n": "the column 'human' is missing",
+    "human;status\nSYNTAX;x\n": "the column 'human' is missing",
+    "human\nSYNTAX\n": "line 2: no failure to classify",
+    "human,classifier\nSYNTAX,odd\n": "line 2: the column 'classifier' says 'odd'",
+    "human,classifier\nSYNTAX\n": "line 2: not as many cells as the header has",
+    "human,status,error\nSYNTAX,CORRECT,\n": "line 2: no failure to classify",
+    "human,classifier\n,SYNTAX\n": "nothing is labelled yet",
+    'human,classifier\n"SYNTAX,SYNTAX\n': "not valid CSV",
+    "": "the column 'human' is missing",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_file_that_is_no_labels_is_one_sentence(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(text)
+    with pytest.raises(InputError) as said:
+        read_labels(path)
+    assert str(said.value).startswith(str(path))
+    assert BAD[text] in str(said.value)
+    assert "\n" not in str(said.value)
+
+
+def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "theirs.csv"
+    path.write_bytes("\ufeffhuman,classifier\r\nSyntax,UNKNOWN\r\n".encode())
+    assert read_labels(path) == [Label("theirs", FailureType.SYNTAX, FailureType.UNKNOWN)]
+    assert read_records(path, ("human",))[0][0] == 2
+
+
+def table(report: Report, name: str) -> Table:
+    return next(one for one in report.tables if one.id == name)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_every_number_of_the_validation(seed: int) -> None:
+    draw = random.Random(seed)
+    kinds = list(FailureType)[: 3 + seed]
+    pairs = {name: [(draw.choice(kinds), draw.choice(kinds[1:])) for _ in range(40)] for name in ("bird", "spider")}
+    report = build([], labels=[Label(name, *pair) for name, mine in pairs.items() for pair in mine])
+    assert [one.id for one in report.tables] == [
+        "classifier", "classifier_classes", "confusion_spider", "confusion_bird",
+    ]  # fmt: skip
+    for name, shown in (("spider", "Spider"), ("bird", "BIRD")):
+        mine = pairs[name]
+        f1 = {}
+        for kind in {one for pair in mine for one in pair}:
+            hits = sum(human is kind and ours is kind for human, ours in mine)
+            named, there = sum(ours is kind for _, ours in mine), sum(human is kind for human, _ in mine)
+            precision, recall = hits / named if named else 0.0, hits / there if there else 0.0
+            f1[kind] = 2 * precision * recall / (precision + recall) if hits else 0.0
+            (row,) = (
+                one
+                for one in table(report, "classifier_classes").rows
+                if (one["dataset"].text, one["type"].text) == (shown, FAILURES[kind])
+            )
+            found = [row[key].value for key in ("precision", "recall", "f1", "support")]
+            assert found == pytest.approx([precision, recall, f1[kind], there], abs=1e-6)
+            (line,) = (one for one in table(report, f"confusion_{name}").rows if one["human"].text == FAILURES[kind])
+            for other in f1:
+                expected = sum(pair == (kind, other) for pair in mine)
+                assert line[other.value.lower()].value == expected
+        (row,) = (one for one in table(report, "classifier").rows if one["dataset"].text == shown)
+        assert row["labels"].value == 40
+        assert row["accuracy"].value == pytest.approx(100 * sum(a is b for a, b in mine) / 40, abs=1e-6)
+        assert row["macro_f1"].value == pytest.approx(sum(f1.values()) / len(f1), abs=1e-6)
+
+
+def test_whatever_a_dataset_is_called_its_table_has_a_file_of_its_own() -> None:
+    names = ("../../etc/x y", "etc x_y", "表")
+    report = build([], labels=[Label(name, FailureType.SYNTAX, FailureType.SYNTAX) for name in names])
+    found = [one.id for one in report.tables if one.id.startswith("confusion")]
+    assert sorted(found) == ["confusion_etc-x-y", "confusion_etc-x-y-2", "confusion_unnamed"]
+
+
+def test_the_papers_last_table_joins_runs_and_labels(view: RunView) -> None:
+    labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX)] * 3
+    labels.append(Label("spider", FailureType.FILTER_VALUE, FailureType.RESULT_MISMATCH))
+    (row,) = table(build([view], labels=labels), "failures").rows
+    printed = [row[key].text for key in ("result_mismatch", "schema_linking", "other", "accuracy", "macro_f1")]
+    assert printed == ["60.00", "30.00", "10.00", "75.00", "0.333"]

@@ -1,0 +1,285 @@
+"""The page in a real browser, as a person goes through it: tables, plots, episodes, diffs, recalls, prompts, and back."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from making.browser import browser, find_browser
+from making.episodes import changed, statement
+from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
+from making.runs import make_bench
+from merit.report import build
+from merit.report.page import write_page
+from merit.stream import RunView, account
+from merit.types import Question
+
+pytestmark = pytest.mark.skipif(
+    find_browser() is None, reason="no browser: install chromium and chromium-driver, or set MERIT_BROWSER"
+)
+METHODS = ("zero_shot", "iterative", "vanilla", "reflexion", "dynamic_rag", "merit", "transductive_batch")
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunView]:
+    folder = tmp_path_factory.mktemp("runs")
+    spider, bird = make_bench(folder / "spider"), make_bench(folder / "bird", layout="bird")
+    found = [spider.run(folder / name, name) for name in METHODS]
+    return [*found, spider.run(folder / "merit-1", "merit", seed=1), bird.run(folder / "merit-bird", "merit")]
+
+
+@pytest.fixture(scope="module")
+def page(runs: list[RunView], tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(build(runs), runs, path)
+    return path.as_uri()
+
+
+def until(driver: Any, seen: Callable[[], Any]) -> Any:
+    return WebDriverWait(driver, 10, poll_frequency=0.03).until(lambda _: seen())
+
+
+def go(driver: Any, page: str, place: str = "#/") -> None:
+    driver.get("about:blank")
+    driver.get(page + place)
+    driver.execute_async_script("const done = arguments[0]; merit.ready.then(() => done())")
+
+
+def all_of(driver: Any, selector: str) -> list[Any]:
+    return list(driver.find_elements(By.CSS_SELECTOR, selector))
+
+
+def texts(driver: Any, selector: str) -> list[str]:
+    script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)"
+    return list(driver.execute_script(script, selector))
+
+
+def press(driver: Any, *keys: str) -> None:
+    for key in keys:
+        driver.switch_to.active_element.send_keys(key)
+
+
+def proofs(driver: Any) -> list[str]:
+    """Open every prompt of an episode; says for each whether it has the recorded hash."""
+    prompts = driver.execute_script(
+        "const found = [...document.querySelectorAll('details.prompt')];"
+        "found.forEach((one) => (one.open = true)); return found.length"
+    )
+    until(driver, lambda: len(all_of(driver, "details.prompt [data-same]")) == prompts)
+    return [one.get_attribute("data-same") for one in all_of(driver, "details.prompt [data-same]")]
+
+
+def test_a_table_sorts_both_ways_and_says_so(driver: Any, page: str) -> None:
+    go(driver, page)
+    assert texts(driver, ".block > h2")[0] == "Execution accuracy"
+    head = driver.find_element(By.CSS_SELECTOR, "[id='table/runs'] thead th:nth-child(6)")
+
+    def values() -> list[float]:
+        return [float(text.rstrip("%")) for text in texts(driver, "[id='table/runs'] tbody td:nth-child(6)")]
+
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert values() == sorted(values(), reverse=True)
+    head.find_element(By.TAG_NAME, "button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert values() == sorted(values())
+
+
+def test_a_plot_tells_values_by_pointer_and_keyboard_and_series_go_and_come(driver: Any, page: str) -> None:
+    go(driver, page, "#/figure/steps-spider")
+    figure = driver.find_element(By.ID, "figure/steps-spider")
+    until(driver, lambda: figure.find_elements(By.CSS_SELECTOR, "path.line"))
+    lines = len(figure.find_elements(By.CSS_SELECTOR, "path.line"))
+    plot = figure.find_element(By.CSS_SELECTOR, ".plot svg")
+    driver.execute_script("arguments[0].focus()", plot)
+    plot.send_keys(Keys.ARROW_RIGHT)
+    tip = figure.find_element(By.CSS_SELECTOR, ".tip")
+    first = until(driver, lambda: tip.text)
+    plot.send_keys(Keys.ARROW_RIGHT)
+    assert until(driver, lambda: tip.text != first)
+    driver.execute_script(
+        "const box = arguments[0].getBoundingClientRect(); arguments[0].dispatchEvent(new PointerEvent('pointermove',"
+        "{ clientX: box.left + 60, clientY: box.top + 50 }))",
+        plot,
+    )
+    assert tip.is_displayed()
+    button = figure.find_element(By.CSS_SELECTOR, ".legend button")
+    assert button.text in driver.execute_script("return document.getElementById('figure/steps-spider').textContent")
+    driver.execute_script("arguments[0].click()", button)
+    assert button.get_attribute("aria-pressed") == "false"
+    assert len(figure.find_elements(By.CSS_SELECTOR, "path.line")) == lines - 1
+    driver.execute_script("arguments[0].click()", button)
+    assert len(figure.find_elements(By.CSS_SELECTOR, "path.line")) == lines
+
+
+def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, page: str) -> None:
+    go(driver, page)
+    driver.find_element(By.CSS_SELECTOR, "[id='table/main'] a[href*='method=merit']").click()
+    until(driver, lambda: all_of(driver, "a.row"))
+    assert "method=merit" in driver.current_url
+    assert set(texts(driver, "td.method")) == {"MERIT"}
+    rows = [row for row in all_of(driver, "table.episodes tbody tr") if "recalled" in row.text]
+    rows[-1].find_element(By.CSS_SELECTOR, "a.row").click()
+    until(driver, lambda: all_of(driver, "article.episode"))
+    address = driver.current_url
+    assert "#/episode/" in address
+    assert all_of(driver, ".attempt .diff ins") or all_of(driver, ".attempt .diff del")
+    driver.execute_script("document.querySelectorAll('.recall').forEach((one) => (one.open = true))")
+    until(driver, lambda: all_of(driver, ".matches tbody"))
+    scores = texts(driver, ".matches tbody tr:first-child td.number")[:6]
+    assert all(float(one) >= 0 for one in scores[:5])  # score, dense, normalised, lexical, normalised
+    assert "stored" in texts(driver, ".pool .sizes")[0]
+    mine = driver.execute_script("return document.querySelector('h1').textContent")
+    driver.execute_script("document.querySelector('.matches th a').click()")
+    until(driver, lambda: driver.current_url != address and all_of(driver, ".left"))
+    until(driver, lambda: mine in texts(driver, ".users a"))  # linked both ways
+    driver.execute_script(
+        "[...document.querySelectorAll('.users a')].find((one) => one.textContent === arguments[0]).click()", mine
+    )
+    until(driver, lambda: driver.current_url == address)
+    driver.back()
+    driver.back()
+    driver.back()
+    until(driver, lambda: all_of(driver, "a.row"))
+
+
+@pytest.mark.parametrize("method", [*METHODS[1:], "merit-bird"])
+def test_every_prompt_is_exactly_the_one_that_was_asked(
+    driver: Any, page: str, runs: list[RunView], method: str
+) -> None:
+    view = next(view for view in runs if view.path.name == method)
+    longest = max(view.turns[::-1], key=lambda turn: (turn.recalls, len(turn.episode.attempts)))
+    asked = len(longest.episode.attempts) - 1 + len(longest.episode.reflections)
+    name = f"{view.identity['dataset']['name']}-{view.method.name}-0-{view.manifest['run'][:6]}"
+    go(driver, page, f"#/episode/{name}/{longest.episode.task.question.id}")
+    assert asked > 3
+    assert proofs(driver) == ["true"] * asked
+
+
+def test_filters_count_what_the_accounting_counts(driver: Any, page: str, runs: list[RunView]) -> None:
+    counts = [account(view.turns, view.method) for view in runs]
+    for outcome, expected in (
+        ("repaired", sum(one["repaired"] for one in counts)),
+        ("failed", sum(one["questions"] - one["correct"] for one in counts)),
+        ("oscillating", sum(one["oscillating"] for one in counts)),
+    ):
+        go(driver, page, f"#/episodes?outcome={outcome}")
+        assert texts(driver, ".found")[0].startswith(f"{expected} episode")
+    go(driver, page, "#/episodes?dataset=bird&db=shop&type=SCHEMA_LINKING")
+    assert set(texts(driver, "td.db")) == {"shop"}
+
+
+def test_text_is_found_in_questions_and_in_sql(driver: Any, page: str) -> None:
+    go(driver, page, "#/episodes")
+    box = driver.find_element(By.ID, "search")
+    box.send_keys("older than")
+    until(driver, lambda: set(texts(driver, "a.row")) == {"Who is older than 8?"})
+    box.clear()
+    box.send_keys("FROM pupils")
+    until(driver, lambda: texts(driver, ".found")[0].startswith("No episode"))
+    driver.find_element(By.NAME, "sql").click()
+    until(driver, lambda: "How many pupils are there?" in texts(driver, "a.row"))
+
+
+def test_everything_by_keyboard(driver: Any, page: str) -> None:
+    go(driver, page)
+    press(driver, "?")
+    assert driver.find_element(By.ID, "help").is_displayed()
+    press(driver, Keys.ESCAPE)
+    until(driver, lambda: not driver.find_element(By.ID, "help").is_displayed())
+    press(driver, "/")
+    until(driver, lambda: driver.switch_to.active_element.get_attribute("id") == "search")
+    press(driver, Keys.ESCAPE, "j", "j")
+    rows = all_of(driver, "a.row")
+    assert driver.switch_to.active_element == rows[1]
+    outline = driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline != "none"  # focus is seen
+    press(driver, "k")
+    assert driver.switch_to.active_element == rows[0]
+    question = rows[0].text
+    press(driver, Keys.ENTER)
+    until(driver, lambda: texts(driver, "article h1") == [question])
+    press(driver, "n")
+    until(driver, lambda: texts(driver, "article h1") not in ([], [question]))
+    press(driver, "p")
+    until(driver, lambda: texts(driver, "article h1") == [question])
+    press(driver, "j")
+    assert "attempt" in driver.switch_to.active_element.get_attribute("class")
+    press(driver, Keys.ESCAPE)
+    until(driver, lambda: all_of(driver, "a.row"))
+    press(driver, Keys.ESCAPE)
+    until(driver, lambda: all_of(driver, ".hero"))
+    press(driver, "t")
+    assert driver.execute_script("return document.documentElement.dataset.theme") == "dark"
+    press(driver, "t")
+
+
+def test_changes_are_told_word_by_word_and_lose_nothing(driver: Any, page: str) -> None:
+    go(driver, page)
+    draw = random.Random(5)
+    pairs = [(sql, changed(sql, draw)) for sql in (statement(draw) for _ in range(60))]
+    pairs += [("", "SELECT 1"), ("SELECT 'a''b'", "SELECT 'a''c'"), ('SELECT é FROM "x y"', "SELECT 'é' FROM `x y`")]
+    for before, after in pairs:
+        words = driver.execute_script("return merit.compare(arguments[0], arguments[1])", before, after)
+        said = {kind: "".join(one["text"] for one in words if one["kind"] in (0, kind)) for kind in (-1, 1)}
+        assert said[-1] == "".join(before.split()).replace('"xy"', '"x y"')
+        assert said[1] == "".join(after.split()).replace("`xy`", "`x y`")
+    words = driver.execute_script("return merit.compare('SELECT a FROM t', 'SELECT b FROM t')")
+    assert [one["kind"] for one in words] == [0, -1, 1, 0, 0]
+
+
+def test_what_models_say_is_text_and_nothing_else(driver: Any, tmp_path: Path) -> None:
+    bad = "</script><img src=x onerror=document.title='owned'><b>x</b>"
+    question = Question("a/b?c#d", "db", bad)
+    course = {question.id: [Tried(bad, NO_COLUMN), Tried(f"SELECT {bad}", WRONG), Tried(f"SELECT '{bad}'", RIGHT)]}
+    view = write_run(tmp_path / "run", [question], "iterative", course, model={"name": bad, "revision": ""})
+    write_page(build([view]), [view], tmp_path / "report.html")
+    for place in ("#/", "#/episodes"):
+        go(driver, (tmp_path / "report.html").as_uri(), place)
+    all_of(driver, "a.row")[0].click()
+    until(driver, lambda: texts(driver, "article h1") == [bad])
+    driver.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    until(driver, lambda: len(all_of(driver, "pre.text")) >= 4)
+    assert all_of(driver, "main img, main b > b, main script") == []
+    assert "false" in proofs(driver)  # these hashes are made up, and the page says so
+    assert not driver.title.startswith("owned")
+
+
+def test_it_asks_for_nothing_and_complains_about_nothing(driver: Any, page: str) -> None:
+    driver.get_log("browser")
+    go(driver, page)
+    assert driver.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert driver.get_log("browser") == []
+
+
+def test_an_address_that_leads_nowhere_says_so(driver: Any, page: str) -> None:
+    go(driver, page, "#/episode/no-such-run/1")
+    assert texts(driver, "h1") == ["Not here"]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_phone_shows_all_of_it_without_scrolling_sideways(page: str, dark: bool) -> None:
+    with browser(375, 812, dark=dark, phone=True) as phone:
+        for place in ("#/", "#/episodes", "#/episodes?memory=used&method=merit"):
+            go(phone, page, place)
+            assert phone.execute_script("return document.documentElement.scrollWidth") == 375
+        phone.execute_script("document.querySelector('a.row').click()")
+        until(phone, lambda: all_of(phone, "article.episode"))
+        phone.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        time.sleep(0.3)
+        assert phone.execute_script("return document.documentElement.scrollWidth") == 375
+        ground = phone.execute_script("return getComputedStyle(document.body).backgroundColor")
+        assert (sum(json.loads(ground.replace("rgb(", "[").replace(")", "]"))) < 200) == dark

@@ -1,0 +1,139 @@
+"""Reports as files: the same bytes each time, and every format says the same."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from making.reports import letters, questions, write_all
+from merit.report import Cell, Column, Mark, Prices, Report, Table, build, write_report
+from merit.report.latex import latex
+from merit.report.markdown import markdown
+from merit.report.validation import Label
+from merit.types import FailureType
+
+ODD = r"50% of_$x^2 & {a}~#\ <b> | `c` *d* [e](f) é 表 " + '"q"'
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    known = letters(24, 1)
+    labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX), Label("spider", *[FailureType.UNKNOWN] * 2)]
+    return build(write_all(tmp_path_factory.mktemp("runs"), known, questions(24)), Prices(1, 2), labels=labels)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_every_table_has_four_files_and_every_figure_two(report: Report, tmp_path: Path) -> None:
+    files = write_report(report, tmp_path / "out")
+    expected = {f"tables/{table.id}.{kind}" for table in report.tables for kind in ("md", "tex", "csv", "json")}
+    expected |= {f"figures/{figure.id}.{kind}" for figure in report.figures for kind in ("svg", "png")}
+    assert set(contents(tmp_path / "out")) == expected | {"report.md", "report.tex", "report.json"}
+    assert files[0] == tmp_path / "out" / "report.md"
+
+
+def test_the_same_report_is_the_same_bytes(report: Report, tmp_path: Path) -> None:
+    write_report(report, tmp_path / "one")
+    write_report(report, tmp_path / "two")
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    svg = (tmp_path / "one" / "figures" / "accuracy.svg").read_text()
+    assert "<dc:date>" not in svg
+    assert "MERIT" in svg  # text stays text
+
+
+def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
+    known = letters(12, 1, ("iterative", "merit", "no_bm25"))
+    write_all(tmp_path / "runs", known, questions(12))
+    found = []
+    for seed in ("1", "2"):  # sets come in another order
+        command = [sys.executable, "-m", "merit", "report", str(tmp_path / "runs"), "--out", str(tmp_path / seed)]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed})
+        found.append(contents(tmp_path / seed))
+    assert found[0] == found[1]
+
+
+def test_what_an_earlier_report_left_is_taken_away_and_nothing_else(report: Report, tmp_path: Path) -> None:
+    write_report(report, tmp_path)
+    (tmp_path / "tables" / "mine.csv").write_text("mine")
+    smaller = Report(report.tables[:1], report.figures[:1], report.groups, (), ())
+    write_report(smaller, tmp_path)
+    assert set(contents(tmp_path)) == {
+        "report.md", "report.tex", "report.json", "tables/mine.csv", "figures/accuracy.svg", "figures/accuracy.png",
+        *(f"tables/main.{kind}" for kind in ("md", "tex", "csv", "json")),
+    }  # fmt: skip
+
+
+def test_csv_and_json_hold_the_values_markdown_and_latex_the_text(report: Report, tmp_path: Path) -> None:
+    write_report(report, tmp_path)
+    for table in report.tables:
+        with (tmp_path / "tables" / f"{table.id}.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        record = json.loads((tmp_path / "tables" / f"{table.id}.json").read_text())
+        assert [set(row) for row in rows] == [{column.key for column in table.columns}] * len(table.rows)
+        assert record["note"] == table.note
+        for row, found, kept in zip(table.rows, rows, record["rows"], strict=True):
+            for key, cell in row.items():
+                assert found[key] == ("" if cell.value is None else str(cell.value))
+                assert kept[key] == {"value": cell.value, "text": cell.text, "mark": cell.mark}
+        said = (tmp_path / "tables" / f"{table.id}.md").read_text()
+        lines = [line for line in said.splitlines() if line.startswith("| ")][2:]
+        shown = [column.key for column in table.columns if column.shown]
+        for row, line in zip(table.rows, lines, strict=True):
+            cells = [re.sub(r"\*\*|</?u>", "", cell.strip()) for cell in line.strip("|").split(" | ")]
+            assert [cell.replace("&lt;", "<") for cell in cells] == [row[key].text for key in shown]
+    whole = json.loads((tmp_path / "report.json").read_text())
+    assert [table["id"] for table in whole["tables"]] == [table.id for table in report.tables]
+
+
+def test_leaders_are_bold_and_underlined() -> None:
+    cells = (Cell(3, "3.00", Mark.BEST), Cell(-2, "-2.00", Mark.SECOND), Cell(1, "[-1.00, +1.00]"))
+    rows = tuple({"dataset": Cell("Spider", "Spider"), "x": cell, "hidden": Cell(9, "9")} for cell in cells)
+    columns = (Column("dataset", "Dataset", numeric=False), Column("x", "X↑"), Column("hidden", "H", shown=False))
+    table = Table("t", "Title", "Note.", columns, rows)
+    said = markdown(table)
+    assert [line for line in said.splitlines() if line.startswith("|")] == [
+        "| Dataset | X↑ |", "| --- | ---: |", "| Spider | **3.00** |", "| Spider | <u>-2.00</u> |",
+        "| Spider | [-1.00, +1.00] |",
+    ]  # fmt: skip
+    body = latex(table).split("\n")
+    start = body.index(r"\toprule")
+    assert body[start : body.index(r"\bottomrule")] == [
+        r"\toprule", r"X$\uparrow$ \\", r"\midrule", r"\multicolumn{1}{c}{\textit{Spider}} \\", r"\midrule",
+        r"\textbf{3.00} \\", r"\underline{$-$2.00} \\", r"{[}$-$1.00, +1.00] \\",
+    ]  # fmt: skip
+
+
+def odd_table() -> Table:
+    cell = Cell(ODD, ODD)
+    columns = (Column("dataset", "D", numeric=False), Column("a", ODD, numeric=False, note=ODD), Column("b", "b"))
+    return Table("odd", ODD, ODD, columns, ({"dataset": cell, "a": cell, "b": Cell(None, "--")},))
+
+
+def test_odd_names_mean_nothing_to_latex_or_markdown() -> None:
+    text = latex(odd_table())
+    plain = re.sub(r"\\[a-zA-Z]+\{\}|\\[{}&%$#_]|\$\\[a-z]+\$", "", text)
+    assert plain.count("{") == plain.count("}")
+    assert not set("^~#") & set(plain.replace("%\n", "").replace("\\\\", ""))
+    row = next(line for line in text.splitlines() if line.endswith(r"-- \\"))
+    assert len(re.findall(r"(?<!\\)&", row)) == 1
+    assert "U+8868" in row
+    line = next(line for line in markdown(odd_table()).splitlines() if line.endswith("| -- |"))
+    assert len(re.findall(r"(?<!\\)\|", line)) == 4
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here")
+def test_latex_compiles(report: Report, tmp_path: Path) -> None:
+    odd = Report((*report.tables, odd_table()), report.figures, report.groups, (ODD,), (ODD,))
+    write_report(odd, tmp_path)
+    command = ["pdflatex", "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
