@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from merit.bundled.draw import Draw
 from merit.bundled.source import Source
 from merit.bundled.tables import Link, Shape, parents_first, read_shapes
-from merit.bundled.values import Value, constants, is_numeric, near
+from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near
 
 _TRIES = 12
 _MOST_ROWS = 90
@@ -26,6 +26,7 @@ class _Temper:
     asked: float  # how many of the new values are ones that questions ask about
     blank: float  # how many of the new values are NULL, where they may be
     few: int  # how many different values a column is given; 0: as many as there are
+    beside: float  # how many of the new values are near one in the same row
     lonely: float  # how many rows are no row's partner
     gone: float  # how many tables are empty
 
@@ -39,6 +40,7 @@ class _Temper:
             asked=draw.of((0.3, 0.6, 0.8)),
             blank=draw.of((0.05, 0.15, 0.3)),
             few=draw.of((0, 0, 2, 4, 8)),
+            beside=draw.of((0.0, 0.1, 0.3)),
             lonely=draw.of((0.1, 0.3, 0.5)),
             gone=draw.of((0.0, 0.0, 0.0, 0.0, 0.15)),
         )
@@ -49,10 +51,11 @@ class Fuzzer:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        asked = constants(written.sql for written in source.questions)
         with closing(source.original()) as db:
             self._shapes = parents_first(read_shapes(db))
             self._rows = {shape.name: _rows(db, shape) for shape in self._shapes}
+        names = {column.lower() for shape in self._shapes for column in shape.types}
+        asked = constants((written.sql for written in source.questions), names)
         self._own: dict[tuple[str, str], list[Value]] = {}
         self._near: dict[tuple[str, str], list[Value]] = {}
         for shape in self._shapes:
@@ -60,6 +63,8 @@ class Fuzzer:
                 own = list(dict.fromkeys(row[column] for row in self._rows[shape.name] if row[column] is not None))
                 self._own[shape.name, column] = own
                 self._near[shape.name, column] = near(asked.get(column.lower(), []), own, declared)
+        numbers = {value for values in asked.values() for value in values if type(value) is int and 1 < value < 400}
+        self.steps = sorted({-1, 0, 1} | {number + step for number in numbers for step in (-1, 0, 1)})
 
     def database(self, seed: int) -> sqlite3.Connection:
         """The database of a seed, in memory."""
@@ -80,6 +85,17 @@ class Fuzzer:
         """A table's original rows."""
         return self._rows[table]
 
+    def siblings(self, shape: Shape, column: str) -> list[str]:
+        """The columns of the same table whose values can be compared with this one's."""
+        moment, number = is_moment(self._own[shape.name, column]), is_numeric(shape.types[column])
+        linked = {one for link in shape.links for one in link.columns} | {*shape.primary}
+        return [
+            other
+            for other, declared in shape.types.items()
+            if other not in linked | {column}
+            and ((number and is_numeric(declared)) or (moment and is_moment(self._own[shape.name, other])))
+        ]
+
     def palette(self, table: str, column: str, few: int, draw: Draw) -> tuple[list[Value], list[Value]]:
         """The values of its own, and the asked ones, that a column is given in one database."""
         own, asked = self._own[table, column], self._near[table, column]
@@ -94,15 +110,17 @@ class _Filling:
     ) -> None:
         self._shape, self._draw, self._temper, self._made = shape, draw, temper, made
         self._originals = fuzzer.rows(shape.name)
-        self._palettes = {
-            column: fuzzer.palette(shape.name, column, temper.few, draw) for column in shape.types
-        }
+        self._palettes = {column: fuzzer.palette(shape.name, column, temper.few, draw) for column in shape.types}
+        self._siblings = {column: fuzzer.siblings(shape, column) for column in shape.types}
+        self._steps = fuzzer.steps
         linked = {column for link in shape.links for column in link.columns}
         # A row of its own needs a key of its own; keys made of links are drawn until they are new.
         self._keys = [unique[0] for unique in shape.unique if len(unique) == 1 and unique[0] not in linked]
         self._free = [column for column in shape.types if column not in linked and column not in self._keys]
         self._popular = {link: self._partners(link) for link in shape.links if link.parent != shape.name}
-        self._next = 1 + max((value for c in self._keys for value in self._values(c) if isinstance(value, int)), default=0)
+        self._next = 1 + max(
+            (value for c in self._keys for value in self._values(c) if isinstance(value, int)), default=0
+        )
 
     def fill(self, db: sqlite3.Connection) -> None:
         """Keep some rows, make some more; a row that breaks a constraint is drawn again."""
@@ -129,7 +147,7 @@ class _Filling:
         row = dict(base)
         for column in self._free:
             if draw.chance(temper.change if attempt < _TRIES // 2 else temper.change / 4):
-                row[column] = self._value(column)
+                row[column] = self._value(column, row)
         if fresh:
             for column in self._keys:
                 row[column] = self._key(column, base[column])
@@ -137,10 +155,16 @@ class _Filling:
             self._connect(row, link, rewire=fresh or attempt > 0 or draw.chance(temper.rewire))
         return row
 
-    def _value(self, column: str) -> Value:
+    def _value(self, column: str, row: Record) -> Value:
         draw, temper = self._draw, self._temper
         if column not in self._shape.required and draw.chance(temper.blank):
             return None
+        if self._siblings[column] and draw.chance(temper.beside):
+            near_by = beside(
+                row[draw.of(self._siblings[column])], draw.of(self._steps if draw.chance(0.5) else (-1, 0, 1))
+            )
+            if near_by is not None:
+                return near_by
         own, asked = self._palettes[column]
         choices = asked if asked and (not own or draw.chance(temper.asked)) else own
         return draw.of(choices) if choices else None

@@ -62,6 +62,8 @@ def read_sources(here: Path = HERE) -> tuple[Source, ...]:
     """All databases of the benchmark in the order of their names; what is wrong is said with file and line."""
     folders = sorted(folder for folder in (here / "databases").iterdir() if folder.is_dir())
     suites = read_suites(here)
+    if stray := suites.keys() - {folder.name for folder in folders}:
+        raise InputError(f"{here / _SUITE}: there is no database {min(stray)!r}; take its line out")
     sources = tuple(Source(folder, tuple(_questions(folder)), suites.get(folder.name, ())) for folder in folders)
     seen: dict[str, str] = {}
     for source in sources:
@@ -113,7 +115,9 @@ def _check(record: dict[str, Any], db_id: str, seen: set[str], where: str) -> No
     if record["id"] in seen:
         raise InputError(f"{where}: the id {record['id']!r} is there twice")
     if record["like"] is not None and record["like"] not in seen:
-        raise InputError(f"{where}: the field 'like' should name an earlier question or be null, not {record['like']!r}")
+        raise InputError(
+            f"{where}: the field 'like' should name an earlier question or be null, not {record['like']!r}"
+        )
     if record["difficulty"] not in DIFFICULTIES:
         raise InputError(f"{where}: the field 'difficulty' should be {', '.join(DIFFICULTIES)}")
     for name in ("question", "sql"):

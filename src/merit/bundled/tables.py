@@ -28,7 +28,9 @@ class Shape:
 
 def read_shapes(db: sqlite3.Connection) -> tuple[Shape, ...]:
     """Every table, in the order of its creation."""
-    names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
+    names = db.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+    )
     primaries = {name: _primary(db, name) for (name,) in names.fetchall()}
     return tuple(_shape(db, name, primaries) for name in primaries)
 
@@ -70,7 +72,7 @@ def spider_record(db_id: str, db: sqlite3.Connection) -> dict[str, Any]:
 
 
 def _shape(db: sqlite3.Connection, name: str, primaries: dict[str, tuple[str, ...]]) -> Shape:
-    columns = db.execute("SELECT name, type, \"notnull\" FROM pragma_table_info(?)", (name,)).fetchall()
+    columns = db.execute('SELECT name, type, "notnull" FROM pragma_table_info(?)', (name,)).fetchall()
     primary = primaries[name]
     indexes = db.execute('SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial ORDER BY seq', (name,))
     unique = [

@@ -1,8 +1,8 @@
 """Which values a column may be given: those it has, those that questions ask about, and their near misses."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
 
 Value = int | float | str | bytes | None
 
@@ -16,8 +16,8 @@ def is_numeric(declared: str) -> bool:
     return any(word in declared for word in _NUMERIC)
 
 
-def constants(queries: Iterable[str]) -> Mapping[str, list[int | float | str]]:
-    """The constants in queries, each under the lower-cased name last mentioned before it: most often its column."""
+def constants(queries: Iterable[str], columns: Container[str]) -> Mapping[str, list[int | float | str]]:
+    """The constants in queries, each under the column last mentioned before it, in lower case: most often its own."""
     found: dict[str, dict[int | float | str, None]] = {}
     for sql in queries:
         mentioned = ""
@@ -26,7 +26,7 @@ def constants(queries: Iterable[str]) -> Mapping[str, list[int | float | str]]:
                 found.setdefault(mentioned, {})[token[1:-1].replace("''", "'")] = None
             elif token[0].isdigit():
                 found.setdefault(mentioned, {})[float(token) if "." in token else int(token)] = None
-            elif (token[0].isalpha() or token[0] in '_"') and token.upper() not in _WORDS:
+            elif token.strip('"').lower() in columns:
                 mentioned = token.strip('"').lower()
     return {name: list(values) for name, values in found.items()}
 
@@ -39,11 +39,31 @@ def near(asked: Sequence[int | float | str], own: Sequence[Value], declared: str
         if is_numeric(declared):
             if not isinstance(constant, str):
                 found.update(dict.fromkeys(_numbers(constant, declared)))
-        elif texts and _DAY.fullmatch(texts[0]):
+        elif is_moment(texts):
             found.update(dict.fromkeys(_days(str(constant), texts)))
         elif isinstance(constant, str):
             found.update(dict.fromkeys(_texts(constant, texts)))
     return list(found)
+
+
+def beside(sibling: Value, step: int) -> Value:
+    """A value so near to that of another column in the same row: a number, or a moment some days or minutes away."""
+    if isinstance(sibling, int | float):
+        return sibling + step
+    if isinstance(sibling, str) and _DAY.fullmatch(sibling):
+        try:
+            moment = datetime.fromisoformat(sibling)
+            if len(sibling) == len("2024-01-31"):
+                return (moment + timedelta(days=step)).date().isoformat()
+            return (moment + timedelta(minutes=step)).isoformat(sibling[10])[: len(sibling)]
+        except (OverflowError, ValueError):
+            return sibling
+    return sibling
+
+
+def is_moment(values: Sequence[Value]) -> bool:
+    """Whether a column holds dates or times, by its first value."""
+    return bool(values) and isinstance(values[0], str) and _DAY.fullmatch(values[0]) is not None
 
 
 def _numbers(constant: int | float, declared: str) -> list[Value]:
@@ -82,12 +102,11 @@ def _texts(constant: str, texts: Sequence[str]) -> list[Value]:
         return [core, f"{core}x", f"x{core}", f"x{core}x", core.upper(), core.lower(), core[:-1]]
     if texts and constant not in texts and not any(constant in text for text in texts):
         return []  # it belongs to something else
-    return [constant, constant, constant.upper(), constant.lower(), f"{constant} x", constant[: max(1, len(constant) - 1)]]
-
-
-_WORDS = frozenset(
-    """ABS ALL AND AS ASC AVG BETWEEN BY CASE CAST COALESCE COUNT CROSS DATE DESC DISTINCT ELSE END EXCEPT EXISTS FROM
-    FULL GLOB GROUP HAVING IFNULL IIF IN INNER INSTR INTEGER INTERSECT IS JOIN JULIANDAY LEFT LENGTH LIKE LIMIT LOWER LTRIM
-    MAX MIN NOT NULL NULLIF OFFSET ON OR ORDER OUTER OVER PARTITION REAL REPLACE RIGHT ROUND RTRIM SELECT STRFTIME SUBSTR
-    SUBSTRING SUM TEXT THEN TOTAL TRIM UNION UPPER USING VALUES WHEN WHERE WITH""".split()
-)
+    return [
+        constant,
+        constant,
+        constant.upper(),
+        constant.lower(),
+        f"{constant} x",
+        constant[: max(1, len(constant) - 1)],
+    ]

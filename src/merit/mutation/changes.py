@@ -11,9 +11,9 @@ from sqlglot import exp
 from merit.bundled import Shape
 from merit.bundled.values import is_numeric
 
-Change = Callable[[exp.Expression], exp.Expression | None]  # what takes a node's place, or None: it was changed itself
+Change = Callable[[exp.Expr], exp.Expr | None]  # what takes a node's place, or None: it was changed itself
 
-_SWAPS: Mapping[type[exp.Expression], tuple[type[exp.Expression], ...]] = {
+_SWAPS: Mapping[type[exp.Expr], tuple[type[exp.Expr], ...]] = {
     exp.GT: (exp.GTE, exp.LT, exp.EQ),
     exp.GTE: (exp.GT, exp.LTE, exp.EQ),
     exp.LT: (exp.LTE, exp.GT, exp.EQ),
@@ -41,7 +41,7 @@ _PREDICATES = (exp.In, exp.Exists, exp.Is, exp.Like, exp.Between)
 class Tables:
     """The tables of a database, and which of them each name in a query stands for."""
 
-    def __init__(self, shapes: Iterable[Shape], tree: exp.Expression) -> None:
+    def __init__(self, shapes: Iterable[Shape], tree: exp.Expr) -> None:
         self.shapes = {shape.name.lower(): shape for shape in shapes}
         self.named = {table.alias_or_name.lower(): table.name.lower() for table in tree.find_all(exp.Table)}
 
@@ -67,7 +67,7 @@ class Tables:
         return [column for column in self.columns(table) if column not in self.shapes[table].required]
 
 
-def changes(node: exp.Expression, tables: Tables) -> Iterator[Change]:
+def changes(node: exp.Expr, tables: Tables) -> Iterator[Change]:
     """Every change of one node."""
     for kind in _SWAPS.get(type(node), ()):
         if not _joins(node):
@@ -81,7 +81,7 @@ def changes(node: exp.Expression, tables: Tables) -> Iterator[Change]:
             yield _filter(table.alias_or_name, name, known=True)
 
 
-def padding(tree: exp.Expression, tables: Tables) -> Iterator[Change]:
+def padding(tree: exp.Expr, tables: Tables) -> Iterator[Change]:
     """Cruder changes of a whole query, for one too simple to go wrong in many ways."""
     select = tree.find(exp.Select)
     table = _first_table(select) if select is not None else None
@@ -98,16 +98,16 @@ def padding(tree: exp.Expression, tables: Tables) -> Iterator[Change]:
         yield _filter(table.alias_or_name, name, known=True)
 
 
-def _as(kind: type[exp.Expression]) -> Change:
+def _as(kind: type[exp.Expr]) -> Change:
     return lambda node: kind(**node.args)
 
 
-def _joins(node: exp.Expression) -> bool:
+def _joins(node: exp.Expr) -> bool:
     """Whether a comparison is what joins two tables; there, a wrong column is the likelier mistake."""
     return isinstance(node, exp.EQ) and isinstance(node.left, exp.Column) and isinstance(node.right, exp.Column)
 
 
-def _logic(node: exp.Expression) -> Iterator[Change]:
+def _logic(node: exp.Expr) -> Iterator[Change]:
     if isinstance(node, exp.And | exp.Or):
         yield lambda found: found.args["this"]
         yield lambda found: found.args["expression"]
@@ -137,7 +137,7 @@ def _logic(node: exp.Expression) -> Iterator[Change]:
             yield lambda found: type(found)(**{**found.args, "this": found.expression, "expression": found.this})
 
 
-def _values(node: exp.Expression, tables: Tables) -> Iterator[Change]:
+def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
     if isinstance(node, exp.Literal):
         for text in _near(node):
             yield lambda _, text=text, quoted=node.is_string: exp.Literal(this=text, is_string=quoted)  # type: ignore[misc]
@@ -167,7 +167,11 @@ def _near(literal: exp.Literal) -> list[str]:
     text = str(literal.this)
     if not literal.is_string:
         try:
-            return [f"{int(text) + 1}", f"{int(text) - 1}"] if text.isdigit() else [f"{float(text) + 1}", f"{float(text) - 1}"]
+            return (
+                [f"{int(text) + 1}", f"{int(text) - 1}"]
+                if text.isdigit()
+                else [f"{float(text) + 1}", f"{float(text) - 1}"]
+            )
         except ValueError:
             return []
     try:
@@ -182,7 +186,7 @@ def _near(literal: exp.Literal) -> list[str]:
     return [text.upper(), text.lower(), text[:-1], f"{text}s"] if "%" not in text else []
 
 
-def _clauses(node: exp.Expression) -> Iterator[Change]:
+def _clauses(node: exp.Expr) -> Iterator[Change]:
     if isinstance(node, exp.Select):
         for clause in ("where", "having", "limit", "order", "group"):
             if node.args.get(clause) is not None:
@@ -196,12 +200,12 @@ def _clauses(node: exp.Expression) -> Iterator[Change]:
         for place in range(len(node.expressions)):
             yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
     if isinstance(node, exp.Join) and node.args.get("on") is not None:
-        yield lambda found: found.set("side", None if found.side else "LEFT")
+        yield lambda found: found.set("side", None if found.args.get("side") else "LEFT")
     if isinstance(node, exp.Ordered):
         yield lambda found: found.set("desc", not found.args.get("desc"))
 
 
-def _first_table(node: exp.Expression) -> exp.Table | None:
+def _first_table(node: exp.Expr) -> exp.Table | None:
     source = node.args.get("from_") or node.args.get("from") if isinstance(node, exp.Select) else None
     return source.this if source is not None and isinstance(source.this, exp.Table) else None
 
@@ -209,7 +213,7 @@ def _first_table(node: exp.Expression) -> exp.Table | None:
 def _filter(alias: str, name: str, *, known: bool) -> Change:
     """A filter that nobody asked for."""
 
-    def filtered(select: exp.Expression) -> None:
+    def filtered(select: exp.Expr) -> None:
         unknown = exp.Is(this=exp.column(name, alias), expression=exp.Null())
         assert isinstance(select, exp.Select)
         select.where(exp.Not(this=unknown) if known else unknown, copy=False)
@@ -217,12 +221,12 @@ def _filter(alias: str, name: str, *, known: bool) -> Change:
     return filtered
 
 
-def _from(select: exp.Expression, other: str) -> None:
+def _from(select: exp.Expr, other: str) -> None:
     for table in select.find_all(exp.Table):
         if table.parent_select is select:
             table.set("this", exp.to_identifier(other))
 
 
-def _without(node: exp.Expression, field: str, place: int) -> None:
+def _without(node: exp.Expr, field: str, place: int) -> None:
     kept = [part for i, part in enumerate(node.args[field]) if i != place]
     node.set(field, kept)

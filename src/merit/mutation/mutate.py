@@ -28,12 +28,12 @@ def mutants(sql: str, shapes: Iterable[Shape]) -> list[str]:
     return _spread(list(found.values()))
 
 
-def written(tree: exp.Expression) -> str:
+def written(tree: exp.Expr) -> str:
     """A tree as SQLite reads it."""
     return tree.sql(dialect="sqlite")
 
 
-def _changed(tree: exp.Expression, place: int, change: Change) -> str:
+def _changed(tree: exp.Expr, place: int, change: Change) -> str:
     copy = tree.copy()
     target = next(node for number, node in enumerate(copy.walk()) if number == place)
     replacement = change(target)
