@@ -150,9 +150,10 @@ def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
             yield lambda found: exp.Sum(this=found.this)
             yield lambda found: exp.Max(this=found.this)
         elif isinstance(node.this, exp.Star):
-            for alias, table in list(tables.named.items())[:3]:
-                for name in tables.columns(table)[:4]:
-                    yield lambda _, alias=alias, name=name: exp.Count(this=exp.column(name, alias))  # type: ignore[misc]
+            for table in _sources(node.parent_select):
+                for name in tables.columns(table.name.lower())[:4]:
+                    column = exp.column(name, table.alias_or_name)
+                    yield lambda _, column=column: exp.Count(this=column)  # type: ignore[misc]
     if isinstance(node, exp.Sum | exp.Avg):  # what is unknown as nothing
         zero = exp.Literal.number(0)
         yield lambda found: type(found)(this=exp.Coalesce(this=found.this, expressions=[zero]))
@@ -221,10 +222,14 @@ def _filter(alias: str, name: str, *, known: bool) -> Change:
     return filtered
 
 
+def _sources(select: exp.Expr | None) -> list[exp.Table]:
+    """The tables that a query itself reads, without those of queries inside it."""
+    return [] if select is None else [one for one in select.find_all(exp.Table) if one.parent_select is select]
+
+
 def _from(select: exp.Expr, other: str) -> None:
-    for table in select.find_all(exp.Table):
-        if table.parent_select is select:
-            table.set("this", exp.to_identifier(other))
+    for table in _sources(select):
+        table.set("this", exp.to_identifier(other))
 
 
 def _without(node: exp.Expr, field: str, place: int) -> None:

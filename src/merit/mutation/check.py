@@ -108,7 +108,7 @@ def check_database(source: Source, *, quick: bool = False, sample: slice = slice
         for written in source.questions[sample]:
             check_reference(written, own, reversed_)
             if not quick:
-                counts.update(_try_mutants(written, shapes, own, witnesses))
+                counts.update(_try_mutants(written, own, witnesses))
         return Finding(
             source.db_id,
             tables=len(shapes),
@@ -151,14 +151,11 @@ def upside_down(db: sqlite3.Connection, shapes: Iterable[Shape]) -> sqlite3.Conn
 
 
 def _try_mutants(
-    written: Written,
-    shapes: Sequence[Shape],
-    own: Sequence[sqlite3.Connection],
-    witnesses: Sequence[sqlite3.Connection],
+    written: Written, own: Sequence[sqlite3.Connection], witnesses: Sequence[sqlite3.Connection]
 ) -> dict[str, int]:
     bench = Bench([*own, *witnesses], written.sql)
     counts: Counter[str] = Counter()
-    for mutant in mutants(written.sql, shapes):
+    for mutant in mutants(written.sql, own[0]):
         try:
             by_original = bench.tells(0, mutant)
         except (sqlite3.Error, Overrun):

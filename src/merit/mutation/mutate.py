@@ -1,11 +1,11 @@
 """Mutants of a query: the same query with one mistake in it."""
 
-from collections.abc import Iterable
+import sqlite3
 
 import sqlglot
 from sqlglot import exp
 
-from merit.bundled import Shape
+from merit.bundled import read_shapes
 from merit.mutation.changes import Change, Tables, changes, padding
 from merit.oracle.rewrite import rewrite
 
@@ -13,18 +13,18 @@ ENOUGH = 30  # a query with fewer gets cruder ones too
 MOST = 60  # of a query; of every part of it some, and a check that ends while one waits
 
 
-def mutants(sql: str, shapes: Iterable[Shape]) -> list[str]:
-    """Different mutants of `sql`, a query over tables of these `shapes`."""
+def mutants(sql: str, db: sqlite3.Connection) -> list[str]:
+    """Different mutants of `sql` that a database accepts."""
     tree = sqlglot.parse_one(sql, dialect="sqlite")
-    tables = Tables(shapes, tree)
+    tables = Tables(read_shapes(db), tree)
     found: dict[str, str] = {}
     for place, node in enumerate(tree.walk()):
         for change in changes(node, tables):
-            _add(found, _changed(tree, place, change))
+            _add(found, _changed(tree, place, change), db)
+    found.pop(_plain(written(tree)), None)
     for change in padding(tree, tables):
         if len(found) < ENOUGH:
-            _add(found, _changed(tree, 0, change))
-    found.pop(_plain(written(tree)), None)
+            _add(found, _changed(tree, 0, change), db)
     return _spread(list(found.values()))
 
 
@@ -45,8 +45,15 @@ def _changed(tree: exp.Expr, place: int, change: Change) -> str:
     return written(copy)
 
 
-def _add(found: dict[str, str], text: str) -> None:
-    found.setdefault(_plain(text), text)
+def _add(found: dict[str, str], text: str, db: sqlite3.Connection) -> None:
+    plain = _plain(text)
+    if plain in found:
+        return
+    try:
+        db.execute(f"EXPLAIN {plain}").close()
+    except sqlite3.Error:
+        return
+    found[plain] = text
 
 
 def _plain(text: str) -> str:
