@@ -73,7 +73,7 @@ def _numbers(constant: int | float, declared: str) -> list[Value]:
 
 def _days(constant: str, texts: Sequence[str]) -> list[Value]:
     """The day before, of and after a date; for a year or a month alone, its edges and those of its neighbours."""
-    parts = constant.split("-")
+    parts = constant.rstrip("-%").split("-")  # LIKE '2024-%' asks for a year too
     if not all(part.isdigit() for part in parts) or len(parts[0]) != 4 or len(parts) > 3:
         return []
     rest = _DAY.fullmatch(texts[0])

@@ -93,6 +93,9 @@ def padding(tree: exp.Expr, tables: Tables) -> Iterator[Change]:
         if other != table.name.lower():
             yield lambda found, other=other: _from(found, other)  # type: ignore[misc]
     for name in tables.columns(table.name.lower()):
+        for kind, end in ((exp.GT, exp.Min), (exp.LT, exp.Max)):
+            yield _without_end(table, name, kind, end)
+    for name in tables.columns(table.name.lower()):
         yield _filter(table.alias_or_name, name, known=False)
     for name in tables.columns(table.name.lower()):
         yield _filter(table.alias_or_name, name, known=True)
@@ -138,7 +141,7 @@ def _logic(node: exp.Expr) -> Iterator[Change]:
 
 
 def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
-    if isinstance(node, exp.Literal):
+    if isinstance(node, exp.Literal) and not isinstance(node.parent, exp.Select):  # EXISTS (SELECT 1 ...)
         for text in _near(node):
             yield lambda _, text=text, quoted=node.is_string: exp.Literal(this=text, is_string=quoted)  # type: ignore[misc]
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
@@ -151,7 +154,7 @@ def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
             yield lambda found: exp.Max(this=found.this)
         elif isinstance(node.this, exp.Star):
             for table in _sources(node.parent_select):
-                for name in tables.columns(table.name.lower())[:4]:
+                for name in [*tables.optional(table.name.lower()), *tables.columns(table.name.lower())][:3]:
                     column = exp.column(name, table.alias_or_name)
                     yield lambda _, column=column: exp.Count(this=column)  # type: ignore[misc]
     if isinstance(node, exp.Sum | exp.Avg):  # what is unknown as nothing
@@ -203,7 +206,14 @@ def _clauses(node: exp.Expr) -> Iterator[Change]:
     if isinstance(node, exp.Join) and node.args.get("on") is not None:
         yield lambda found: found.set("side", None if found.args.get("side") else "LEFT")
     if isinstance(node, exp.Ordered):
-        yield lambda found: found.set("desc", not found.args.get("desc"))
+        yield _turned
+
+
+def _turned(ordered: exp.Expr) -> None:
+    """The other direction; SQLite puts NULL at the small end."""
+    descending = not ordered.args.get("desc")
+    ordered.set("desc", descending)
+    ordered.set("nulls_first", not descending)
 
 
 def _first_table(node: exp.Expr) -> exp.Table | None:
@@ -218,6 +228,17 @@ def _filter(alias: str, name: str, *, known: bool) -> Change:
         unknown = exp.Is(this=exp.column(name, alias), expression=exp.Null())
         assert isinstance(select, exp.Select)
         select.where(exp.Not(this=unknown) if known else unknown, copy=False)
+
+    return filtered
+
+
+def _without_end(table: exp.Table, name: str, kind: type[exp.Expr], end: type[exp.Expr]) -> Change:
+    """A filter that leaves out the rows with the least or the greatest value of a column."""
+
+    def filtered(select: exp.Expr) -> None:
+        least = exp.select(end(this=exp.column(name))).from_(table.name).subquery()
+        assert isinstance(select, exp.Select)
+        select.where(kind(this=exp.column(name, table.alias_or_name), expression=least), copy=False)
 
     return filtered
 

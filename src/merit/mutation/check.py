@@ -145,7 +145,8 @@ def upside_down(db: sqlite3.Connection, shapes: Iterable[Shape]) -> sqlite3.Conn
     for shape in shapes:
         columns = ", ".join(f'"{name}" {declared}' for name, declared in shape.types.items())
         other.execute(f'CREATE TABLE "{shape.name}" ({columns})')
-        rows = db.execute(f'SELECT * FROM "{shape.name}" ORDER BY rowid DESC')
+        backwards = ", ".join(f"{place} DESC" for place in range(1, len(shape.types) + 1))
+        rows = db.execute(f'SELECT * FROM "{shape.name}" ORDER BY {backwards}')
         other.executemany(f'INSERT INTO "{shape.name}" VALUES ({", ".join("?" * len(shape.types))})', rows)
     return other
 
