@@ -13,13 +13,17 @@ from typing import Any
 
 from merit.bundled import library
 from merit.bundled.fuzz import Fuzzer
-from merit.bundled.source import HERE, Source, read_sources
+from merit.bundled.source import HERE, PAGE_BYTES, Source, read_sources
 from merit.bundled.tables import spider_record
 from merit.data import Dataset, load
 from merit.errors import CacheUnusable, InputError
 
 NAME = "bundled"
-_MADE_BY = (96, (3_040_000).to_bytes(4, "big"))  # where a file says which SQLite wrote it, and what ours say
+# From https://sqlite.org/fileformat.html: where a file says which SQLite wrote it, where its first page begins, and how
+# long the head of a page of a tree is, by kind.
+_MADE_BY = slice(96, 100)
+_HEADER_BYTES = 100
+_TREES = {2: 12, 5: 12, 10: 8, 13: 8}
 _ABANDONED_S = 3600.0
 
 
@@ -102,12 +106,24 @@ def _save(db: sqlite3.Connection, path: Path) -> None:
     """Write a database whose bytes depend on its content alone, whichever SQLite writes it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as file:
-        file.execute("PRAGMA journal_mode=OFF")
-        file.execute("PRAGMA synchronous=OFF")
+        for setting in ("journal_mode=OFF", "synchronous=OFF", "secure_delete=ON"):
+            file.execute(f"PRAGMA {setting}")
         db.backup(file)
-    with path.open("r+b") as raw:
-        raw.seek(_MADE_BY[0])
-        raw.write(_MADE_BY[1])
+        file.execute("VACUUM")  # what statements left behind on the way is not content
+    path.write_bytes(_plain(path.read_bytes()))
+
+
+def _plain(content: bytes) -> bytes:
+    """A database file without what its writer left in it: SQLite's version, and old bytes in unallocated space."""
+    plain = bytearray(content)
+    plain[_MADE_BY] = bytes(4)
+    for page in range(0, len(plain), PAGE_BYTES):
+        head = page or _HEADER_BYTES
+        if plain[head] in _TREES:
+            cells, start = (int.from_bytes(plain[head + at : head + at + 2], "big") for at in (3, 5))
+            end = head + _TREES[plain[head]] + 2 * cells
+            plain[end : page + start] = bytes(page + start - end)
+    return bytes(plain)
 
 
 def _write(path: Path, records: list[dict[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from merit.reading import check_fields, parse_json, read_json_lines, read_text
 
 HERE = Path(__file__).parent
 DIFFICULTIES = ("easy", "medium", "hard")
+PAGE_BYTES = 4096
 _SUITE = "suite.json"
 
 
@@ -52,7 +53,7 @@ class Source:
     def empty(self) -> sqlite3.Connection:
         """The database without rows."""
         db = sqlite3.connect(":memory:", isolation_level=None)
-        for setting in ("page_size=4096", "encoding='UTF-8'", "auto_vacuum=0"):  # whatever the build prefers
+        for setting in (f"page_size={PAGE_BYTES}", "encoding='UTF-8'", "auto_vacuum=0"):  # whatever this build prefers
             db.execute(f"PRAGMA {setting}")
         _execute(db, self.folder / "schema.sql")
         return db
