@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,5 +144,6 @@ def _content_hash() -> str:
 def _sweep(folder: Path) -> None:
     """Remove what killed processes left."""
     for path in folder.glob("*.part"):
-        if path.stat().st_mtime < time.time() - _ABANDONED_S:
-            shutil.rmtree(path, ignore_errors=True)
+        with suppress(FileNotFoundError):  # somebody else was quicker
+            if path.stat().st_mtime < time.time() - _ABANDONED_S:
+                shutil.rmtree(path, ignore_errors=True)

@@ -99,7 +99,7 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         if not quick:
             cells += [one["mutants"], one["differing"], one["killed_by_original"], one["killed"]]
             cells.append(f"{100 * one['kill_rate']:.2f}%")
-        table.add_row(str(one["database"]), *map(str, cells))
+        table.add_row(one["database"], *map(str, cells))
     console.print(table)
     console.print(f"  content hash  {surveyed['content_hash']}")
 

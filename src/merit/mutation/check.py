@@ -83,7 +83,7 @@ def summary(findings: Sequence[Finding], *, quick: bool = False) -> dict[str, An
         )
     return {
         "databases": [_record(one, quick) for one in findings],
-        "overall": {**_record(total, quick), "database": len(findings)},
+        "overall": _record(total, quick),
     }
 
 
