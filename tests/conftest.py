@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from merit import example
+from merit.bundled import library as example
 from merit.data import Dataset, load
 
 # Shared machines stall at times; a slow example is no failure.

@@ -13,9 +13,10 @@ SOURCE = Path(merit.__file__).parent
 FLOORS = [
     {"errors", "types"},
     {"cache", "reading", "tracing"},
-    {"data", "example", "models", "sql"},
+    {"data", "models", "sql"},
+    {"bundled"},
     {"oracle"},
-    {"failure", "memory"},
+    {"failure", "memory", "mutation"},
     {"prompts"},
     {"agent"},
     {"score"},

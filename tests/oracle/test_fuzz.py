@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merit import example
+from merit.bundled import library as example
 from merit.data import Dataset, load
 from merit.oracle import Judge, open_judge
 from merit.types import Cause, Status, Verdict

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
+from merit.bundled import NAME as BUNDLED
+from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.cli.options import CACHE
-from merit.data import load
 from merit.errors import EncoderFailed, InputError
 from merit.models import CachedEncoder, Encoder, open_encoder
 from merit.oracle import Judge, open_judge
@@ -60,11 +61,14 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
 
 
 def _judge(view: RunView, root: Path | None, folder: Path, stack: ExitStack) -> Judge | None:
-    if root is None:
-        return None
     identity = view.identity
-    dataset = load(identity["dataset"]["name"], root, identity["dataset"]["split"])
+    name = identity["dataset"]["name"]
+    if root is None and name != BUNDLED:
+        return None
+    dataset = open_dataset(name, root, identity["dataset"]["split"], folder)
     if dataset.content_hash() != identity["dataset"]["sha256"]:
+        if root is None:  # another version of merit brought another version of it
+            return None
         raise InputError(f"{root}: is not the data of this run (its content hash differs)")
     judge = open_judge(dataset, identity["protocol"], cache=folder, timeout_s=identity["timeout_s"])
     return stack.enter_context(closing(judge))

@@ -7,11 +7,28 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Column, Table
 
+from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
+from merit.cache import cache_folder
 from merit.cli.options import DATA, DATASET, SPLIT
-from merit.data import detect, load, survey
+from merit.cli.run import progress_bar
+from merit.data import Dataset, detect, survey
 from merit.errors import InputError
 from merit.oracle import write_subset
+
+_HEADINGS = (
+    "tables",
+    "rows",
+    f"questions ({' / '.join(DIFFICULTIES)})",
+    "like another",
+    "suite",
+    "mutants",
+    "differing",
+    "killed by original",
+    "killed",
+    "kill rate",
+)
 
 
 @click.group()
@@ -22,8 +39,16 @@ def data() -> None:
 @data.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def check(folder: Path, as_json: bool) -> None:
-    """Say what is there, what is missing, and the content hash; exit 1 if a database is damaged."""
+@click.option("--quick", is_flag=True, help="bundled: without the mutants.")
+def check(folder: Path, as_json: bool, quick: bool) -> None:
+    """Say what is there, what is missing, and the content hash; exit 1 if a database is damaged.
+
+    FOLDER `bundled` is the benchmark that comes with merit: everything about it is proved again, and its test suites
+    are tried on mutants of every reference.
+    """
+    if str(folder) == NAME:
+        _check_bundled(as_json, quick)
+        return
     surveys = [survey(dataset) for dataset in detect(folder)]
     if as_json:
         click.echo(json.dumps(surveys, indent=2))
@@ -41,8 +66,8 @@ def check(folder: Path, as_json: bool) -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("database")
 def schema(folder: Path, database: str) -> None:
-    """Print a database's schema as a model reads it."""
-    for dataset in detect(folder):
+    """Print a database's schema as a model reads it; FOLDER `bundled` is the benchmark that comes with merit."""
+    for dataset in [_bundled()] if str(folder) == NAME else detect(folder):
         if database in dataset.schemas:
             click.echo(dataset.schemas[database].text())
             return
@@ -57,10 +82,46 @@ def schema(folder: Path, database: str) -> None:
 @click.option("--databases", type=click.IntRange(min=1), help="Only so many databases, drawn by --seed, each whole.")
 @click.option("--distinct", is_flag=True, help="Only one question for each distinct reference SQL.")
 @click.option("--seed", type=int, default=0, show_default=True)
-def subset(dataset: str, root: Path, split: str, out: Path, databases: int | None, distinct: bool, seed: int) -> None:
+def subset(
+    dataset: str, root: Path | None, split: str, out: Path, databases: int | None, distinct: bool, seed: int
+) -> None:
     """Write a part of a benchmark as a benchmark of its own; questions keep their ids."""
-    count = write_subset(load(dataset, root, split), out, databases=databases, distinct=distinct, seed=seed)
+    count = write_subset(
+        open_dataset(dataset, root, split, cache_folder()), out, databases=databases, distinct=distinct, seed=seed
+    )
     click.echo(f"{count} questions in {out}")
+
+
+def _bundled() -> Dataset:
+    return open_dataset(NAME, None, "dev", cache_folder())
+
+
+def _check_bundled(as_json: bool, quick: bool) -> None:
+    from merit import mutation  # its parser takes a moment to load, which other commands need not wait for
+
+    surveyed = survey(_bundled())
+    if surveyed["damaged"]:
+        raise InputError(f"{surveyed['damaged'][0]}: damaged; remove its folder, and it is built anew")
+    sources = read_sources()
+    with progress_bar() as bar:
+        task = bar.add_task("bundled", total=len(sources), said="")
+        found = mutation.check(sources, quick=quick, on_database=lambda name: bar.update(task, advance=1, said=name))
+    if as_json:
+        click.echo(json.dumps({"content_hash": surveyed["content_hash"], **found}, indent=2))
+        return
+    console = Console(highlight=False, soft_wrap=True)
+    table = Table("database", *(Column(name, justify="right") for name in _HEADINGS[: 5 if quick else None]))
+    for one in [*found["databases"], found["overall"]]:
+        if one is found["overall"]:
+            table.add_section()
+        levels = " / ".join(str(one["difficulty"].get(level, 0)) for level in DIFFICULTIES)
+        cells = [one["tables"], one["rows"], f"{one['questions']} ({levels})", one["like"], one["suite"]]
+        if not quick:
+            cells += [one["mutants"], one["differing"], one["killed_by_original"], one["killed"]]
+            cells.append(f"{100 * one['kill_rate']:.2f}%")
+        table.add_row(one["database"], *map(str, cells))
+    console.print(table)
+    console.print(f"  content hash  {surveyed['content_hash']}")
 
 
 def _show(found: dict[str, Any], console: Console) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from merit import example
+from merit.bundled import library
 from merit.cli.options import SECONDS
 from merit.cli.score import show
 from merit.data import load, read_predictions
@@ -29,7 +29,7 @@ def demo(timeout_s: float) -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        example.build(root)
+        library.build(root)
         dataset = load("spider", root)
         predictions = read_predictions(root / "predictions.jsonl", dataset.questions, {})
         results = []

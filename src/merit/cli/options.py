@@ -7,12 +7,16 @@ from pathlib import Path
 import click
 
 from merit import tracing
-from merit.data import LAYOUTS, Dataset, load
+from merit.bundled import open_dataset
+from merit.cache import cache_folder
+from merit.data import LAYOUTS, Dataset
 
 SECONDS = click.FloatRange(min=0.01, max=86_400.0)
 
 DATASET = click.argument("dataset", type=click.Choice(sorted(LAYOUTS)))
-DATA = click.option("--data", "root", type=click.Path(path_type=Path), required=True, help="The dataset's folder.")
+DATA = click.option(
+    "--data", "root", type=click.Path(path_type=Path), help="The dataset's folder; bundled comes with merit."
+)
 SPLIT = click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
 PROTOCOL = click.option(
     "--protocol",
@@ -66,7 +70,9 @@ def watched(trace: bool) -> Iterator[None]:
         tracing.stop()
 
 
-def open_data(name: str, root: Path, split: str, protocol: str | None) -> tuple[Dataset, str]:
+def open_data(
+    name: str, root: Path | None, split: str, protocol: str | None, cache: Path | None
+) -> tuple[Dataset, str]:
     """A dataset and the protocol to judge it by."""
-    dataset = load(name, root, split)
+    dataset = open_dataset(name, root, split, cache or cache_folder())
     return dataset, protocol or ("suite" if dataset.suites else "db")

@@ -63,7 +63,7 @@ _OUT = click.Path(path_type=Path)
 @CACHE
 def predict(
     dataset: str,
-    root: Path,
+    root: Path | None,
     model: str,
     out: Path,
     split: str,
@@ -74,7 +74,7 @@ def predict(
     cache: Path | None,
 ) -> None:
     """Generate the first answers that every method starts from, once and greedily."""
-    loaded, chosen = open_data(dataset, root, split, protocol)
+    loaded, chosen = open_data(dataset, root, split, protocol, cache)
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise InputError(f"{out}: name a file in a folder that is there")
     folder = cache or cache_folder()
@@ -136,7 +136,7 @@ def predict(
 @JSON
 def run(
     dataset: str,
-    root: Path,
+    root: Path | None,
     initial: Path,
     method_name: str,
     seed: int,

@@ -38,7 +38,7 @@ from merit.types import Verdict
 @click.option("--no-cache", is_flag=True, help="Compute every reference result anew.")
 def score(
     dataset: str,
-    root: Path,
+    root: Path | None,
     pred: Path,
     protocol: str | None,
     split: str,
@@ -54,7 +54,7 @@ def score(
     _check_out(out, pred)
     if math.isnan(timeout_s):
         raise InputError("--timeout: nan is no number of seconds")
-    loaded, chosen = open_data(dataset, root, split, protocol)
+    loaded, chosen = open_data(dataset, root, split, protocol, cache)
     predictions = read_predictions(pred, loaded.questions, loaded.absent(chosen))
     folder = None if no_cache else (cache or cache_folder())
     with (

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,8 @@ BIRD = Layout(
     suites=(),
     reference_field="SQL",
 )
-LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD)}
+BUNDLED = replace(SPIDER, name="bundled")  # the one that comes with merit
+LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, BUNDLED)}
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Dataset:
 
 
 def load(name: str, root: Path, split: str = "dev") -> Dataset:
-    """Read one split of `spider` or `bird`."""
+    """Read one split of a benchmark."""
     layout = LAYOUTS[name]
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; give the folder that holds {name}'s {layout.questions[split][0]}")
@@ -120,12 +121,12 @@ def load(name: str, root: Path, split: str = "dev") -> Dataset:
 
 
 def detect(root: Path) -> list[Dataset]:
-    """Every split of every known benchmark whose questions are in `root`."""
+    """Every split of Spider or BIRD whose questions are in `root`."""
     if not root.is_dir():
         raise InputError(f"{root}: no such folder")
     found = [
         load(layout.name, root, split)
-        for layout in LAYOUTS.values()
+        for layout in (SPIDER, BIRD)  # by its files alone, the bundled one looks like Spider
         for split, names in layout.questions.items()
         if (root / layout.tables[split]).is_file() and any((root / name).is_file() for name in names)
     ]

@@ -11,7 +11,7 @@ from merit.reading import read_records
 from merit.sql import Limits, SQLiteSandbox
 from merit.types import QuestionId
 
-_RULES = {"spider": SPIDER, "bird": BIRD}
+_RULES = {"spider": SPIDER, "bird": BIRD, "bundled": SPIDER}
 
 
 def open_judge(dataset: Dataset, protocol: str = "db", *, cache: Path | None, timeout_s: float = 30.0) -> Judge:

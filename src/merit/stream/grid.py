@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import METHODS, find_method
+from merit.bundled import NAME as BUNDLED
 from merit.data import LAYOUTS
 from merit.errors import InputError
 from merit.reading import read_text
@@ -66,7 +67,7 @@ def read_grid(path: Path) -> Grid:
         where = f"{path}, dataset {number}"
         if not isinstance(item, dict):
             raise InputError(f"{where}: expected a table [[dataset]]")
-        _check(item, _DATASET_FIELDS, ("name", "data", "initial"), where)
+        _check(item, _DATASET_FIELDS, ("name", "initial"), where)
         data = _data(item, base, where)
         for method in _methods(item.get("methods", record.get("methods", "all")), where):
             for seed in _seeds(record.get("seeds", [0, 1, 2]), path):
@@ -140,12 +141,14 @@ def _check(
 def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
     if item["name"] not in LAYOUTS:
         raise InputError(f"{where}: unknown dataset {item['name']!r}; use {' or '.join(LAYOUTS)}")
+    if "data" not in item and item["name"] != BUNDLED:
+        raise InputError(f"{where}: the field 'data' is missing")
     for name, allowed in (("split", ("dev", "train")), ("protocol", ("db", "suite"))):
         if item.get(name, allowed[0]) not in allowed:
             raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
     return DataSpec(
         name=item["name"],
-        root=base / item["data"],
+        root=base / item["data"] if "data" in item else None,
         split=item.get("split", "dev"),
         protocol=item.get("protocol"),
         timeout_s=float(item.get("timeout", 30.0)),

@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import Self
 
 from merit.agent import find_method
-from merit.data import Dataset, load
+from merit.bundled import open_dataset
+from merit.data import Dataset
 from merit.models import AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.oracle import Judge, open_judge
@@ -20,7 +21,7 @@ class DataSpec:
     """A benchmark to run on, as a user names it."""
 
     name: str
-    root: Path
+    root: Path | None  # None for the benchmark that comes with merit
     split: str = "dev"
     protocol: str | None = None  # the suite where there is one
     timeout_s: float = 30.0
@@ -79,7 +80,7 @@ class Workshop:
     def judge(self, spec: DataSpec) -> tuple[Dataset, str, Judge]:
         """A dataset, the protocol it is judged by, and its judge."""
         if spec not in self._judges:
-            dataset = load(spec.name, spec.root, spec.split)
+            dataset = open_dataset(spec.name, spec.root, spec.split, self.cache)
             protocol = spec.protocol or ("suite" if dataset.suites else "db")
             judge = open_judge(dataset, protocol, cache=self.cache, timeout_s=spec.timeout_s)
             self._judges[spec] = (dataset, protocol, judge)

@@ -1,0 +1,22 @@
+"""The benchmark that comes with merit: our own databases and questions, built in Spider's layout when first used."""
+
+from merit.bundled.build import NAME, build, built, open_dataset
+from merit.bundled.fuzz import Fuzzer
+from merit.bundled.source import DIFFICULTIES, Source, Written, read_sources, read_suites, write_suites
+from merit.bundled.tables import Shape, read_shapes
+
+__all__ = [
+    "DIFFICULTIES",
+    "NAME",
+    "Fuzzer",
+    "Shape",
+    "Source",
+    "Written",
+    "build",
+    "built",
+    "open_dataset",
+    "read_shapes",
+    "read_sources",
+    "read_suites",
+    "write_suites",
+]

@@ -1,0 +1,149 @@
+"""Writing the benchmark in Spider's layout: questions, schemas, databases, test suites, and a small training split."""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from merit.bundled import library
+from merit.bundled.fuzz import Fuzzer
+from merit.bundled.source import HERE, PAGE_BYTES, Source, read_sources
+from merit.bundled.tables import spider_record
+from merit.data import Dataset, load
+from merit.errors import CacheUnusable, InputError
+
+NAME = "bundled"
+# From https://sqlite.org/fileformat.html: where a file says which SQLite wrote it, where its first page begins, and how
+# long the head of a page of a tree is, by kind.
+_MADE_BY = slice(96, 100)
+_HEADER_BYTES = 100
+_TREES = {2: 12, 5: 12, 10: 8, 13: 8}
+_ABANDONED_S = 3600.0
+
+
+def open_dataset(name: str, root: Path | None, split: str, cache: Path) -> Dataset:
+    """A benchmark in its folder; the one that comes with merit needs none, and is built when first used."""
+    if root is None and name != NAME:
+        raise InputError(f"{name}: give its folder with --data; only {NAME} comes with merit")
+    return load(name, root or built(cache), split)
+
+
+def built(cache: Path) -> Path:
+    """The benchmark's folder in `cache`, complete: it is written beside its place and then renamed."""
+    place = cache / NAME / _content_hash()
+    if place.is_dir():
+        return place
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(place.parent)
+        unfinished = Path(tempfile.mkdtemp(suffix=".part", dir=place.parent))
+    except OSError as error:
+        raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error}); set MERIT_CACHE") from error
+    try:
+        build(unfinished)
+        unfinished.chmod(0o755)  # as any folder; a temporary one is for its maker alone
+        unfinished.rename(place)
+    except OSError as error:
+        if not place.is_dir():  # else another process was quicker, with the same content
+            raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error}); set MERIT_CACHE") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return place
+
+
+def build(folder: Path, sources: Sequence[Source] | None = None) -> None:
+    """Write the benchmark into `folder`."""
+    sources = read_sources() if sources is None else sources
+    questions: list[dict[str, Any]] = []
+    tables: list[dict[str, Any]] = []
+    for source in sources:
+        with closing(source.original()) as db:
+            tables.append(spider_record(source.db_id, db))
+            for place in ("database", "test_suite_database"):
+                _save(db, folder / place / source.db_id / f"{source.db_id}.sqlite")
+        fuzzer = Fuzzer(source)
+        for seed in source.seeds:
+            with closing(fuzzer.database(seed)) as other:
+                _save(other, folder / "test_suite_database" / source.db_id / f"{source.db_id}_{seed}.sqlite")
+        questions += [_record(source, number) for number in range(len(source.questions))]
+    _train(folder, tables)
+    _write(folder / "dev.json", questions)
+    _write(folder / "tables.json", tables)
+
+
+def _record(source: Source, number: int) -> dict[str, Any]:
+    written = source.questions[number]
+    return {
+        "question_id": written.id,
+        "db_id": source.db_id,
+        "question": written.question,
+        "query": written.sql,
+        "difficulty": written.difficulty,
+        "like": written.like,
+    }
+
+
+def _train(folder: Path, tables: list[dict[str, Any]]) -> None:
+    """The small library as the training split, for methods that show solved questions."""
+    with tempfile.TemporaryDirectory() as name:
+        small = Path(name)
+        library.build(small)
+        shutil.copy(small / "dev.json", folder / "train.json")
+        tables += json.loads((small / "tables.json").read_text(encoding="utf-8"))
+        for path in sorted(small.rglob("*.sqlite")):
+            place = "database" if path.is_relative_to(small / "database") else "test_suite_database"
+            with closing(sqlite3.connect(path)) as db:
+                _save(db, folder / place / "library" / path.name)
+
+
+def _save(db: sqlite3.Connection, path: Path) -> None:
+    """Write a database whose bytes depend on its content alone, whichever SQLite writes it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as file:
+        for setting in ("journal_mode=OFF", "synchronous=OFF", "secure_delete=ON"):
+            file.execute(f"PRAGMA {setting}")
+        db.backup(file)
+        file.execute("VACUUM")  # what statements left behind on the way is not content
+    path.write_bytes(_plain(path.read_bytes()))
+
+
+def _plain(content: bytes) -> bytes:
+    """A database file without what its writer left in it: SQLite's version, and old bytes in unallocated space."""
+    plain = bytearray(content)
+    plain[_MADE_BY] = bytes(4)
+    for page in range(0, len(plain), PAGE_BYTES):
+        head = page or _HEADER_BYTES
+        if plain[head] in _TREES:
+            cells, start = (int.from_bytes(plain[head + at : head + at + 2], "big") for at in (3, 5))
+            end = head + _TREES[plain[head]] + 2 * cells
+            plain[end : page + start] = bytes(page + start - end)
+    return bytes(plain)
+
+
+def _write(path: Path, records: list[dict[str, Any]]) -> None:
+    lines = ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def _content_hash() -> str:
+    """One hash over everything that decides what is built: the files of data, and the code that builds."""
+    listing = hashlib.sha256()
+    for path in sorted(HERE.rglob("*")):
+        if path.suffix in (".json", ".jsonl", ".py", ".sql"):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            listing.update(f"{path.relative_to(HERE).as_posix()}\0{content}\n".encode())
+    return listing.hexdigest()[:16]
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed processes left."""
+    for path in folder.glob("*.part"):
+        with suppress(FileNotFoundError):  # somebody else was quicker
+            if path.stat().st_mtime < time.time() - _ABANDONED_S:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,209 @@
+"""Other rows for the same tables, from a seed: valid by every constraint, and chosen to tell near misses apart."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+
+from merit.bundled.draw import Draw
+from merit.bundled.source import Source
+from merit.bundled.tables import Link, Shape, parents_first, read_shapes
+from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near
+
+_TRIES = 12
+_MOST_ROWS = 90
+
+Record = dict[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Temper:
+    """How one database of a suite is made; every seed has its own."""
+
+    keep: float  # how many of the original rows stay
+    extra: float  # how many more are made, for each original row
+    change: float  # how many cells get another value
+    rewire: float  # how many rows get other partners
+    asked: float  # how many of the new values are ones that questions ask about
+    blank: float  # how many of the new values are NULL, where they may be
+    few: int  # how many different values a column is given; 0: as many as there are
+    beside: float  # how many of the new values are near one in the same row
+    lonely: float  # how many rows are no row's partner
+    gone: float  # how many tables are empty
+
+    @classmethod
+    def drawn(cls, draw: Draw) -> "_Temper":
+        return cls(
+            keep=draw.of((0.0, 0.4, 0.7, 0.9, 1.0)),
+            extra=draw.of((0.2, 0.5, 1.0, 1.0)),
+            change=draw.of((0.1, 0.25, 0.4, 0.6)),
+            rewire=draw.of((0.1, 0.3, 0.6, 1.0)),
+            asked=draw.of((0.3, 0.6, 0.8)),
+            blank=draw.of((0.05, 0.15, 0.3)),
+            few=draw.of((0, 0, 2, 4, 8)),
+            beside=draw.of((0.0, 0.1, 0.3)),
+            lonely=draw.of((0.1, 0.3, 0.5)),
+            gone=draw.of((0.0, 0.0, 0.0, 0.0, 0.15)),
+        )
+
+
+class Fuzzer:
+    """Makes databases of one schema."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        with closing(source.original()) as db:
+            self._shapes = parents_first(read_shapes(db))
+            self._rows = {shape.name: _rows(db, shape) for shape in self._shapes}
+        names = {column.lower() for shape in self._shapes for column in shape.types}
+        asked = constants((written.sql for written in source.questions), names)
+        self._own: dict[tuple[str, str], list[Value]] = {}
+        self._near: dict[tuple[str, str], list[Value]] = {}
+        for shape in self._shapes:
+            for column, declared in shape.types.items():
+                own = list(dict.fromkeys(row[column] for row in self._rows[shape.name] if row[column] is not None))
+                self._own[shape.name, column] = own
+                self._near[shape.name, column] = near(asked.get(column.lower(), []), own, declared)
+        numbers = {value for values in asked.values() for value in values if type(value) is int and 1 < value < 400}
+        self.steps = sorted({-1, 0, 1} | {number + step for number in numbers for step in (-1, 0, 1)})
+
+    def database(self, seed: int) -> sqlite3.Connection:
+        """The database of a seed, in memory."""
+        db = self._source.empty()
+        db.execute("PRAGMA foreign_keys=ON")
+        draw = Draw(self._source.db_id, seed)
+        temper = _Temper.drawn(draw)
+        made: dict[str, list[Record]] = {}
+        db.execute("BEGIN")
+        for shape in self._shapes:
+            made[shape.name] = []
+            if not draw.chance(temper.gone):
+                _Filling(self, shape, draw, temper, made).fill(db)
+        db.execute("COMMIT")
+        return db
+
+    def rows(self, table: str) -> list[Record]:
+        """A table's original rows."""
+        return self._rows[table]
+
+    def siblings(self, shape: Shape, column: str) -> list[str]:
+        """The columns of the same table whose values can be compared with this one's."""
+        moment, number = is_moment(self._own[shape.name, column]), is_numeric(shape.types[column])
+        linked = {one for link in shape.links for one in link.columns} | {*shape.primary}
+        return [
+            other
+            for other, declared in shape.types.items()
+            if other not in linked | {column}
+            and ((number and is_numeric(declared)) or (moment and is_moment(self._own[shape.name, other])))
+        ]
+
+    def palette(self, table: str, column: str, few: int, draw: Draw) -> tuple[list[Value], list[Value]]:
+        """The values of its own, and the asked ones, that a column is given in one database."""
+        own, asked = self._own[table, column], self._near[table, column]
+        return (draw.some(own, few), draw.some(asked, few + 2)) if few else (own, asked)
+
+
+class _Filling:
+    """Filling one table of one database."""
+
+    def __init__(
+        self, fuzzer: Fuzzer, shape: Shape, draw: Draw, temper: _Temper, made: dict[str, list[Record]]
+    ) -> None:
+        self._shape, self._draw, self._temper, self._made = shape, draw, temper, made
+        self._originals = fuzzer.rows(shape.name)
+        self._palettes = {column: fuzzer.palette(shape.name, column, temper.few, draw) for column in shape.types}
+        self._siblings = {column: fuzzer.siblings(shape, column) for column in shape.types}
+        self._steps = fuzzer.steps
+        linked = {column for link in shape.links for column in link.columns}
+        # A row of its own needs a key of its own; keys made of links are drawn until they are new.
+        self._keys = [unique[0] for unique in shape.unique if len(unique) == 1 and unique[0] not in linked]
+        self._free = [column for column in shape.types if column not in linked and column not in self._keys]
+        self._popular = {link: self._partners(link) for link in shape.links if link.parent != shape.name}
+        self._next = 1 + max(
+            (value for c in self._keys for value in self._values(c) if isinstance(value, int)), default=0
+        )
+
+    def fill(self, db: sqlite3.Connection) -> None:
+        """Keep some rows, make some more; a row that breaks a constraint is drawn again."""
+        draw, temper = self._draw, self._temper
+        kept = [row for row in self._originals if draw.chance(temper.keep)]
+        more = int(len(self._originals) * temper.extra) + draw.below(4)
+        kept = draw.some(kept, _MOST_ROWS) if len(kept) > _MOST_ROWS else kept
+        plan = [(row, False) for row in kept]
+        plan += [(draw.of(self._originals), True) for _ in range(min(more, _MOST_ROWS)) if self._originals]
+        names = ", ".join(f'"{column}"' for column in self._shape.types)
+        insert = f'INSERT INTO "{self._shape.name}" ({names}) VALUES ({", ".join("?" * len(self._shape.types))})'
+        for base, fresh in plan:
+            for attempt in range(_TRIES):
+                row = self._row(base, fresh, attempt)
+                try:
+                    db.execute(insert, tuple(row.values()))
+                except sqlite3.IntegrityError:
+                    continue
+                self._made[self._shape.name].append(row)
+                break
+
+    def _row(self, base: Record, fresh: bool, attempt: int) -> Record:
+        draw, temper = self._draw, self._temper
+        row = dict(base)
+        for column in self._free:
+            if draw.chance(temper.change if attempt < _TRIES // 2 else temper.change / 4):
+                row[column] = self._value(column, row)
+        if fresh:
+            for column in self._keys:
+                row[column] = self._key(column, base[column])
+        for link in self._shape.links:
+            self._connect(row, link, rewire=fresh or attempt > 0 or draw.chance(temper.rewire))
+        return row
+
+    def _value(self, column: str, row: Record) -> Value:
+        draw, temper = self._draw, self._temper
+        if column not in self._shape.required and draw.chance(temper.blank):
+            return None
+        if self._siblings[column] and draw.chance(temper.beside):
+            near_by = beside(
+                row[draw.of(self._siblings[column])], draw.of(self._steps if draw.chance(0.5) else (-1, 0, 1))
+            )
+            if near_by is not None:
+                return near_by
+        own, asked = self._palettes[column]
+        choices = asked if asked and (not own or draw.chance(temper.asked)) else own
+        return draw.of(choices) if choices else None
+
+    def _key(self, column: str, like: Value) -> Value:
+        """A key that no row has: the next number, in the shape of the others."""
+        self._next += 1 + (self._draw.below(3) if self._draw.chance(0.2) else 0)
+        if is_numeric(self._shape.types[column]) or like is None:
+            return self._next
+        text = str(like)
+        stem = text.rstrip("0123456789")
+        return f"{stem}{self._next:0{max(1, len(text) - len(stem))}d}"
+
+    def _connect(self, row: Record, link: Link, *, rewire: bool) -> None:
+        """Give a row a partner: the one it has while that is there, or another one, or none."""
+        draw = self._draw
+        there = self._made[link.parent]
+        optional = not any(column in self._shape.required for column in link.columns)
+        if not rewire:
+            wanted = tuple(row[column] for column in link.columns)
+            if None in wanted or any(tuple(p[t] for t in link.targets) == wanted for p in there):
+                return
+        if optional and (not there or draw.chance(self._temper.blank)):
+            row.update(dict.fromkeys(link.columns))
+        elif there:
+            partner = draw.of(self._popular.get(link) or there)
+            row.update(zip(link.columns, (partner[target] for target in link.targets), strict=True))
+
+    def _partners(self, link: Link) -> list[Record]:
+        """Who may be chosen: some are lonely, some are there several times."""
+        draw, there = self._draw, self._made[link.parent]
+        chosen = [row for row in there if not draw.chance(self._temper.lonely)]
+        return [row for row in chosen for _ in range(draw.of((1, 1, 2, 4)))]
+
+    def _values(self, column: str) -> list[Value]:
+        return [row[column] for row in self._originals]
+
+
+def _rows(db: sqlite3.Connection, shape: Shape) -> list[Record]:
+    names = ", ".join(f'"{column}"' for column in shape.types)
+    found = db.execute(f'SELECT {names} FROM "{shape.name}" ORDER BY {names}')  # an order no planner can choose
+    return [dict(zip(shape.types, row, strict=True)) for row in found]

@@ -1,0 +1,258 @@
+"""Small changes of meaning to one node of a query: the mistakes that models and people make.
+
+DISTINCT is left alone: Spider's rule drops it from both queries before it compares, so no database could tell.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, timedelta
+
+from sqlglot import exp
+
+from merit.bundled import Shape
+from merit.bundled.values import is_numeric
+
+Change = Callable[[exp.Expr], exp.Expr | None]  # what takes a node's place, or None: it was changed itself
+
+_SWAPS: Mapping[type[exp.Expr], tuple[type[exp.Expr], ...]] = {
+    exp.GT: (exp.GTE, exp.LT, exp.EQ),
+    exp.GTE: (exp.GT, exp.LTE, exp.EQ),
+    exp.LT: (exp.LTE, exp.GT, exp.EQ),
+    exp.LTE: (exp.LT, exp.GTE, exp.EQ),
+    exp.EQ: (exp.NEQ, exp.GTE, exp.LTE),
+    exp.NEQ: (exp.EQ, exp.GT, exp.LT),
+    exp.And: (exp.Or,),
+    exp.Or: (exp.And,),
+    exp.Add: (exp.Sub,),
+    exp.Sub: (exp.Add,),
+    exp.Mul: (exp.Add,),
+    exp.Div: (exp.Mul,),
+    exp.Sum: (exp.Avg, exp.Max, exp.Min, exp.Count),
+    exp.Avg: (exp.Sum, exp.Max, exp.Min, exp.Count),
+    exp.Max: (exp.Min, exp.Avg, exp.Sum),
+    exp.Min: (exp.Max, exp.Avg, exp.Sum),
+    exp.Union: (exp.Intersect, exp.Except),
+    exp.Intersect: (exp.Union, exp.Except),
+    exp.Except: (exp.Union, exp.Intersect),
+}
+_AGGREGATES = (exp.Sum, exp.Avg, exp.Max, exp.Min)
+_PREDICATES = (exp.In, exp.Exists, exp.Is, exp.Like, exp.Between)
+
+
+class Tables:
+    """The tables of a database, and which of them each name in a query stands for."""
+
+    def __init__(self, shapes: Iterable[Shape], tree: exp.Expr) -> None:
+        self.shapes = {shape.name.lower(): shape for shape in shapes}
+        self.named = {table.alias_or_name.lower(): table.name.lower() for table in tree.find_all(exp.Table)}
+
+    def columns(self, table: str) -> list[str]:
+        """A table's columns; none for what is no table but a query's own name for something."""
+        return list(self.shapes[table].types) if table in self.shapes else []
+
+    def others(self, column: exp.Column) -> list[str]:
+        """Columns of the same table and kind, those that stand nearest first."""
+        name, prefix = column.name.lower(), column.table.lower()
+        owners = [self.named.get(prefix, "")] if prefix else list(dict.fromkeys(self.named.values()))
+        for owner in owners:
+            places = {one.lower(): place for place, one in enumerate(self.columns(owner))}
+            if name in places:
+                kinds = {one: is_numeric(declared) for one, declared in self.shapes[owner].types.items()}
+                kind = list(kinds.values())[places[name]]
+                same = [one for one in kinds if kinds[one] is kind and one.lower() != name]
+                return sorted(same, key=lambda one: abs(places[one.lower()] - places[name]))
+        return []
+
+    def optional(self, table: str) -> list[str]:
+        """A table's columns that may be NULL."""
+        return [column for column in self.columns(table) if column not in self.shapes[table].required]
+
+
+def changes(node: exp.Expr, tables: Tables) -> Iterator[Change]:
+    """Every change of one node."""
+    for kind in _SWAPS.get(type(node), ()):
+        if not _joins(node):
+            yield _as(kind)
+    yield from _logic(node)
+    yield from _values(node, tables)
+    yield from _clauses(node)
+    table = _first_table(node)
+    if table is not None:
+        for name in tables.optional(table.name.lower())[:4]:
+            yield _filter(table.alias_or_name, name, known=True)
+
+
+def padding(tree: exp.Expr, tables: Tables) -> Iterator[Change]:
+    """Cruder changes of a whole query, for one too simple to go wrong in many ways."""
+    select = tree.find(exp.Select)
+    table = _first_table(select) if select is not None else None
+    if select is None or table is None or select is not tree:
+        return
+    for count in (1, 5, 2, 10):
+        yield lambda found, count=count: found.set("limit", exp.Limit(expression=exp.Literal.number(count)))  # type: ignore[misc]
+    for other in tables.shapes:
+        if other != table.name.lower():
+            yield lambda found, other=other: _from(found, other)  # type: ignore[misc]
+    for name in tables.columns(table.name.lower()):
+        for kind, end in ((exp.GT, exp.Min), (exp.LT, exp.Max)):
+            yield _without_end(table, name, kind, end)
+    for name in tables.columns(table.name.lower()):
+        yield _filter(table.alias_or_name, name, known=False)
+    for name in tables.columns(table.name.lower()):
+        yield _filter(table.alias_or_name, name, known=True)
+
+
+def _as(kind: type[exp.Expr]) -> Change:
+    return lambda node: kind(**node.args)
+
+
+def _joins(node: exp.Expr) -> bool:
+    """Whether a comparison is what joins two tables; there, a wrong column is the likelier mistake."""
+    return isinstance(node, exp.EQ) and isinstance(node.left, exp.Column) and isinstance(node.right, exp.Column)
+
+
+def _logic(node: exp.Expr) -> Iterator[Change]:
+    if isinstance(node, exp.And | exp.Or):
+        yield lambda found: found.args["this"]
+        yield lambda found: found.args["expression"]
+    if isinstance(node, _PREDICATES) and not isinstance(node.parent, exp.Not):
+        yield lambda found: exp.Not(this=found.copy())
+    if isinstance(node, exp.Not):
+        yield lambda found: found.this
+    if isinstance(node, exp.NEQ):  # what is unknown is not different
+        yield lambda found: exp.paren(exp.or_(found.copy(), exp.Is(this=found.this.copy(), expression=exp.Null())))
+    if isinstance(node, exp.Between):
+        for low, high in ((exp.GT, exp.LTE), (exp.GTE, exp.LT)):
+            yield lambda found, low=low, high=high: exp.paren(  # type: ignore[misc]
+                exp.and_(
+                    low(this=found.this.copy(), expression=found.args["low"].copy()),
+                    high(this=found.this.copy(), expression=found.args["high"].copy()),
+                )
+            )
+    if isinstance(node, exp.In) and len(node.expressions) > 1:
+        for place in range(len(node.expressions)):
+            yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
+    if isinstance(node, exp.SetOperation):
+        yield lambda found: found.this
+        yield lambda found: found.expression
+        if isinstance(node, exp.Union):
+            yield lambda found: found.set("distinct", not found.args.get("distinct"))
+        else:
+            yield lambda found: type(found)(**{**found.args, "this": found.expression, "expression": found.this})
+
+
+def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
+    if isinstance(node, exp.Literal) and not isinstance(node.parent, exp.Select):  # EXISTS (SELECT 1 ...)
+        for text in _near(node):
+            yield lambda _, text=text, quoted=node.is_string: exp.Literal(this=text, is_string=quoted)  # type: ignore[misc]
+    if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+        for name in tables.others(node)[:3]:
+            yield lambda found, name=name: exp.column(name, found.table or None)  # type: ignore[misc]
+    if isinstance(node, exp.Count):
+        if isinstance(node.this, exp.Column) and not isinstance(node.this.this, exp.Star):
+            yield lambda _: exp.Count(this=exp.Star())
+            yield lambda found: exp.Sum(this=found.this)
+            yield lambda found: exp.Max(this=found.this)
+        elif isinstance(node.this, exp.Star):
+            for table in _sources(node.parent_select):
+                for name in [*tables.optional(table.name.lower()), *tables.columns(table.name.lower())][:3]:
+                    column = exp.column(name, table.alias_or_name)
+                    yield lambda _, column=column: exp.Count(this=column)  # type: ignore[misc]
+    if isinstance(node, exp.Sum | exp.Avg):  # what is unknown as nothing
+        zero = exp.Literal.number(0)
+        yield lambda found: type(found)(this=exp.Coalesce(this=found.this, expressions=[zero]))
+        yield lambda found: exp.Coalesce(this=found.copy(), expressions=[zero])
+    if isinstance(node, exp.Coalesce | exp.Round | exp.Lower | exp.Upper | exp.Trim | exp.Abs | exp.Cast):
+        yield lambda found: found.this
+    if isinstance(node, exp.Case) and node.args.get("default") is not None:
+        yield lambda found: found.set("default", None)
+
+
+def _near(literal: exp.Literal) -> list[str]:
+    text = str(literal.this)
+    if not literal.is_string:
+        try:
+            return (
+                [f"{int(text) + 1}", f"{int(text) - 1}"]
+                if text.isdigit()
+                else [f"{float(text) + 1}", f"{float(text) - 1}"]
+            )
+        except ValueError:
+            return []
+    try:
+        day = date.fromisoformat(text)
+        return [(day + timedelta(days=step)).isoformat() for step in (-1, 1)]
+    except ValueError:
+        pass
+    if text.isdigit():
+        return [f"{int(text) + 1:0{len(text)}d}", f"{max(0, int(text) - 1):0{len(text)}d}"]
+    if "%" in text and isinstance(literal.parent, exp.Like):
+        return [text.lstrip("%"), text.rstrip("%"), f"%{text.strip('%')}%", text.strip("%")]
+    return [text.upper(), text.lower(), text[:-1], f"{text}s"] if "%" not in text else []
+
+
+def _clauses(node: exp.Expr) -> Iterator[Change]:
+    if isinstance(node, exp.Select):
+        for clause in ("where", "having", "limit", "order", "group"):
+            if node.args.get(clause) is not None:
+                yield lambda found, clause=clause: found.set(clause, None)  # type: ignore[misc]
+        for place in range(len(node.args.get("joins") or [])):
+            yield lambda found, place=place: _without(found, "joins", place)  # type: ignore[misc]
+        if len(node.expressions) > 1:
+            for place in range(len(node.expressions)):
+                yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
+    if isinstance(node, exp.Group | exp.Order) and len(node.expressions) > 1:
+        for place in range(len(node.expressions)):
+            yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
+    if isinstance(node, exp.Join) and node.args.get("on") is not None:
+        yield lambda found: found.set("side", None if found.args.get("side") else "LEFT")
+    if isinstance(node, exp.Ordered):
+        yield _turned
+
+
+def _turned(ordered: exp.Expr) -> None:
+    """The other direction; SQLite puts NULL at the small end."""
+    descending = not ordered.args.get("desc")
+    ordered.set("desc", descending)
+    ordered.set("nulls_first", not descending)
+
+
+def _first_table(node: exp.Expr) -> exp.Table | None:
+    source = node.args.get("from_") or node.args.get("from") if isinstance(node, exp.Select) else None
+    return source.this if source is not None and isinstance(source.this, exp.Table) else None
+
+
+def _filter(alias: str, name: str, *, known: bool) -> Change:
+    """A filter that nobody asked for."""
+
+    def filtered(select: exp.Expr) -> None:
+        unknown = exp.Is(this=exp.column(name, alias), expression=exp.Null())
+        assert isinstance(select, exp.Select)
+        select.where(exp.Not(this=unknown) if known else unknown, copy=False)
+
+    return filtered
+
+
+def _without_end(table: exp.Table, name: str, kind: type[exp.Expr], end: type[exp.Expr]) -> Change:
+    """A filter that leaves out the rows with the least or the greatest value of a column."""
+
+    def filtered(select: exp.Expr) -> None:
+        least = exp.select(end(this=exp.column(name))).from_(table.name).subquery()
+        assert isinstance(select, exp.Select)
+        select.where(kind(this=exp.column(name, table.alias_or_name), expression=least), copy=False)
+
+    return filtered
+
+
+def _sources(select: exp.Expr | None) -> list[exp.Table]:
+    """The tables that a query itself reads, without those of queries inside it."""
+    return [] if select is None else [one for one in select.find_all(exp.Table) if one.parent_select is select]
+
+
+def _from(select: exp.Expr, other: str) -> None:
+    for table in _sources(select):
+        table.set("this", exp.to_identifier(other))
+
+
+def _without(node: exp.Expr, field: str, place: int) -> None:
+    kept = [part for i, part in enumerate(node.args[field]) if i != place]
+    node.set(field, kept)

@@ -1,0 +1,76 @@
+"""Whether databases tell mutants from their reference, by the benchmark's own rule."""
+
+import math
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from merit.oracle.rule import SPIDER
+from merit.sql import Row
+
+_STEPS = 100_000  # of SQLite's machine between two looks at the clock that counts them
+_LOOKS = 30
+
+
+class Overrun(Exception):
+    """A query takes far longer than any reference."""
+
+
+class Bench:
+    """Databases of one schema, and what a reference returns on each of them."""
+
+    def __init__(self, databases: Sequence[sqlite3.Connection], reference: str) -> None:
+        self._databases = databases
+        self._reference = SPIDER.rewrite(reference)
+        self._expected: dict[int, list[Row]] = {}
+
+    def expected(self, place: int) -> list[Row]:
+        """The reference's rows on one database."""
+        if place not in self._expected:
+            self._expected[place] = run(self._databases[place], self._reference, None)
+        return self._expected[place]
+
+    def tells(self, place: int, mutant: str) -> bool:
+        """Whether one database tells a mutant from the reference; sqlite3.Error or Overrun where it does not run."""
+        expected = self.expected(place)
+        rows = run(self._databases[place], SPIDER.rewrite(mutant), len(expected) + 1)
+        return rows != expected and not SPIDER.same(self._reference, expected, rows, math.inf)
+
+    def first(self, mutant: str, places: Sequence[int]) -> int | None:
+        """The first of these databases that tells a mutant from the reference."""
+        for place in places:
+            try:
+                if self.tells(place, mutant):
+                    return place
+            except (sqlite3.Error, Overrun):  # no evidence either way
+                continue
+        return None
+
+
+def run(db: sqlite3.Connection, sql: str, most: int | None) -> list[Row]:
+    """A query's rows, at most so many."""
+    looks = _Looks()
+    db.set_progress_handler(looks, _STEPS)
+    try:
+        cursor = db.execute(sql)
+        try:
+            return cursor.fetchall() if most is None else cursor.fetchmany(most)
+        finally:
+            cursor.close()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise Overrun from None
+        raise
+    finally:
+        db.set_progress_handler(None, 0)
+
+
+@dataclass(slots=True)
+class _Looks:
+    """Counts how long a query takes in steps, not in time, so that every machine finds the same."""
+
+    left: int = _LOOKS
+
+    def __call__(self) -> int:
+        self.left -= 1
+        return self.left < 0
