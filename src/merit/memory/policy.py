@@ -42,7 +42,7 @@ class RecallPolicy:
     databases: Databases = Databases.ANY
     random_seed: int | None = None  # draw at random instead of ranking
     precedents: int = 0  # confirmed answers, of whatever failure type
-    database_bonus: float = 0.0  # for precedents of the current database: 1 puts them before all others
+    database_bonus: float = 0.0  # for precedents of the current database: above 1, no other one comes before them
 
     @property
     def pools(self) -> dict[Polarity | None, int]:
