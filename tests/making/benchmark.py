@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from merit.errors import InputError
 from merit.models import Completion, ModelIdentity, Sampling
 
 SCHEMAS = {
@@ -224,3 +225,17 @@ class FickleModel:
 
     async def close(self) -> None:
         pass
+
+
+class Failing(FickleModel):
+    """Fails after so many answers."""
+
+    def __init__(self, answers: int) -> None:
+        super().__init__()
+        self.left = answers
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        if not self.left:
+            raise InputError("the model is gone")
+        self.left -= 1
+        return await super().complete(prompt, sampling)
