@@ -1,72 +1,13 @@
 """The episode beside Algorithm 1, with an oracle and a model that do as they are told."""
 
-import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from making.memories import WordEncoder, make_entry
-from merit.agent import METHODS, Agent, Draft, Episode, Method, Task, finalise, repair
-from merit.memory import Grade, Memory
-from merit.models import Completion, ModelIdentity, Sampling
-from merit.prompts import SPIDER
-from merit.types import FailureType, Polarity, Question, Regime, Status, Verdict
-
-RIGHT = Verdict(Status.CORRECT)
-WRONG = Verdict(Status.DENOTATION_MISMATCH)
-NO_TABLE = Verdict(Status.EXECUTION_ERROR, "no such table: x")
-CONFIRMED = Regime.DENOTATION_CONFIRMED
-
-
-class Told:
-    """Verdicts one after the other; the last one for ever."""
-
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
-        self.verdicts = list(verdicts)
-        self.judged: list[str] = []
-
-    def judge(self, _question: Question, sql: str) -> Verdict:
-        self.judged.append(sql)
-        return self.verdicts.pop(0) if len(self.verdicts) > 1 else self.verdicts[0]
-
-
-class Counting:
-    """Answers SELECT 1, SELECT 2, ... or what it is given."""
-
-    def __init__(self, replies: Sequence[str] = ()) -> None:
-        self.identity = ModelIdentity("counting")
-        self.prompts: list[str] = []
-        self.replies = list(replies)
-
-    async def complete(self, prompt: str, _sampling: Sampling) -> Completion:
-        self.prompts.append(prompt)
-        if self.replies:
-            return Completion(self.replies.pop(0), 10, 1)
-        if "-reflection-" in prompt:
-            return Completion(f"<reflection>thought {len(self.prompts)}</reflection>", 10, 1)
-        return Completion(f"<answer>SELECT {len(self.prompts)}</answer>", 10, 1)
-
-    async def close(self) -> None:
-        pass
-
-
-def episode_of(
-    tmp_path: Path,
-    verdicts: Sequence[Verdict],
-    method: Method,
-    *,
-    model: Counting | None = None,
-    budget: int = 7,
-    known: int = 0,
-) -> tuple[Episode, Counting, Told]:
-    model, oracle = model or Counting(), Told(verdicts)
-    with Memory(tmp_path / "memory", WordEncoder()) as memory:
-        for number in range(known):
-            memory.commit(make_entry(number))
-        task = Task(Question("q", "shop", "how many"), "Database: shop", 5, Draft("SELECT 0", "SELECT 0"), 5)
-        agent = Agent(method, budget, SPIDER, model, oracle, memory)
-        return asyncio.run(repair(agent, task)), model, oracle
+from making.one_episode import CONFIRMED, NO_TABLE, RIGHT, WRONG, Counting, episode_of
+from merit.agent import METHODS, Method, finalise
+from merit.memory import Grade
+from merit.types import FailureType, Polarity, Regime, Status, Verdict
 
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

@@ -1,10 +1,13 @@
 """The table of methods (SPEC.md, methods that must exist)."""
 
+from dataclasses import replace
+
 import pytest
 
 from merit.agent import METHODS, find_method
 from merit.errors import InputError
-from merit.memory import RecallPolicy
+from merit.memory import Databases, RecallPolicy, TypeFilter
+from merit.types import Polarity
 
 
 def test_every_method_of_the_specification_is_there() -> None:
@@ -59,3 +62,77 @@ def test_a_typo_is_answered_with_the_nearest_name(typo: str, meant: str) -> None
 def test_a_name_like_nothing_points_at_the_list() -> None:
     with pytest.raises(InputError, match="`merit methods` lists them"):
         find_method("xyzzy")
+
+
+# Methods with other fields.
+
+
+def test_fields_are_changed_by_name() -> None:
+    name = "precedent:temperature=0.5,precedents=2,history=true"
+    found, base = find_method(name), METHODS["precedent"]
+    assert base.recall is not None
+    assert found == replace(base, name=name, temperature=0.5, history=True, recall=replace(base.recall, precedents=2))
+    assert find_method("merit:type_filter=none,databases=other").recall == RecallPolicy(
+        type_filter=TypeFilter.NONE, databases=Databases.OTHER
+    )
+    assert METHODS["precedent"] == base  # the table is as it was
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_name_alone_is_the_method_of_the_table(name: str) -> None:
+    assert find_method(name) == METHODS[name]
+
+
+def test_a_seed_decides_draws_and_nothing_else() -> None:
+    method = find_method("resample:draws=2").seeded(4)
+    assert method == replace(METHODS["resample"], name="resample:draws=2", draws=2, seed=4)
+    assert METHODS["merit"].seeded(4) == METHODS["merit"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("precedant:temperature=0.5,precedents=2", "there is no method 'precedant'; did you mean 'precedent'?"),
+        ("precedent:", "'' is not a field of it that can be changed; `merit methods --json` lists its fields"),
+        ("precedent:draws=2,", "'' is not a field of it"),
+        ("precedent:temprature=1", "'temprature' is not a field of it"),
+        ("precedent: draws=2", "' draws' is not a field of it"),
+        ("resample:precedents=2", "'precedents' is not a field of it"),  # it recalls nothing
+        ("precedent:temperature", "'temperature' cannot be ''"),
+        ("precedent:temperature=warm", "'temperature' cannot be 'warm'"),
+        ("precedent:temperature=-1", "'temperature' cannot be '-1'"),
+        ("precedent:temperature=nan", "'temperature' cannot be 'nan'"),
+        ("precedent:temperature=inf", "'temperature' cannot be 'inf'"),
+        ("precedent:precedents=2.5", "'precedents' cannot be '2.5'"),
+        ("precedent:precedents=-2", "'precedents' cannot be '-2'"),
+        ("precedent:history=yes", "'history' cannot be 'yes'"),
+        ("precedent:databases=mine", "'databases' cannot be 'mine'"),
+        ("resample:draws=0", "'draws' should be 1 or more"),
+        ("resample:temperature=0", "'draws' above 1 need a 'temperature'"),
+        ("iterative:draws=2", "'draws' above 1 need a 'temperature'"),
+        ("reflexion:history=false", "shows neither reflections nor examples"),
+        ("vanilla:history=false", "shows neither reflections nor examples"),
+        ("merit:history=false", "shows no changes; set positives=0,negatives=0"),
+        ("merit:precedents=4", "it keeps no precedent entries, so none could be recalled"),
+        ("precedent:history=true,positives=3", "it keeps no positive entries, so none could be recalled"),
+        ("merit:dense=false,lexical=false", "nothing is left to rank by"),
+        *((f"merit:{name}=x", f"{name!r} is not a field of it") for name in ("name", "summary", "recall", "writes")),
+        *((f"merit:{name}=1", f"{name!r} is not a field of it") for name in ("seed", "online", "random_seed")),
+    ],
+)
+def test_fields_that_cannot_be_are_refused_in_one_sentence(name: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        find_method(name)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert said.startswith("there is no") or str(caught.value).startswith(f"method {name!r}: ")
+
+
+def test_our_own_methods_are_resampling_with_and_without_precedents() -> None:
+    resample, precedent = METHODS["resample"], METHODS["precedent"]
+    assert (resample.history, resample.temperature, resample.draws, resample.greedy_first) == (False, 0.8, 3, False)
+    assert (resample.recall, resample.writes) == (None, frozenset())
+    with_precedents = replace(resample, recall=precedent.recall, writes=frozenset({Polarity.PRECEDENT}))
+    assert replace(with_precedents, name=precedent.name, summary=precedent.summary) == precedent
+    assert precedent.recall is not None
+    assert precedent.recall.pools == {Polarity.PRECEDENT: 4}

@@ -121,6 +121,26 @@ def test_stats_count(folder: Path) -> None:
     assert "2 entries, 1 deleted" in output("stats", folder)
 
 
+def test_precedents_are_listed_and_shown_as_answers(folder: Path, tmp_path: Path) -> None:
+    with Memory(folder, WordEncoder()) as memory:
+        kept = memory.commit(make_entry(7, polarity=Polarity.PRECEDENT, before="", type=FailureType.UNKNOWN))
+    assert ids(folder, "--polarity", "precedent") == [kept.id]
+    assert kept.id in output("list", folder, "--polarity", "precedent")
+    assert kept.id not in ids(folder, "--polarity", "positive")
+    shown = output("show", folder, kept.id)
+    assert "precedent, confirmed" in shown
+    assert "SELECT b7 FROM t" in shown
+    assert "UNKNOWN" not in shown  # an answer has no failure
+    counted = json.loads(output("stats", folder, "--json"))
+    assert counted["by_polarity"] == {"negative": 1, "positive": 2, "precedent": 1}
+    assert counted["bytes"] == sum(len(path.read_bytes()) for path in folder.glob("memory_*.jsonl"))
+    assert kept.id in output("delete", folder, kept.id, "--reason", "x")
+    assert ids(folder, "--polarity", "precedent", "--deleted") == [kept.id]
+    file = tmp_path / "all.jsonl"
+    output("export", folder, "--out", file)
+    assert kept.id not in file.read_text()
+
+
 def test_a_folder_without_a_memory(tmp_path: Path) -> None:
     assert isinstance(merit("list", tmp_path).exception, MemoryUnusable)
     assert isinstance(merit("stats", tmp_path / "nowhere").exception, MemoryUnusable)

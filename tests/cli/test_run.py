@@ -71,6 +71,10 @@ def test_methods_lists_all() -> None:
     assert all(name[:12] in shown for name in METHODS)
     records = json.loads(merit("methods", "--json").output)
     assert [record["name"] for record in records] == list(METHODS)
+    wide = CliRunner().invoke(cli, ["methods"], env={"COLUMNS": "220"}).output
+    assert "4 precedent" in wide
+    assert "4 of one pool" in wide
+    assert "3 positive, 1 negative" in wide
 
 
 def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Path) -> None:
@@ -155,6 +159,28 @@ def test_an_episode_can_be_read(run: Path) -> None:
     assert "Table:" in first
 
 
+def test_what_was_set_aside_and_which_answers_were_shown_can_be_read(
+    data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    lines = script.read_text().splitlines()
+    for item in ITEMS[::2]:  # right at once, and so a precedent; the others say the same for ever
+        rule = {"contains": f"QUESTION:\n{item.text}\n", "reply": f"<answer>{item.reference}</answer>"}
+        lines.insert(0, json.dumps(rule))
+    other = tmp_path / "other.jsonl"
+    other.write_text("\n".join(lines))
+    run = tmp_path / "run"
+    done = merit(*run_command(data, other, initial, run, "precedent:draws=2"), "--budget", 2)
+    assert done.exit_code == 0, done.output
+    turns = [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
+    last = [turn for turn in turns if not turn["final_correct"]][-1]
+    shown = merit("show", run, last["question_id"]).output
+    assert shown.count("set aside: said before") == 4
+    assert "recalled precedent: " in shown
+    assert any(f"       {item.reference}" in shown for item in ITEMS[::2])
+    assert " => " not in shown
+    assert merit("audit", run).exit_code == 0
+
+
 def test_reflections_are_shown(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
     merit(*run_command(data, script, initial, tmp_path / "run", "reflexion"))
     assert "reflection: Look again." in merit("show", tmp_path / "run", 0).output
@@ -164,6 +190,9 @@ def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run:
     ours = run_command(data, script, initial, run)
     assert "there is no method 'merlt'; did you mean 'merit'?" in refused(
         *run_command(data, script, initial, run, "merlt")
+    )
+    assert "method 'merit:draws=2': 'draws' above 1 need a 'temperature'" in refused(
+        *run_command(data, script, initial, run, "merit:draws=2")
     )
     assert "holds another run: seed is 0 there and 4 here" in refused(*ours, "--seed", 4)
     assert "there is no run here (no manifest.json)" in refused("audit", tmp_path)

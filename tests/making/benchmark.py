@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from merit.errors import InputError
 from merit.models import Completion, ModelIdentity, Sampling
 
 SCHEMAS = {
@@ -192,19 +193,22 @@ def write_initial(path: Path, choices: Sequence[str] = ("wrong", "broken", "refe
 
 
 class FickleModel:
-    """A model whose answer is one of its question's answers, chosen by nothing but the prompt's hash."""
+    """A model whose answer is one of its question's answers, chosen by the hash of prompt and seed alone."""
 
     def __init__(self, luck: int = 6, salt: str = "") -> None:
         """One answer in `luck` is right."""
         self.identity = ModelIdentity("fickle", f"{luck}{salt}")
         self.prompts: list[str] = []
+        self.samplings: list[Sampling] = []
         self._luck = luck
         self._salt = salt
 
-    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         self.prompts.append(prompt)
+        self.samplings.append(sampling)
         item = next(item for item in ITEMS if f"QUESTION:\n{item.text}\n" in prompt)
-        draw = int.from_bytes(hashlib.sha256((self._salt + prompt).encode()).digest()[:4], "big")
+        seed = "" if sampling.seed is None else f"{sampling.seed}:"
+        draw = int.from_bytes(hashlib.sha256((self._salt + seed + prompt).encode()).digest()[:4], "big")
         if "-reflection-v3" in prompt:
             text = f"<reflection>Thought {draw % 97}\nabout it.</reflection>"
         elif draw % self._luck == 0:
@@ -221,3 +225,17 @@ class FickleModel:
 
     async def close(self) -> None:
         pass
+
+
+class Failing(FickleModel):
+    """Fails after so many answers."""
+
+    def __init__(self, answers: int) -> None:
+        super().__init__()
+        self.left = answers
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        if not self.left:
+            raise InputError("the model is gone")
+        self.left -= 1
+        return await super().complete(prompt, sampling)

@@ -277,6 +277,113 @@ REPAIR RULES:
 - Treat failed directions only as observed evidence; do not invent a reason.
 - Put exactly one final SQL query between <answer> and </answer> tags."""
 
+SPIDER_INITIAL_WITH_PRECEDENTS = """\
+PROMPT_VERSION: spider-initial-v3
+
+You are an expert SQLite developer. Produce one SQL query for the question.
+
+DATABASE SCHEMA:
+Database: shop
+Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
+
+CONFIRMED ANSWERS TO EARLIER QUESTIONS:
+[Confirmed answer 1]
+Database: school
+Question: question 3
+SQL: SELECT b3 FROM t
+[Confirmed answer 2]
+Question: question 1
+SQL: SELECT b1 FROM t
+
+QUESTION:
+How many items are there?
+
+RULES:
+- Use only exact table and column names from the schema.
+- Do not create table or column aliases with AS.
+- Return exactly one query; do not provide alternatives.
+- Put the final SQL between <answer> and </answer> tags."""
+
+BIRD_INITIAL_WITH_PRECEDENTS = """\
+PROMPT_VERSION: bird-initial-v3
+
+You are an expert SQLite developer. Produce one SQL query for the question.
+
+DATABASE SCHEMA:
+Database: shop
+Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
+
+CONFIRMED ANSWERS TO EARLIER QUESTIONS:
+[Confirmed answer 1]
+Question: question 1
+SQL: SELECT b1 FROM t
+
+EXTERNAL KNOWLEDGE / EVIDENCE:
+cheap refers to price < 5
+
+BIRD RULES:
+- Implement the evidence formula or computation exactly.
+- Wrap column names containing spaces or special characters in backticks, for example `Column Name`.
+
+QUESTION:
+What share of items is cheap?
+
+RULES:
+- Use only exact table and column names from the schema.
+- Do not create table or column aliases with AS.
+- Return exactly one query; do not provide alternatives.
+- Put the final SQL between <answer> and </answer> tags."""
+
+REPAIR_WITH_PRECEDENTS = """\
+PROMPT_VERSION: spider-repair-v3
+
+You are an expert SQLite developer repairing an unsuccessful query.
+
+FIXED STATIC EXAMPLES:
+[Static example 1]
+Question: How many singers are there?
+SQL: SELECT count(*) FROM singer
+
+CONFIRMED ANSWERS TO EARLIER QUESTIONS:
+[Confirmed answer 1]
+Database: school
+Question: question 3
+SQL: SELECT b3 FROM t
+[Confirmed answer 2]
+Question: question 1
+SQL: SELECT b1 FROM t
+
+CONFIRMED SUCCESSFUL REPAIR DIRECTIONS:
+(none)
+
+OBSERVED FAILED DIRECTIONS:
+(none)
+
+LOCAL REFLECTIONS FROM THIS EPISODE:
+(none)
+
+CURRENT FEEDBACK:
+Status: DENOTATION_MISMATCH
+Current error type: RESULT_MISMATCH
+DB error: (none)
+
+DATABASE SCHEMA:
+Database: shop
+Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
+
+QUESTION:
+How many items are there?
+
+LOCAL ATTEMPT HISTORY:
+[Attempt 1 - observed unsuccessful]
+SELECT count(name) FROM item
+
+REPAIR RULES:
+- Produce a new SQL query rather than repeating a prior attempt.
+- Use only exact table and column names from the schema.
+- Treat failed directions only as observed evidence; do not invent a reason.
+- Put exactly one final SQL query between <answer> and </answer> tags."""
+
 SPIDER_REFLECTION = """\
 PROMPT_VERSION: spider-reflection-v3
 
@@ -428,6 +535,39 @@ def test_a_prompt_is_known_by_the_hash_of_its_text(prompt: Prompt, version: str,
     assert prompt.sha256 == hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
+# Beyond the paper: confirmed answers, best first as recall gives them, the best one last as the prompt shows them.
+
+PRECEDENTS = [
+    make_entry(1, polarity=Polarity.PRECEDENT, before=""),
+    make_entry(3, polarity=Polarity.PRECEDENT, before="", db_id="school"),
+]
+
+
+def test_precedents_stand_before_the_question_the_nearest_last_and_other_databases_are_named() -> None:
+    assert initial(SPIDER, SPIDER_QUESTION, SCHEMA, PRECEDENTS).text == SPIDER_INITIAL_WITH_PRECEDENTS
+    assert initial(BIRD, BIRD_QUESTION, SCHEMA, PRECEDENTS[:1]).text == BIRD_INITIAL_WITH_PRECEDENTS
+
+
+def test_precedents_stand_in_a_repair_prompt_too() -> None:
+    prompt = repair(
+        SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH, precedents=PRECEDENTS, demonstrations=DEMONSTRATIONS[:1]
+    )
+    assert prompt.text == REPAIR_WITH_PRECEDENTS
+
+
+def test_without_precedents_a_prompt_is_the_papers() -> None:
+    assert initial(SPIDER, SPIDER_QUESTION, SCHEMA, []).text == SPIDER_INITIAL
+    assert repair(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH, precedents=[]).text == (
+        SPIDER_REPAIR_WITHOUT_MEMORIES
+    )
+
+
+def test_a_precedent_shows_question_and_answer_and_nothing_else_of_an_entry() -> None:
+    entry = make_entry(1, polarity=Polarity.PRECEDENT, before="BEFORE", schema="SCHEMA", db_error="ERROR")
+    text = initial(SPIDER, SPIDER_QUESTION, "s", [entry]).text
+    assert not [word for word in ("BEFORE", "SCHEMA:\nSCHEMA", "ERROR", "pre-", "run:1") if word in text]
+
+
 def test_the_hash_of_a_text_beyond_ascii() -> None:
     known = "3eddb04ff0e7637efa5cb9fa873bbe98f7123b236d60727592f78b0d133092f1"
     assert Prompt("spider-initial-v3", "Wie groß?").sha256 == known
@@ -527,6 +667,9 @@ PLACES: dict[str, Callable[[str], Prompt]] = {
         [WRONG],
         MISMATCH,
         negatives=[make_entry(polarity=Polarity.NEGATIVE, before=text, after=text, outcome_error=text)],
+    ),
+    "precedents": lambda text: initial(
+        BIRD, Q, "s", [make_entry(question=text, after=text, db_id=text, polarity=Polarity.PRECEDENT)] * 2
     ),
     "demonstrations": lambda text: repair(
         SPIDER, Q, "s", [WRONG], MISMATCH, demonstrations=[Demonstration(text, text, text)]

@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
 from merit.errors import AuditFailed
+from merit.memory import RecallPolicy
 from merit.stream.accounting import account, check_arithmetic, oscillates
 from merit.stream.turn import Phase, Turn
 from merit.types import Failure, FailureSubtype, FailureType, Question, Regime, Status, Verdict
 
 MERIT, ITERATIVE, REFLEXION, CONTROL = (METHODS[n] for n in ("merit", "iterative", "reflexion", "transductive_batch"))
+PRECEDENT = METHODS["precedent"]
 TOLD, UNTOLD = Regime.DENOTATION_CONFIRMED, Regime.DBMS_ONLY
 RIGHT, WRONG, BROKEN, LATE, RAN = (
     Status.CORRECT,
@@ -162,6 +165,62 @@ def test_oscillation_is_of_all_questions() -> None:
     twice = turn(0, [attempt("a", WRONG), attempt("a", WRONG), attempt("a", WRONG)])
     found = account([twice, *(turn(i, [attempt("a", RIGHT)]) for i in (1, 2))], ITERATIVE)
     assert (found["oscillating"], found["oscillation"]) == (1, 33.33)
+
+
+# Candidates that came before.
+
+
+def repeat(sql: str, status: Status, prompt: int = 0, output: int = 0) -> Attempt:
+    return replace(attempt(sql, status, prompt, output), repeat=True)
+
+
+def test_a_repeat_is_a_call_with_its_tokens_but_nothing_to_judge() -> None:
+    turns = [
+        turn(0, [attempt("a", RIGHT, 100, 10)], entry="pre-0"),
+        turn(
+            1,
+            [attempt("a", WRONG, 200, 20), repeat("A", WRONG, 1, 2), attempt("b", RIGHT, 3, 4)],
+            entry="pre-1",
+            recalls=2,
+        ),
+        turn(
+            2,
+            [attempt("a", BROKEN), attempt("b", WRONG), repeat("a;", BROKEN, 5, 6), repeat("a ", BROKEN, 7, 8)],
+            recalls=3,
+        ),
+    ]
+    found = account(turns, PRECEDENT)
+    assert found["calls"] == {"initial": 3, "repair": 5, "reflection": 0, "total": 8}
+    tokens = {"initial": 330, "repair": 3 + 7 + 11 + 15, "reflection": 0, "prompt": 316, "output": 50, "total": 366}
+    assert found["tokens"] == tokens
+    assert found["judged"] == 3 + 5 - 3
+    assert (found["steps"], found["repaired_at_step"]) == (2.5, {"2": 1})  # of draws, not of candidates
+    assert (found["oscillating"], found["oscillation"]) == (0, 0.0)
+    assert (found["retrieval_calls"], found["embedding_calls"]) == (5, 7)
+    assert found["entries"] == {"positive": 0, "negative": 0, "precedent": 2}
+    assert found["final_status"] == {"CORRECT": 2, "EXECUTION_ERROR": 1}
+    check_arithmetic(found, PRECEDENT, TOLD, 1)
+
+
+def test_candidates_that_differ_in_a_texts_case_oscillate_as_the_paper_says() -> None:
+    one = turn(0, [attempt("SELECT 'a'", WRONG), attempt("SELECT 'A'", WRONG), repeat("select 'a'", WRONG)])
+    assert oscillates(one.episode)  # case makes no difference there, though it may in the rows
+
+
+def test_draws_are_bounded_by_the_budget() -> None:
+    again = [repeat("a", WRONG) for _ in range(5)]
+    found = account([turn(0, [attempt("a", WRONG), *again, attempt("b", RIGHT)])], PRECEDENT)
+    check_arithmetic(found, PRECEDENT, TOLD, 2)
+    with pytest.raises(AuditFailed, match="repairs by step$"):
+        check_arithmetic(found, PRECEDENT, TOLD, 1)
+    with pytest.raises(AuditFailed, match="repairs by step$"):
+        check_arithmetic(found, ITERATIVE, TOLD, 2)  # which has one draw a repair
+
+
+def test_a_recall_in_two_wordings_is_two_embeddings() -> None:
+    both = replace(PRECEDENT, recall=RecallPolicy(precedents=4))
+    assert account(STREAM, both)["embedding_calls"] == 6 * 2 + 3
+    assert account(STREAM, PRECEDENT)["embedding_calls"] == 6 + 3
 
 
 # The control's two passes.

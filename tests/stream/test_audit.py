@@ -12,6 +12,7 @@ import pytest
 from making.benchmark import ITEMS, FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, make_bench
+from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import METHODS
 from merit.agent.episode import Shown, repair_prompt
 from merit.data import load
@@ -20,7 +21,6 @@ from merit.memory import curate
 from merit.oracle import Judge, open_judge
 from merit.prompts import SPIDER
 from merit.stream import Report, RunView, audit_run, read_run
-from merit.stream.accounting import account
 from merit.stream.folder import json_text
 from merit.stream.manifest import run_id
 
@@ -63,26 +63,6 @@ def test_every_honest_run_holds(bench: Bench, tmp_path: Path, method: str, regim
 def test_a_shorter_run_holds_too(bench: Bench, tmp_path: Path, method: str) -> None:
     report = audit(bench.run(tmp_path / "run", method, limit=5).path)
     assert (report.questions, report.stream) == (5, len(ITEMS))
-
-
-Record = dict[str, Any]
-
-
-def rewrite(run: Path, file: str, change: Callable[[list[Record]], object]) -> None:
-    """Change the records of a file of JSON lines."""
-    path = run / file
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    change(records)
-    compact = file != "memory/memory_positive.jsonl"
-    path.write_text("".join(_line(record, compact) + "\n" for record in records))
-
-
-def _line(record: Record, compact: bool) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=not compact)
-
-
-def turn_where(records: list[Record], holds: Callable[[Record], bool]) -> Record:
-    return next(record for record in records if holds(record))
 
 
 def move_position(records: list[Record]) -> None:
@@ -193,12 +173,6 @@ def drop_prediction(records: list[Record]) -> None:
 
 
 OWN: list[str] = []
-TURNS, LOG, ENTRIES, ANSWERS = (
-    "trajectories.jsonl",
-    "retrievals.jsonl",
-    "memory/memory_positive.jsonl",
-    "predictions.jsonl",
-)
 
 
 @pytest.mark.parametrize(
@@ -339,22 +313,6 @@ def made(honest_runs: Callable[[str, str], Path], tmp_path: Path) -> Made:
         return tmp_path / "run"
 
     return copy
-
-
-def settle(run: Path) -> None:
-    """Count anew, as somebody would who covers up a change."""
-    view = read_run(run)
-    (run / "metrics.json").write_text(json_text(account(view.turns, view.method)))
-
-
-def reidentify(run: Path, change: Callable[[Record], object]) -> None:
-    """Change what the run is, and give it the name that follows wherever it is named."""
-    manifest = json.loads((run / "manifest.json").read_text())
-    before = manifest["run"]
-    change(manifest["identity"])
-    (run / "manifest.json").write_text(json_text(manifest))
-    for path in run.rglob("*.json*"):
-        path.write_text(path.read_text().replace(before, run_id(manifest["identity"])))
 
 
 def caught(run: Path, said: str, **options: Any) -> None:

@@ -37,6 +37,19 @@ def test_a_canary_in_every_reference_is_never_seen(
     assert leaks <= {"references-v2.sqlite", "references-v2.sqlite-wal"}  # the oracle's own: what right looks like
 
 
+@pytest.mark.parametrize("layout", ["spider", "bird"])
+def test_precedents_that_are_shown_are_the_models_own(tmp_path: Path, layout: str) -> None:
+    """The canary is in every reference, and right answers are shown to later questions: theirs, not the reference."""
+    model = FickleModel(luck=3)
+    view = make_bench(tmp_path, layout=layout, canary=CANARY).run(tmp_path / "run", "precedent", model=model)
+    shown = [prompt for prompt in model.prompts if "[Confirmed answer 1]" in prompt]
+    assert len(shown) > 5
+    assert not [prompt for prompt in shown if CANARY in prompt]
+    kept = (view.path / "memory" / "memory_precedent.jsonl").read_text()
+    assert len(kept.splitlines()) > 4
+    assert CANARY not in kept
+
+
 def test_the_model_of_the_test_can_be_right(tmp_path: Path) -> None:
     view = make_bench(tmp_path, canary=CANARY).run(tmp_path / "run", model=FickleModel(luck=2))
     assert any(turn.final_correct and len(turn.episode.attempts) > 1 for turn in view.turns)

@@ -244,6 +244,68 @@ def test_a_limit_of_zero_has_no_pool() -> None:
     assert recalled([negative()], occasion(RecallPolicy(positives=0))) == ([], [FAILED])
 
 
+# Precedents.
+
+ANSWERS = [make_entry(i, id=f"answer{i}", polarity=Polarity.PRECEDENT, before="", db_id="zoo") for i in range(6, 9)]
+TWO_ANSWERS = RecallPolicy(positives=0, negatives=0, precedents=2)
+
+
+def answers(names: list[str], **counts: Any) -> Pool:
+    usual = {"stored": 3, "legal": 3, "same_type": 3, "typed": False, "fallback": False, "size": 3}
+    return pool(names, "precedent", **{**usual, **counts})
+
+
+def test_precedents_are_a_pool_of_their_own() -> None:
+    when = occasion(TWO_ANSWERS, [*EVERYTHING, *ANSWERS])
+    shown = check_recall([answers(["answer8", "answer6"])], when)
+    assert (shown.positives, shown.negatives, shown.precedents) == ([], [], [ANSWERS[2], ANSWERS[0]])
+    refused([answers(["answer8"])], when, "1 entries were recalled from a pool of 3, at most 2")
+    refused([answers(["answer8", "old0"])], when, "entry old0 was recalled, but is not in the pool")
+    refused([answers(["answer8", "answer6"], stored=9)], when, "the pool is recorded as")
+
+
+def test_precedents_are_in_no_other_pool() -> None:
+    entries = [*EVERYTHING, *ANSWERS]
+    assert recalled([pool(["old0", "old1", "old2"]), negative()], occasion(entries=entries))
+    refused([pool(["old0", "old1", "answer6"]), negative()], occasion(entries=entries), "answer6 was recalled, but is")
+    one: Pool = {"stored": 6, "legal": 6, "typed": False, "fallback": False, "size": 6, "same_type": 5}
+    policy = replace(NOTHING_TYPED, one_pool=True, precedents=1)
+    shown = check_recall([pool(["failed", "old0", "typed", "old1"], None, **one), answers(["answer7"])],
+        occasion(policy, entries))  # fmt: skip
+    assert (len(shown.positives), len(shown.negatives), shown.precedents) == (3, 1, [ANSWERS[1]])
+    mixed = pool(["failed", "old0", "typed", "answer8"], None, **one)
+    refused([mixed, answers(["answer7"])], occasion(policy, entries), "entry answer8 was recalled, but is not in")
+
+
+@pytest.mark.parametrize("chosen", TypeFilter)
+def test_no_failure_type_narrows_precedents(chosen: TypeFilter) -> None:
+    when = occasion(replace(TWO_ANSWERS, type_filter=chosen), ANSWERS)
+    assert check_recall([answers(["answer6", "answer7"])], when).precedents
+    refused([answers(["answer6", "answer7"], typed=True)], when, "the pool is recorded as")
+    other = occasion(replace(TWO_ANSWERS, type_filter=chosen, typed_threshold=9), ANSWERS)
+    refused([answers(["answer6", "answer7"], fallback=True)], other, "the pool is recorded as")
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"position": 10}, "it comes from position 10, and only earlier ones than 10 may be read"),
+        ({"position": 11}, "it comes from position 11, and only earlier ones than 10 may be read"),
+        ({"question_id": 100}, "it comes from the question's own attempts"),
+        ({"question_id": "100"}, "it comes from the question's own attempts"),
+    ],
+)
+def test_a_precedent_is_of_another_and_earlier_question(changes: Pool, why: str) -> None:
+    bad = make_entry(9, id="bad", polarity=Polarity.PRECEDENT, before="", **changes)
+    when = occasion(TWO_ANSWERS, [*ANSWERS, bad])
+    refused(
+        [answers(["answer6", "bad"], stored=4, legal=4, same_type=4, size=4)],
+        when,
+        f"entry bad was recalled, but {why}",
+    )
+    assert check_recall([answers(["answer6", "answer7"], stored=4)], when).precedents == ANSWERS[:2]
+
+
 # Which types narrow a pool.
 
 

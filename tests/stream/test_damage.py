@@ -205,7 +205,7 @@ def test_nonsense_for_an_entry(run: Path, setup: Setup) -> None:
 
 
 @pytest.mark.parametrize("at", [1, -1])  # the last one is in no later prompt
-@pytest.mark.parametrize("field", [*ATTEMPT, "subtype"])
+@pytest.mark.parametrize("field", [*ATTEMPT, "subtype", "repeat"])
 def test_nonsense_in_an_attempt(run: Path, setup: Setup, field: str, at: int) -> None:
     def damage(value: Any) -> Any:
         return rewrite(run, TURNS, lambda records: exchange(records[SHOWN]["attempts"][at], field, value))
@@ -256,6 +256,8 @@ def test_nonsense_in_a_match(run: Path, setup: Setup, field: str) -> None:
 PLACES = [
     ("method",),
     *(("method", name) for name in ("repairs", "demonstrations", "recall", "writes", "online")),
+    *(("method", name) for name in ("history", "temperature", "greedy_first", "draws", "seed")),
+    *(("method", "recall", name) for name in ("precedents", "database_bonus")),
     *(("method", "recall", name) for name in ("positives", "one_pool", "type_filter", "typed_threshold", "databases")),
     *((name,) for name in ("seed", "budget", "dataset", "protocol", "timeout_s", "regime", "initial_sha256")),
     *((name,) for name in ("stream_sha256", "demonstrations", "length", "prompts", "model", "sampling", "encoder")),

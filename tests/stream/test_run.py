@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from making.benchmark import ITEMS, TRAIN, FickleModel, write_initial
+from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
 from merit.memory import curate
-from merit.models import Completion, ModelIdentity, Sampling
+from merit.models import ModelIdentity
 from merit.models.scripted import Rule, ScriptedCompleter
 from merit.stream import RunView, read_run
 from merit.stream.turn import Phase, Turn
@@ -113,20 +113,6 @@ def test_a_longer_limit_goes_on_with_the_same_run(bench: Bench, tmp_path: Path) 
     for limit in (3, 7, None):
         bench.run(tmp_path / "pieces", limit=limit)
     assert files_of(tmp_path / "pieces") == files_of(tmp_path / "whole")
-
-
-class Failing(FickleModel):
-    """Fails after so many answers."""
-
-    def __init__(self, answers: int) -> None:
-        super().__init__()
-        self.left = answers
-
-    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
-        if not self.left:
-            raise InputError("the model is gone")
-        self.left -= 1
-        return await super().complete(prompt, sampling)
 
 
 @pytest.mark.parametrize("answers", range(0, 30, 5))

@@ -188,12 +188,13 @@ def repair_prompt(
     """The prompt of the attempt that follows these."""
     if not method.history:
         return prompts.initial(family, task.question, task.schema, shown.precedents)
+    candidates = _candidates(attempts)
     return prompts.repair(
         family,
         task.question,
         task.schema,
-        [(attempt.sql, attempt.verdict) for attempt in attempts if not attempt.repeat],
-        _last_failure(attempts),
+        [(attempt.sql, attempt.verdict) for attempt in candidates],
+        _last_failure(candidates),
         positives=shown.positives,
         negatives=shown.negatives,
         precedents=shown.precedents,
@@ -204,8 +205,14 @@ def repair_prompt(
 
 def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -> Prompt:
     """The prompt of the reflection that follows these attempts."""
-    tried = [(attempt.sql, attempt.verdict) for attempt in attempts]
-    return prompts.reflection(family, task.question, task.schema, tried, _last_failure(attempts))
+    candidates = _candidates(attempts)
+    tried = [(attempt.sql, attempt.verdict) for attempt in candidates]
+    return prompts.reflection(family, task.question, task.schema, tried, _last_failure(candidates))
+
+
+def _candidates(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """What a prompt tells of: each candidate once, so that feedback is that of the last one it shows."""
+    return [attempt for attempt in attempts if not attempt.repeat]
 
 
 def _last_failure(attempts: Sequence[Attempt]) -> Failure:

@@ -1,7 +1,11 @@
-"""Every method, baseline and ablation of the paper as a value in one table (SPEC.md, methods that must exist)."""
+"""Every method, baseline and ablation of the paper as a value in one table (SPEC.md, methods that must exist).
+
+Two of our own come last; their ideas are fields like all others.
+"""
 
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
+from math import inf
 from typing import Any
 
 from merit.errors import InputError
@@ -139,22 +143,25 @@ METHODS = {method.name: method for method in _ALL}
 
 def find_method(name: str) -> Method:
     """The method of a name, or `NAME:field=value,...` for one with other fields; the nearest is offered for a typo."""
-    base, _, changes = name.partition(":")
-    if base in METHODS:
-        method = METHODS[base]
-        for change in filter(None, changes.split(",")):
-            method = _changed(method, change, name)
-        return replace(method, name=name)
-    near = get_close_matches(name, METHODS, n=1, cutoff=0.5)
-    offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
-    raise InputError(f"there is no method {name!r}; {offer}")
+    base, colon, changes = name.partition(":")
+    if base not in METHODS:
+        near = get_close_matches(base, METHODS, n=1, cutoff=0.5)
+        offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
+        raise InputError(f"there is no method {base!r}; {offer}")
+    method = METHODS[base]
+    for change in changes.split(",") if colon else ():
+        method = _changed(method, change, name)
+    if why := _senseless(method):
+        raise InputError(f"method {name!r}: {why}")
+    return replace(method, name=name)
 
 
 def _changed(method: Method, change: str, name: str) -> Method:
     field, _, text = change.partition("=")
     owner: Method | RecallPolicy | None = method if field in _FIELDS else method.recall
     if owner is None or field not in owner.__dataclass_fields__ or field in _FIXED:
-        raise InputError(f"method {name!r}: {field!r} is not a field that can be changed; `merit methods` lists them")
+        fields = "`merit methods --json` lists its fields"
+        raise InputError(f"method {name!r}: {field!r} is not a field of it that can be changed; {fields}")
     try:
         changed: Any = replace(owner, **{field: _value(text, getattr(owner, field))})
     except ValueError:
@@ -172,4 +179,27 @@ def _value(text: str, old: Any) -> Any:
         if text not in ("true", "false"):
             raise ValueError(text)
         return text == "true"
-    return type(old)(text)
+    value = type(old)(text)
+    if isinstance(value, int | float) and not 0 <= value < inf:
+        raise ValueError(text)
+    return value
+
+
+def _senseless(method: Method) -> str | None:
+    """Why fields do not go together, if they do not: what one asks for, another would silently take away."""
+    policy = method.recall
+    if method.draws < 1:
+        return "'draws' should be 1 or more"
+    if method.draws > 1 and not method.temperature:
+        return "'draws' above 1 need a 'temperature', or the same answer is drawn again and again"
+    if not method.history and (method.reflects or method.demonstrations):
+        return "without 'history' a prompt is a first prompt, which shows neither reflections nor examples"
+    if policy is None:
+        return None
+    if not method.history and (policy.positives or policy.negatives):
+        return "without 'history' a prompt is a first prompt, which shows no changes; set positives=0,negatives=0"
+    if unkept := [polarity for polarity in policy.pools if polarity is not None and polarity not in method.writes]:
+        return f"it keeps no {unkept[0]} entries, so none could be recalled"
+    if policy.random_seed is None and not (policy.dense or policy.lexical):
+        return "'dense' and 'lexical' are both false, so nothing is left to rank by"
+    return None

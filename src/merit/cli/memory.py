@@ -58,15 +58,16 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
         click.echo(one.entry.to_line())
         return
     entry, source = one.entry, one.entry.provenance
+    changed = entry.polarity is not Polarity.PRECEDENT
     console = Console(highlight=False, soft_wrap=True)
     console.print(
         f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if one.deleted else "")
     )
     for name, value in (
         ("question", entry.question),
-        ("failure", f"{entry.type} / {entry.subtype}"),
+        ("failure", f"{entry.type} / {entry.subtype}" if changed else ""),
         ("before", entry.before),
-        ("status", f"{entry.status}  {entry.db_error or ''}"),
+        ("status", f"{entry.status}  {entry.db_error or ''}" if changed else ""),
         ("after", entry.after),
         ("outcome", f"{entry.outcome}  {entry.outcome_error or ''}"),
         ("database", source.db_id),

@@ -108,7 +108,7 @@ def predict(
 @DATASET
 @DATA
 @click.option("--initial", type=_OUT, required=True, help="First answers, from `merit predict` or any prediction file.")
-@click.option("--method", "method_name", required=True, help="One of `merit methods`.")
+@click.option("--method", "method_name", required=True, help="One of `merit methods`, or NAME:field=value,...")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the order of the questions.")
 @MODEL
 @ENCODER

@@ -44,7 +44,8 @@ def show(run: Path, question: str, with_schema: bool) -> None:
                 raise InputError(
                     f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where"
                 ) from None
-        console.print(f"\n[bold]attempt {step}[/]{'  the shared first answer' if step == 0 else ''}")
+        about = "  the shared first answer" if step == 0 else "  set aside: said before" if attempt.repeat else ""
+        console.print(f"\n[bold]attempt {step}[/]{about}")
         _show_sql(turn.episode.attempts[step - 1].sql if step else None, attempt.sql, console)
         verdict = attempt.verdict
         colour = "green" if verdict.satisfied else "yellow"

@@ -71,7 +71,9 @@ class Entry:
 
     @property
     def delta(self) -> str:
-        """The change itself."""
+        """The change itself; of a precedent, the answer."""
+        if self.polarity is Polarity.PRECEDENT:
+            return self.after
         return f"{self.before} => {self.after}"
 
     @property

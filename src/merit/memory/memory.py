@@ -199,7 +199,7 @@ class Memory:
         elif self._index is not None:
             snapshot.forget(self._index)
         for polarity in Polarity:
-            covered = found.covered[polarity] if found else snapshot.Covered(0, 0, "")
+            covered = (found.covered if found else {}).get(polarity, snapshot.Covered(0, 0, ""))
             self._lines[polarity] = covered.lines
             self._bytes[polarity] = covered.bytes
             self._read_from(polarity, covered)

@@ -43,7 +43,7 @@ class RecallPolicy:
     random_seed: int | None = None  # draw at random instead of ranking
     least_grade: Grade = Grade.EXECUTED  # what is less sure is kept, but not recalled until it is confirmed
     precedents: int = 0  # confirmed answers, of whatever failure type
-    database_bonus: float = 0.0  # for precedents of the current database: 1 puts them before all others
+    database_bonus: float = 0.0  # for precedents of the current database: above 1, no other one comes before them
 
     @property
     def pools(self) -> dict[Polarity | None, int]:

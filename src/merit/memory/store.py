@@ -1,4 +1,4 @@
-"""Entries on disk: two JSONL files, appended line by line, durable, one writer at a time.
+"""Entries on disk: a JSONL file for each polarity, appended line by line, durable, one writer at a time.
 
 An entry is committed when `append` returns: its line is whole and on the disk. A line that a crash cut short was never
 acknowledged; it is cut off, with a notice, when a writer opens the store again. Damage anywhere else is refused.

@@ -9,7 +9,7 @@ from merit.errors import AuditFailed
 from merit.memory import normalise_sql
 from merit.score import accuracy
 from merit.stream.turn import Phase, Turn
-from merit.types import Regime, Status
+from merit.types import Polarity, Regime, Status
 
 FORMAT = 1
 
@@ -41,7 +41,7 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "tokens": _tokens(turns),
         "judged": sum(not attempt.repeat for turn in turns for attempt in turn.episode.attempts),
         "retrieval_calls": retrievals,
-        "embedding_calls": retrievals + entries if method.encodes else 0,
+        "embedding_calls": retrievals * _queries(method) + entries if method.encodes else 0,
         "entries": {
             "positive": sum((turn.entry or "").startswith("pos-") for turn in turns),
             "negative": sum((turn.entry or "").startswith("neg-") for turn in turns),
@@ -87,6 +87,11 @@ def check_arithmetic(found: Mapping[str, Any], method: Method, regime: Regime, b
 
 def _repairs(episode: Episode) -> int:
     return len(episode.attempts) - 1
+
+
+def _queries(method: Method) -> int:
+    """How many texts the encoder reads for one recall: precedents are asked for in other words."""
+    return len({polarity is Polarity.PRECEDENT for polarity in method.recall.pools}) if method.recall else 0
 
 
 def _calls(turns: Sequence[Turn]) -> dict[str, int]:

@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -160,9 +160,10 @@ class _Replay:
             raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
         if not attempt.repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
             raise AuditFailed(f"{at}: the same SQL got another verdict before")
-        if self.judge is not None and not attempt.repeat:
+        if self.judge is not None:
             now = under(self.regime, self.judge).judge(question, attempt.sql)
-            if now != verdict:
+            again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
+            if again != verdict:
                 raise AuditFailed(f"{at}: recorded as {verdict.status}, but the judge says {now.status}")
         self.report.attempts += 1
 

@@ -2,7 +2,7 @@
 
 manifest.json        what the run is                        stream.json          questions, schemas, first answers
 trajectories.jsonl   one line a turn: the episode           retrievals.jsonl     one line a recall: pools and scores
-predictions.jsonl    one line a question: the final SQL     memory/              the two memory files
+predictions.jsonl    one line a question: the final SQL     memory/              the memory files
 metrics.json         the paper's accounting, at the end     timings.json         what it took, which differs each time
 
 A turn is committed when its trajectory line is whole: it is written last. Whatever a crash left of an unfinished turn

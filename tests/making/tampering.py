@@ -1,0 +1,51 @@
+"""Changing a run after the fact, as somebody would who covers it up."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from merit.stream import read_run
+from merit.stream.accounting import account
+from merit.stream.folder import json_text
+from merit.stream.manifest import run_id
+
+Record = dict[str, Any]
+TURNS, LOG, ENTRIES, ANSWERS = (
+    "trajectories.jsonl",
+    "retrievals.jsonl",
+    "memory/memory_positive.jsonl",
+    "predictions.jsonl",
+)
+
+
+def rewrite(run: Path, file: str, change: Callable[[list[Record]], object]) -> None:
+    """Change the records of a file of JSON lines."""
+    path = run / file
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    change(records)
+    path.write_text("".join(_line(record, file.startswith("memory/")) + "\n" for record in records))
+
+
+def _line(record: Record, ordered: bool) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=ordered)
+
+
+def turn_where(records: list[Record], holds: Callable[[Record], bool]) -> Record:
+    return next(record for record in records if holds(record))
+
+
+def settle(run: Path) -> None:
+    """Count anew, as somebody would who covers up a change."""
+    view = read_run(run)
+    (run / "metrics.json").write_text(json_text(account(view.turns, view.method)))
+
+
+def reidentify(run: Path, change: Callable[[Record], object]) -> None:
+    """Change what the run is, and give it the name that follows wherever it is named."""
+    manifest = json.loads((run / "manifest.json").read_text())
+    before = manifest["run"]
+    change(manifest["identity"])
+    (run / "manifest.json").write_text(json_text(manifest))
+    for path in run.rglob("*.json*"):
+        path.write_text(path.read_text().replace(before, run_id(manifest["identity"])))
