@@ -286,7 +286,7 @@ DATABASE SCHEMA:
 Database: shop
 Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
 
-CONFIRMED ANSWERS TO EARLIER QUESTIONS:
+ANSWERS TO EARLIER QUESTIONS:
 [Confirmed answer 1]
 Database: school
 Question: question 3
@@ -313,7 +313,7 @@ DATABASE SCHEMA:
 Database: shop
 Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
 
-CONFIRMED ANSWERS TO EARLIER QUESTIONS:
+ANSWERS TO EARLIER QUESTIONS:
 [Confirmed answer 1]
 Question: question 1
 SQL: SELECT b1 FROM t
@@ -344,7 +344,7 @@ FIXED STATIC EXAMPLES:
 Question: How many singers are there?
 SQL: SELECT count(*) FROM singer
 
-CONFIRMED ANSWERS TO EARLIER QUESTIONS:
+ANSWERS TO EARLIER QUESTIONS:
 [Confirmed answer 1]
 Database: school
 Question: question 3

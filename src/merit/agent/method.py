@@ -132,7 +132,7 @@ _ALL = (
             negatives=0,
             type_filter=TypeFilter.NONE,
             precedents=4,
-            database_bonus=1.0,
+            database_bonus=2.0,
             least_grade=Grade.AGREED,
         ),
         writes=frozenset({Polarity.PRECEDENT}),

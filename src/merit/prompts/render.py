@@ -165,6 +165,7 @@ def _precedents(entries: Sequence[Entry], question: Question) -> str:
     for number, entry in _numbered(list(reversed(entries))):
         there = entry.provenance.db_id
         values = {
+            "GRADE": entry.grade.capitalize(),
             "INDEX": str(number),
             "DATABASE_IF_ANOTHER": f"Database: {there}" if there != question.db_id else "",
             "QUESTION": entry.question,
