@@ -174,7 +174,7 @@ def test_what_was_set_aside_and_which_answers_were_shown_can_be_read(
     turns = [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
     last = [turn for turn in turns if not turn["final_correct"]][-1]
     shown = merit("show", run, last["question_id"]).output
-    assert shown.count("set aside: said before") == 4
+    assert shown.count("set aside: says attempt 0 again") == 4
     assert "recalled precedent: " in shown
     assert any(f"       {item.reference}" in shown for item in ITEMS[::2])
     assert " => " not in shown

@@ -14,6 +14,7 @@ from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
 from merit.stream.manifest import MANIFEST, method_of, read_manifest
 from merit.stream.setup import read_stream
 from merit.stream.turn import read_turn
+from merit.types import Regime
 
 DEEPEST = 3  # folders between the one that is shown and a run
 
@@ -91,7 +92,8 @@ def follow(path: Path) -> Followed:
     manifest = read_manifest(path)
     questions = read_stream(parse_json(read_text(path / STREAM), path / STREAM), str(path / STREAM))
     method = method_of(manifest["identity"], str(path / MANIFEST))
-    return Followed(path, manifest, method, Packed(questions), Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
+    packed = Packed(questions, method, Regime(manifest["identity"]["regime"]))
+    return Followed(path, manifest, method, packed, Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
 
 
 def size_of(path: Path) -> tuple[int, ...]:

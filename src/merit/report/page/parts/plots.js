@@ -37,7 +37,9 @@ function legend(figure, off, draw) {
       s(
         "svg",
         { width: 18, height: 10, "aria-hidden": "true" },
-        s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(colourOf(series.name)) }),
+        figure.shape === "points"
+          ? dot(colourOf(series.name), 9, 5)
+          : s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(colourOf(series.name)) }),
       ),
       series.name,
     );
@@ -59,17 +61,18 @@ function colourOf(name) {
   return coloured.get(name);
 }
 
-const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= 6 ? " dashed" : ""}`;
+const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= SAME_FORM ? " dashed" : ""}`;
 
 function drawing(figure, shown, width, height, tip) {
   const inner = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+  const aside = figure.shape === "points" ? 10 : 0; // points lie beside the axes, not on them
   const categories = figure.shape === "bar" || figure.series.some((one) => one.x.some((x) => typeof x === "string"));
   const x = categories
     ? steps(figure, inner)
     : linear(
         figure.series.flatMap((one) => one.x),
-        inner.left,
-        inner.right,
+        inner.left + aside,
+        inner.right - aside,
         width / 90,
       );
   const y = linear(reach(figure), inner.bottom, inner.top, 5, figure.shape === "bar");
@@ -149,7 +152,7 @@ function axes(figure, x, y, inner, height) {
   );
 }
 
-const shortened = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
+const shortened = (text) => (text.length > 16 ? `${text.slice(0, 9)}…${text.slice(-6)}` : text); // ends tell variants
 
 function listen(svg, points, tell) {
   let at = -1;
