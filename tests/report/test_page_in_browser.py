@@ -229,7 +229,7 @@ def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
     shown = texts(driver, ".recall .entry .sql")[: len(sources)]
     assert ["".join(one.split()) for one in shown] == ["".join(one.episode.final.sql.split()) for one in sources]
     go(driver, page, address_of(view, sources[0]))
-    assert "A precedent (grade confirmed" in texts(driver, ".left")[0]
+    assert "A precedent, confirmed (" in texts(driver, ".left")[0]
     assert turn.episode.task.question.text in texts(driver, ".users a")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from merit.agent import Method
+from merit.agent.episode import votes
 from merit.report.accuracy import DATASET, abouts
 from merit.report.breakdown import all_methods, part_columns, share_rows
 from merit.report.cells import Row, number, words
@@ -14,6 +15,7 @@ from merit.report.names import method_label
 from merit.report.statistics import deviation, mean
 from merit.report.table import Column, Table
 from merit.stream import Turn
+from merit.types import Regime
 
 _PARTS = 10
 _POINTS = 60
@@ -122,8 +124,8 @@ def _gains(run: Scored, points: Sequence[int]) -> list[float]:
 
 
 def _longest(group: Group, method: Method) -> int:
-    """How many steps an episode may take."""
-    return int(group.shared["budget"]) * method.draws
+    """How many steps an episode may take: nothing is set aside where candidates vote."""
+    return int(group.shared["budget"]) * (1 if votes(method, Regime(group.shared["regime"])) else method.draws)
 
 
 def _repeats(run: Scored) -> int:

@@ -93,7 +93,9 @@ def _places(figure: Figure) -> dict[float | str, int]:
 
 
 def _name_places(axes: "Axes", places: dict[float | str, int]) -> None:
-    axes.set_xticks(list(places.values()), [_folded(str(x)) for x in places], rotation=30, ha="right")
+    named = [str(x) for x in places]
+    size = "x-small" if any(len(name) > _WIDEST for name in named) else "medium"
+    axes.set_xticks(list(places.values()), named, rotation=30, ha="right", fontsize=size, rotation_mode="anchor")
 
 
 def _folded(name: str) -> str:

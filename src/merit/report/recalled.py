@@ -20,7 +20,7 @@ class Look:
 
     entries: tuple[str, ...]
     dense: float | None  # the largest similarity of one that was shown; None where nothing was encoded
-    score: float | None  # the largest score, which compares within a pool only; None where nothing was ranked
+    score: float | None  # the largest score, which compares within a pool only; None where nothing was shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def looks_of(view: RunView) -> dict[QuestionId, list[Look]] | None:
         for record in records:
             check_question(record, turn, where)
             if turn.phase is Phase.ANSWER:
-                found.setdefault(turn.episode.task.question.id, []).append(_look(record, view, where))
+                found.setdefault(turn.episode.task.question.id, []).append(_look(record, where))
     return found if whole else None
 
 
@@ -83,13 +83,12 @@ def repeated_step(attempts: Sequence[Attempt], step: int) -> int:
     return next((place for place, one in enumerate(attempts[:step]) if canonical(one.sql) == said), -1)
 
 
-def _look(record: dict[str, Any], view: RunView, where: str) -> Look:
-    ranked = view.method.recall is not None and view.method.recall.random_seed is None
+def _look(record: dict[str, Any], where: str) -> Look:
     try:
         matches = [match for pool in record["pools"] for match in pool["matches"]]
         entries = tuple(str(match["entry"]) for match in matches)
         dense = [float(match["dense"]) for match in matches if match["dense"] is not None]
-        scores = [float(match["score"]) for match in matches if ranked]
+        scores = [float(match["score"]) for match in matches]
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
     return Look(entries, max(dense, default=None), max(scores, default=None))

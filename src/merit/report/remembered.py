@@ -57,6 +57,8 @@ def similarity_table(groups: Sequence[Group]) -> Table:
     rows: list[Row] = []
     for group in groups:
         for method in group.methods:
+            if method.recall is None or method.recall.random_seed is not None:
+                continue  # there is no nearest
             parts: dict[tuple[bool, float], Outcomes] = {}
             for run in group.of(method.name):
                 for place, turn in _places(run):
@@ -128,12 +130,14 @@ def _places(run: Scored) -> Iterator[tuple[tuple[bool, float], Turn]]:
     for turn in run.answers:
         if looks := (run.looks or {}).get(turn.episode.task.question.id):
             first = looks[0]
-            near = first.score if first.dense is None else first.dense
-            if not first.entries:
-                yield (False, _NOTHING), turn
-            elif near is not None:  # or it was drawn at random
-                tenth = math.floor(round(_STEPS * near, 9))
-                yield (first.dense is None, tenth if first.dense is None else min(tenth, _STEPS - 1)), turn
+            if first.dense is not None:
+                yield (False, min(_tenth(first.dense), _STEPS - 1)), turn
+            else:
+                yield (first.score is not None, _NOTHING if first.score is None else _tenth(first.score)), turn
+
+
+def _tenth(value: float) -> int:
+    return math.floor(round(_STEPS * value, 9))
 
 
 def _named(by_score: bool, tenth: float) -> str:

@@ -1,6 +1,7 @@
 // One episode: what was asked, every attempt and what became of it, what was recalled, what was left and who used it.
 
 const FIRST_USERS = 12; // of an entry, shown at once
+const TOLD = "denotation_confirmed"; // the regime in which the agent hears what is right
 
 async function episodeView(runId, questionId) {
   const about = await overview();
@@ -47,6 +48,7 @@ function headOf(run, turn) {
     ["Position", turn.position],
     ["Difficulty", question.difficulty],
     ["Question", `#${question.id}`],
+    ["Feedback", record.regime === TOLD ? "" : readable(record.regime)],
   ];
   return h(
     "header",
@@ -89,6 +91,10 @@ function turnBadge(turn) {
   return outcomeBadge((turn.right[0] ? INITIAL : 0) | (turn.right[1] ? FINAL : 0));
 }
 
+function nameOf({ label, seed, regime }) {
+  return `${label}, seed ${seed}${regime === TOLD ? "" : `, ${readable(regime)}`}`;
+}
+
 /** The same question in the other runs, to go across methods. */
 function othersView(about, run, turn) {
   const others = about.runs.filter((one) => one.stream === run.record.stream && one.id !== run.record.id);
@@ -105,7 +111,7 @@ function othersView(about, run, turn) {
           h(
             "li",
             {},
-            h("a", { href: episodeAddress(row.record, row.question) }, `${row.record.label}, seed ${row.record.seed}`),
+            h("a", { href: episodeAddress(row.record, row.question) }, nameOf(row.record)),
             outcomeBadge(row.flags),
             pips(row),
           ),

@@ -1,6 +1,7 @@
 // Small plots from a figure's values: hover or arrow keys tell a point's values, the legend turns series on and off.
 
 const COLOURS = 12;
+const SLANTED = 18; // what names that do not fit side by side take below
 const MARGIN = { top: 12, right: 16, bottom: 46, left: 56 };
 
 function figureView(figure) {
@@ -75,6 +76,7 @@ function drawing(figure, shown, width, height, tip) {
         inner.right - aside,
         width / 90,
       );
+  if (x.crowded) inner.bottom -= SLANTED;
   const y = linear(reach(figure), inner.bottom, inner.top, 5, figure.shape === "bar");
   const points = shown
     .flatMap((series, place) =>

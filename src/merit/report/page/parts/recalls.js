@@ -130,10 +130,10 @@ const POISONED = "Poisoned: kept as right, but the judge calls it wrong. The age
 
 /** What an entry is, and whether it may be recalled. */
 function entrySaid({ polarity, grade }, policy) {
-  const sure = { confirmed: "confirmed", tested: "tested", agreed: "most candidates agreed", executed: "it only ran" };
+  const why = { confirmed: "somebody who knows said so", agreed: "most candidates gave its rows", executed: "it ran" };
   const what = { positive: "A change that worked", negative: "A failed direction", precedent: "A precedent" };
   const held = unsure(grade, policy) ? ` In quarantine: only what is ${policy.least_grade} or surer is recalled.` : "";
-  return `${what[polarity]} (grade ${grade}: ${sure[grade]}).${held}`;
+  return `${what[polarity]}, ${grade}${why[grade] ? ` (${why[grade]})` : ""}.${held}`;
 }
 
 /** An answer with its question. */
