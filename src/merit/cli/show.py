@@ -10,15 +10,15 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from merit.agent import Attempt, grade_of
+from merit.agent import Attempt
 from merit.errors import InputError
 from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
-from merit.report.recalled import repeated_step
+from merit.report.recalled import kept_by, repeated_step
 from merit.stream import RunView, Turn, read_run
-from merit.stream.folder import MEMORY, RETRIEVALS, polarity_of, read_lines
+from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
 from merit.stream.turn import Phase
-from merit.types import Polarity, Regime
+from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
 
@@ -44,8 +44,10 @@ def show(run: Path, question: str, with_schema: bool) -> None:
     for step, attempt in enumerate(turn.episode.attempts):
         try:
             found = _shown_by(recalls.get(step))
-            if not attempt.repeat or found != seen:
+            if not found or found != seen:
                 _show_recall(view, recalls.get(step), entries, console)
+            elif not attempt.repeat:
+                console.print("\n  [bold]recalled[/] the same entries again")
             seen = found
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where") from None
@@ -139,6 +141,7 @@ def _shown_by(record: Any) -> list[str] | None:
 def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], console: Console) -> None:
     if record is None:
         return
+    kept = kept_by(view)
     for pool in record["pools"]:
         name = pool["polarity"] or "all"
         sizes = f"{pool['legal']} legal of {pool['stored']}, pool of {pool['size']}"
@@ -153,7 +156,7 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
             console.print(
                 f"    {match['rank']}. [magenta]{entry.id}[/] score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
                 f"{entry.grade}, from question {escape(str(source.question_id))} at position {source.position}, "
-                f"{escape(source.db_id)}"
+                f"{escape(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
             )
             if entry.polarity is Polarity.PRECEDENT:
                 console.print(f"       [dim]{escape(entry.question)}[/]")
@@ -171,9 +174,9 @@ def _show_end(view: RunView, turn: Turn, console: Console) -> None:
     ended = "right" if turn.final_correct else "wrong"
     left = f"left {turn.entry}" if turn.entry else "left no entry"
     if turn.entry:
-        left += f" ({grade_of(turn.episode, view.method, Regime(view.identity['regime']))})"
-        poisoned = polarity_of(turn.entry) is not Polarity.NEGATIVE and not turn.final_correct
-        left += ", poisoned: kept as right, but the judge calls it wrong" if poisoned else ""
+        kept = kept_by(view)[turn.entry]
+        left += f" ({kept.grade})"
+        left += ", poisoned: kept as right, but the judge calls it wrong" if kept.poisoned else ""
     users = _used_by(view, turn.entry) if turn.entry else []
     used = f", recalled later by questions {', '.join(users)}" if users else ""
     console.print(f"\n[bold]{ended}[/], {left}{used}")

@@ -10,12 +10,14 @@ function recallView(run, turn, step) {
     {},
     h("b", {}, shown ? `Recalled ${count(shown, "entry", "entries")}` : "Recalled nothing"),
     ` · ${pools.map(brief).join(" · ")}`,
+    shown && sources(pools) === sources(turn.recalls[step - 1] ?? []) ? " · the same as before" : null,
   );
   const made = () =>
     pools.map((pool) => poolView(run, turn, pool));
   return onDemand(label, made, { open: Boolean(shown) && step === 1, class: "recall" });
 }
 
+const sources = (pools) => pools.flatMap((pool) => pool.matches.map(([source]) => source)).join();
 const brief = (pool) => `${pool.polarity ?? "all"}: ${pool.matches.length} of ${pool.size}`;
 
 const KINDS = {
