@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from merit.agent import Attempt, grade_of
@@ -32,17 +33,16 @@ class Kept:
     poisoned: bool  # kept as right, though the judge calls its episode's answer wrong
 
 
-def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Any], str]]:
-    """Every turn with its lines of the retrieval log and where they end; a log that ends early gives what it has."""
+Located = tuple[str, Any]  # a line of the retrieval log: where it is, and what it says
+
+
+def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Located]]]:
+    """Every turn with its lines of the retrieval log; one that ends early gives what it has."""
     path = view.path / RETRIEVALS
     lines = enumerate(read_lines(path, torn=True), 1)
     for turn in view.turns:
-        number, records = 0, []
-        for _ in range(turn.recalls):
-            number, line = next(lines, (0, None))
-            if line is not None:
-                records.append(parse_json(line, path, number))
-        yield turn, records, f"{path}, line {number or 'missing'}"
+        mine = islice(lines, turn.recalls)
+        yield turn, [(f"{path}, line {number}", parse_json(line, path, number)) for number, line in mine]
 
 
 def check_question(record: Any, turn: Turn, where: str) -> None:
@@ -56,9 +56,9 @@ def looks_of(view: RunView) -> dict[QuestionId, list[Look]] | None:
     """What every answer recalled, in order; None where the log does not have all of it."""
     found: dict[QuestionId, list[Look]] = {}
     whole = True
-    for turn, records, where in recalls_by_turn(view):
+    for turn, records in recalls_by_turn(view):
         whole = whole and len(records) == turn.recalls
-        for record in records:
+        for where, record in records:
             check_question(record, turn, where)
             if turn.phase is Phase.ANSWER:
                 found.setdefault(turn.episode.task.question.id, []).append(_look(record, where))

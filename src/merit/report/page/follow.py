@@ -78,8 +78,7 @@ class Followed:
             if len(self.waiting) < turn.recalls:  # they are written before their turn, so they are there
                 self.waiting.extend(self.recalls.records())
             mine = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
-            place = mine[-1][0] if mine else "missing"
-            self.packed.add(turn, [one for _, one in mine], f"{self.recalls.path}, line {place}")
+            self.packed.add(turn, [(f"{self.recalls.path}, line {place}", one) for place, one in mine])
         return len(self.packed.turns) > before
 
     def record(self, identity: str) -> dict[str, Any]:

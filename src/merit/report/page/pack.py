@@ -10,7 +10,7 @@ from merit.agent import Attempt, Method, Reflection, grade_of
 from merit.agent.episode import votes
 from merit.errors import InputError
 from merit.report.names import dataset_label, method_label
-from merit.report.recalled import check_question, recalls_by_turn, repeated_step
+from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
 from merit.stream import Phase, RunView, Turn
 from merit.stream.accounting import oscillates
 from merit.stream.folder import METRICS
@@ -41,12 +41,12 @@ class Packed:
     def __post_init__(self) -> None:
         self._places = {identity: place for place, identity in enumerate(self.questions)}
 
-    def add(self, turn: Turn, recalls: Sequence[Any], where: str) -> None:
+    def add(self, turn: Turn, recalls: Sequence[Located]) -> None:
         """Pack the next turn with its lines of the retrieval log."""
         task = turn.episode.task
         place = self._places[task.question.id]
         steps = {}
-        for record in recalls:
+        for where, record in recalls:
             check_question(record, turn, where)
             steps[record.get("step")] = self._pools(record, where)
         packed = {
@@ -101,8 +101,8 @@ class Packed:
 def pack(view: RunView) -> Packed:
     """All turns of a run."""
     packed = Packed(view.questions, view.method, Regime(view.identity["regime"]))
-    for turn, records, where in recalls_by_turn(view):
-        packed.add(turn, records, where)
+    for turn, records in recalls_by_turn(view):
+        packed.add(turn, records)
     return packed
 
 
