@@ -88,6 +88,20 @@ def test_a_damaged_run_is_said_and_the_rest_reported(runs: Path, tmp_path: Path)
     assert again.stdout.startswith("5 runs, ")
 
 
+def test_a_run_whose_recalls_are_damaged_is_said_and_left_out(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path / "bench")
+    for seed in (0, 1):
+        bench.run(tmp_path / "runs" / f"{seed}", "precedent", seed=seed)
+    log = tmp_path / "runs" / "0" / "retrievals.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join([*lines[:3], "{}\n", *lines[4:]]))
+    result = merit("report", tmp_path / "runs", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert f"left out, {log}, line 4: is not a recall of question" in result.stderr
+    assert result.stdout.startswith("1 runs, ")
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
 def test_nothing_to_report_is_exit_1(tmp_path: Path) -> None:
     result = merit("report", tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 1

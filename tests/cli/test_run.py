@@ -1,16 +1,19 @@
 """`merit methods`, `predict`, `run`, `audit` and `show`, as a person uses them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from making.benchmark import ITEMS, build
+from making.benchmark import ITEMS, FickleModel, build
 from making.endpoint import ChatServer, refusal
+from making.runs import make_bench
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.errors import MeritError
+from merit.memory import curate
 
 
 def merit(*arguments: object) -> Result:
@@ -174,11 +177,40 @@ def test_what_was_set_aside_and_which_answers_were_shown_can_be_read(
     turns = [json.loads(line) for line in (run / "trajectories.jsonl").read_text().splitlines()]
     last = [turn for turn in turns if not turn["final_correct"]][-1]
     shown = merit("show", run, last["question_id"]).output
-    assert shown.count("set aside: said before") == 4
+    assert shown.count("set aside: says attempt 0 again") == 4
     assert "recalled precedent: " in shown
     assert any(f"       {item.reference}" in shown for item in ITEMS[::2])
     assert " => " not in shown
+    assert "for the same database; agreed or surer)" in shown
     assert merit("audit", run).exit_code == 0
+
+
+def test_a_vote_can_be_read(tmp_path: Path) -> None:
+    view = make_bench(tmp_path).run(tmp_path / "run", "precedent", regime="dbms_only", model=FickleModel(3))
+    grades = {one.entry.id: one.entry.grade for one in curate.kept(view.path / "memory")}
+    poisoned = {turn.entry for turn in view.turns if turn.entry and not turn.final_correct}
+    marked = set()
+    for turn in view.turns:
+        shown = merit("show", view.path, turn.episode.task.question.id).output
+        results = [one.verdict.result for one in turn.episode.attempts]
+        rows = list(dict.fromkeys(one for one in results if one))
+        blocks = shown.replace("  the shared first answer", "").split("\nattempt ")[1:]
+        for step, (block, result) in enumerate(zip(blocks, results, strict=True)):
+            stands = "  stands" if step == turn.episode.chosen else ""
+            assert block.startswith(f"{step}{stands}\n")
+            alike = [str(i) for i, one in enumerate(results) if one == result and i != step]
+            name = f"result {rows.index(result) + 1}" if result else "no rows"
+            said = f"EXECUTED  {name}{', as attempt ' + ', '.join(alike) if alike else ''}  \n"
+            assert (said in block) == (result is not None)
+        for identity, rest in re.findall(r"\d\. (pre-\w+) (.*)", shown):
+            assert rest.endswith(", poisoned") == (identity in poisoned)
+            marked.add(identity in poisoned)
+        if turn.entry:
+            assert f"left {turn.entry} ({grades[turn.entry]})" in shown
+            assert ("poisoned: kept as right, but the judge calls it wrong" in shown) != turn.final_correct
+        assert "\n  + " not in shown  # draws are no changes of each other
+    assert any(turn.episode.chosen not in (0, len(turn.episode.attempts) - 1) for turn in view.turns)
+    assert marked == {True, False}
 
 
 def test_reflections_are_shown(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from making.memories import make_entry
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
+from merit.agent.episode import chosen as chosen_of
 from merit.failure import classify
+from merit.memory import Match, PoolReport, Recall
 from merit.models import Sampling
 from merit.stream import Phase, RunView, Turn, account, read_run, stream_order
 from merit.stream.accounting import check_arithmetic
@@ -16,7 +19,7 @@ from merit.stream.folder import METRICS, TIMINGS, RunFolder
 from merit.stream.manifest import make_manifest
 from merit.stream.setup import stream_text
 from merit.stream.turn import StreamQuestion
-from merit.types import Question, QuestionId, Regime, Status, Verdict
+from merit.types import Polarity, Question, QuestionId, Regime, Status, Verdict
 
 RIGHT = Verdict(Status.CORRECT)
 WRONG = Verdict(Status.DENOTATION_MISMATCH)
@@ -34,8 +37,11 @@ class Tried:
     verdict: Verdict
     prompt: int = 100
     output: int = 10
+    repeat: bool = False
+    shown: Sequence["Shown"] | None = None  # what was recalled for it; None where the log has no line
 
 
+Shown = tuple[str, float | None, float]  # an entry's id, its dense similarity and its score
 Course = Sequence[Tried]  # what became of a question, first answer first
 TIMES = {
     "format": 1,
@@ -75,7 +81,8 @@ def write_run(
     with closing(RunFolder(path, manifest, stream)) as folder:
         for phase in (Phase.ANSWER,) if chosen.online else (Phase.GATHER, Phase.ANSWER):
             for position, one in enumerate(order):
-                folder.append(_turn(phase, one, position, courses[one.question.id], chosen, right))
+                regime = Regime(manifest["identity"]["regime"])
+                folder.append(_turn(phase, one, position, courses[one.question.id], chosen, right, regime))
         if finished:
             found = account(folder.turns, chosen)
             check_arithmetic(found, chosen, Regime(manifest["identity"]["regime"]), manifest["identity"]["budget"])
@@ -92,25 +99,41 @@ def _turn(
     course: Course,
     method: Method,
     right: Callable[[QuestionId, Attempt], bool] | None,
+    regime: Regime,
 ) -> Turn:
     tried = course if method.repairs else course[:1]
     attempts = tuple(
         Attempt(
             t.sql, t.sql, t.prompt, t.output, t.verdict, None if t.verdict.satisfied else classify(t.verdict),
-            "0" * 64 if step else None,
+            "0" * 64 if step else None, None if t.shown is None else _recall(t.shown, method), t.repeat,
         )
         for step, t in enumerate(tried)
     )  # fmt: skip
     told = right or (lambda _, attempt: attempt.verdict.correct)
-    known = (told(one.question.id, attempts[0]), told(one.question.id, attempts[-1]))
+    task = Task(one.question, one.schema, position, one.draft, position)
+    episode = Episode(task, attempts, (), chosen_of(method, regime, attempts))
+    known = (told(one.question.id, attempts[0]), told(one.question.id, episode.final))
     unsuccessful = sum(not attempt.verdict.satisfied for attempt in attempts) if method.reflects else 0
     reflections = tuple(Reflection("why", "why", 50, 5, "0" * 64) for _ in range(unsuccessful))
     entry = None
-    if len(attempts) > 1 and method.writes and phase is (Phase.ANSWER if method.online else Phase.GATHER):
-        entry = f"{'pos' if known[1] else 'neg'}-{position}"
+    ran = episode.final.verdict.satisfied
+    if Polarity.PRECEDENT in method.writes:
+        entry = f"pre-{position}" if ran else None
+    elif len(attempts) > 1 and method.writes and phase is (Phase.ANSWER if method.online else Phase.GATHER):
+        entry = f"{'pos' if ran else 'neg'}-{position}"
     recalling = method.recall is not None and (method.online or phase is Phase.ANSWER)
-    task = Task(one.question, one.schema, position, one.draft, position)
-    return Turn(phase, Episode(task, attempts, reflections), entry, *known, len(attempts) - 1 if recalling else 0)
+    recalls = len(attempts) - 1 if recalling else 0
+    return Turn(phase, replace(episode, reflections=reflections), entry, *known, recalls)
+
+
+def _recall(shown: Sequence[Shown], method: Method) -> Recall:
+    """A recall that showed these entries; what else a log says of it is made up."""
+    assert method.recall is not None
+    matches = tuple(
+        Match(replace(make_entry(), id=identity), rank, score, dense, 1.0, None, None, 0.0)
+        for rank, (identity, dense, score) in enumerate(shown, 1)
+    )
+    return Recall(method.recall, (PoolReport(None, 9, 9, 0, False, False, 9, None, None, matches),))
 
 
 def _identity(method: Method, seed: int, stream: dict[QuestionId, StreamQuestion]) -> dict[str, Any]:

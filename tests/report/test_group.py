@@ -90,7 +90,7 @@ def test_datasets_stand_beside_each_other(tmp_path: Path) -> None:
     assert [group.label for group in report.groups] == ["Spider", "BIRD"]
     assert not any("not compared" in note for note in report.notes)
     assert [figure.id for figure in report.figures] == [
-        "accuracy", "learning-spider", "learning-bird", "steps-spider", "steps-bird",
+        "accuracy", "frontier-spider", "frontier-bird", "learning-spider", "learning-bird", "steps-spider", "steps-bird",
     ]  # fmt: skip
 
 

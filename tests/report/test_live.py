@@ -75,7 +75,12 @@ def cut(run: RunView, turns: int, torn: bytes = b"") -> bytes:
     return b"".join(lines[turns:])
 
 
-def test_a_live_page_knows_what_a_page_of_the_finished_run_knows(run: RunView, tmp_path: Path) -> None:
+@pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
+@pytest.mark.parametrize("method", ["merit", "precedent"])
+def test_a_live_page_knows_what_a_page_of_the_finished_run_knows(
+    bench: Bench, tmp_path: Path, method: str, regime: str
+) -> None:
+    run = bench.run(tmp_path / "runs" / "run", method, regime=regime)
     live = live_over(tmp_path / "runs")
     live.look()
     live.tabulate()

@@ -14,6 +14,7 @@ from making.benchmark import FickleModel, write_initial
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import Bench, make_bench
 from merit.errors import InputError
+from merit.memory import curate
 from merit.report import build
 from merit.report.page import write_page
 from merit.report.page.pack import FINAL, INITIAL, OSCILLATES, RECALLED, pack
@@ -79,6 +80,31 @@ def test_the_index_agrees_with_the_accounting(runs: list[RunView]) -> None:
         assert sum(one & (INITIAL | FINAL) == FINAL for one in flags) == counted["repaired"]
         assert sum(one & OSCILLATES > 0 for one in flags) == counted["oscillating"]
         assert any(one & RECALLED for one in flags) == (view.method.name == "merit")
+
+
+def test_what_was_set_aside_and_what_stands_is_in_it(bench: Bench, tmp_path: Path) -> None:
+    view = bench.run(tmp_path / "drawn", "precedent")
+    repeats = 0
+    for line, turn in zip(pack(view).turns, view.turns, strict=True):
+        packed, attempts = json.loads(line), turn.episode.attempts
+        assert "chosen" not in packed  # nobody votes where an oracle speaks
+        assert [("repeat" in one) for one in packed["attempts"]] == [one.repeat for one in attempts]
+        for one in (one for one in packed["attempts"] if "repeat" in one):
+            said = attempts[one["repeat"]].sql.lower().rstrip(";").split()
+            assert one["sql"].lower().rstrip(";").split() == said
+            repeats += 1
+    assert repeats == sum(pack(view).index["repeats"]) > 0
+    view = bench.run(tmp_path / "voted", "precedent", regime="dbms_only")
+    kept = {one.entry.id: one.entry.grade for one in curate.kept(view.path / "memory")}
+    for line, turn in zip(pack(view).turns, view.turns, strict=True):
+        packed = json.loads(line)
+        assert packed["chosen"] == turn.episode.chosen >= 0
+        assert (packed.get("entry"), packed.get("grade")) == (turn.entry, kept.get(turn.entry or ""))
+        found = [one.get("result") for one in packed["attempts"]]
+        whole = [one.verdict.result for one in turn.episode.attempts]
+        assert [found.index(one) for one in found] == [whole.index(one) for one in whole]  # the same are the same
+    assert pack(view).index["chosen"] == [turn.episode.chosen for turn in view.turns]
+    assert set(kept.values()) == {"agreed", "executed"}
 
 
 def test_the_same_runs_give_the_same_bytes_in_any_order(runs: list[RunView], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -16,15 +17,24 @@ from making.browser import browser, find_browser
 from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import make_bench
+from merit.memory import curate
 from merit.report import build
 from merit.report.page import write_page
-from merit.stream import RunView, account
+from merit.stream import RunView, Turn, account
 from merit.types import Question
 
 pytestmark = pytest.mark.skipif(
     find_browser() is None, reason="no browser: install chromium and chromium-driver, or set MERIT_BROWSER"
 )
 METHODS = ("zero_shot", "iterative", "vanilla", "reflexion", "dynamic_rag", "merit", "transductive_batch")
+OURS = (
+    "resample",
+    "precedent",
+    "precedent:history=true,precedents=2,greedy_first=true",
+    "merit:temperature=0.8,draws=2",
+    "reflexion:temperature=0.8,draws=2",
+)
+VOTING = ("resample", "precedent", "precedent:history=true", "merit")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +47,10 @@ def driver() -> Iterator[Any]:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunView]:
     folder = tmp_path_factory.mktemp("runs")
     spider, bird = make_bench(folder / "spider"), make_bench(folder / "bird", layout="bird")
-    found = [spider.run(folder / name, name) for name in METHODS]
-    return [*found, spider.run(folder / "merit-1", "merit", seed=1), bird.run(folder / "merit-bird", "merit")]
+    found = [spider.run(folder / name, name) for name in (*METHODS, *OURS)]
+    found += [spider.run(folder / f"votes-{name}", name, regime="dbms_only") for name in VOTING]
+    found += [bird.run(folder / f"{name}-bird", name) for name in ("merit", "precedent")]
+    return [*found, spider.run(folder / "merit-1", "merit", seed=1)]
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +86,9 @@ def press(driver: Any, *keys: str) -> None:
 
 def proofs(driver: Any) -> list[str]:
     """Open every prompt of an episode; says for each whether it has the recorded hash."""
+    driver.execute_script("document.querySelectorAll('.aside > details').forEach((one) => (one.open = true))")
+    script = "return [...document.querySelectorAll('.aside > details > .body')].every((one) => one.childElementCount)"
+    until(driver, lambda: driver.execute_script(script))
     prompts = driver.execute_script(
         "const found = [...document.querySelectorAll('details.prompt')];"
         "found.forEach((one) => (one.open = true)); return found.length"
@@ -99,8 +114,8 @@ def test_a_table_sorts_both_ways_and_says_so(driver: Any, page: str) -> None:
 
 
 def test_a_plot_tells_values_by_pointer_and_keyboard_and_series_go_and_come(driver: Any, page: str) -> None:
-    go(driver, page, "#/figure/steps-spider")
-    figure = driver.find_element(By.ID, "figure/steps-spider")
+    go(driver, page, "#/figure/steps-spider-1")
+    figure = driver.find_element(By.ID, "figure/steps-spider-1")
     until(driver, lambda: figure.find_elements(By.CSS_SELECTOR, "path.line"))
     lines = len(figure.find_elements(By.CSS_SELECTOR, "path.line"))
     plot = figure.find_element(By.CSS_SELECTOR, ".plot svg")
@@ -117,7 +132,7 @@ def test_a_plot_tells_values_by_pointer_and_keyboard_and_series_go_and_come(driv
     )
     assert tip.is_displayed()
     button = figure.find_element(By.CSS_SELECTOR, ".legend button")
-    assert button.text in driver.execute_script("return document.getElementById('figure/steps-spider').textContent")
+    assert button.text in driver.execute_script("return document.getElementById('figure/steps-spider-1').textContent")
     driver.execute_script("arguments[0].click()", button)
     assert button.get_attribute("aria-pressed") == "false"
     assert len(figure.find_elements(By.CSS_SELECTOR, "path.line")) == lines - 1
@@ -156,17 +171,96 @@ def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, p
     until(driver, lambda: all_of(driver, "a.row"))
 
 
-@pytest.mark.parametrize("method", [*METHODS[1:], "merit-bird"])
+def address_of(view: RunView, turn: Turn) -> str:
+    name = f"{view.identity['dataset']['name']}-{view.method.name}-{view.identity['seed']}-{view.manifest['run'][:6]}"
+    return f"#/episode/{quote(name, safe='')}/{turn.episode.task.question.id}"
+
+
+def named(runs: list[RunView], name: str) -> RunView:
+    return next(view for view in runs if view.path.name == name)
+
+
+@pytest.mark.parametrize(
+    "method", [*METHODS[1:], *OURS, *(f"votes-{name}" for name in VOTING), "merit-bird", "precedent-bird"]
+)
 def test_every_prompt_is_exactly_the_one_that_was_asked(
     driver: Any, page: str, runs: list[RunView], method: str
 ) -> None:
-    view = next(view for view in runs if view.path.name == method)
+    view = named(runs, method)
     longest = max(view.turns[::-1], key=lambda turn: (turn.recalls, len(turn.episode.attempts)))
     asked = len(longest.episode.attempts) - 1 + len(longest.episode.reflections)
-    name = f"{view.identity['dataset']['name']}-{view.method.name}-0-{view.manifest['run'][:6]}"
-    go(driver, page, f"#/episode/{name}/{longest.episode.task.question.id}")
-    assert asked > 3
+    go(driver, page, address_of(view, longest))
+    assert asked > (1 if method == "votes-merit" else 3)  # it ends with the first candidate that runs
     assert proofs(driver) == ["true"] * asked
+
+
+def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
+    driver: Any, page: str, runs: list[RunView]
+) -> None:
+    view = named(runs, "precedent")
+    turns = {turn.entry: turn for turn in view.turns if turn.entry}
+    turn = next(
+        turn for turn in view.turns[::-1] if turn.recalls > 3 and any(one.repeat for one in turn.episode.attempts)
+    )
+    attempts = turn.episode.attempts
+    go(driver, page, address_of(view, turn))
+    aside = [i for i, one in enumerate(attempts) if one.repeat]
+    beginnings = [i for i in aside if i - 1 not in aside]
+    assert len(all_of(driver, "section.aside")) == len(beginnings)
+    assert len(all_of(driver, "section.attempt:not(.aside)")) == len(attempts) - len(aside)
+    assert f"{len(aside)} more set aside" in texts(driver, ".ended")[0]
+    said = texts(driver, ".aside summary")[0]
+    assert said.startswith(f"Attempt {aside[0]} " if aside[0] + 1 not in aside else f"Attempts {aside[0]} to ")
+    assert "not judged again" in said
+    driver.execute_script("document.querySelectorAll('.recall').forEach((one) => (one.open = true))")
+    until(driver, lambda: all_of(driver, ".recall .pool"))
+    record = next(
+        one
+        for one in map(json.loads, (view.path / "retrievals.jsonl").read_text().splitlines())
+        if one["question_id"] == turn.episode.task.question.id
+    )
+    (pool,) = record["pools"]
+    sizes = texts(driver, ".recall .sizes")[0]
+    assert sizes.startswith(f"{pool['stored']} stored{pool['legal']} legal{pool['size']} pool")
+    assert "a bonus of 1 for the same database" in sizes
+    sources = [turns[match["entry"]] for match in pool["matches"]]
+    asked = texts(driver, ".recall .asked")[: len(sources)]
+    assert asked == [source.episode.task.question.text for source in sources]  # the nearest first
+    shown = texts(driver, ".recall .entry .sql")[: len(sources)]
+    assert ["".join(one.split()) for one in shown] == ["".join(one.episode.final.sql.split()) for one in sources]
+    go(driver, page, address_of(view, sources[0]))
+    assert "A precedent, confirmed (" in texts(driver, ".left")[0]
+    assert turn.episode.task.question.text in texts(driver, ".users a")
+
+
+def test_a_vote_shows_who_agrees_what_stands_and_what_is_poisoned(driver: Any, page: str, runs: list[RunView]) -> None:
+    view = named(runs, "votes-precedent")
+    voted = [turn for turn in view.turns if turn.entry and len(turn.episode.attempts) > 3]
+    turn = next(turn for turn in voted if not turn.final_correct)
+    attempts = turn.episode.attempts
+    go(driver, page, address_of(view, turn))
+    assert texts(driver, "h2 .stands") == ["stands"]
+    heading = driver.execute_script("return document.querySelector('h2 .stands').closest('h2').id")
+    assert heading == f"attempt-{turn.episode.chosen}"
+    result = attempts[turn.episode.chosen].verdict.result
+    alike = [i for i, one in enumerate(attempts) if one.verdict.result == result]
+    (stood,) = texts(driver, ".votes li.stands")
+    assert f"{len(alike)} vote" in stood
+    assert f": attempt {', '.join(map(str, alike))} · stands" in stood
+    results = [one.verdict.result for one in attempts if one.verdict.satisfied]
+    failed = len(attempts) - len(results)
+    assert len(texts(driver, ".votes li")) == len(set(results)) + bool(failed)
+    assert "Poisoned: kept as right, but the judge calls it wrong" in texts(driver, ".left")[0]
+    quarantined = next((one for one in voted if one.entry and grade_in_files(view, one) == "executed"), None)
+    assert quarantined is not None
+    go(driver, page, address_of(view, quarantined))
+    assert "In quarantine: only what is agreed or surer is recalled." in texts(driver, ".left")[0]
+    assert "Never recalled" in texts(driver, ".left")[0]
+
+
+def grade_in_files(view: RunView, turn: Turn) -> str:
+    """The grade in the memory's own files."""
+    return next(one.entry.grade for one in curate.kept(view.path / "memory") if one.entry.id == turn.entry)
 
 
 def test_filters_count_what_the_accounting_counts(driver: Any, page: str, runs: list[RunView]) -> None:

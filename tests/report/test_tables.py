@@ -62,9 +62,11 @@ def test_every_table_and_figure_is_there(made: tuple[Letters, Report]) -> None:
     _, report = made
     assert [one.id for one in report.tables] == [
         "main", "paired", "mcnemar", "repair", "cost", "ablation", "failures", "by_database", "by_failure",
-        "by_difficulty", "learning", "steps",
+        "by_difficulty", "learning", "steps", "memory",
     ]  # fmt: skip
-    assert [one.id for one in report.figures] == ["accuracy", "paired", "learning-spider", "steps-spider"]
+    assert [one.id for one in report.figures] == [
+        "accuracy", "paired", "frontier-spider", "learning-spider", "steps-spider",
+    ]  # fmt: skip
     assert (report.notes, report.refused) == ((), ())
     for one in report.tables:
         for said in ("n = 36", "model qwen (r1)", "encoder wordllama (e1)", "protocol suite", "seeds 0, 1, 2"):

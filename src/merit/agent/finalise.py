@@ -35,7 +35,7 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
         after=after.sql,
         outcome=after.verdict.status,
         outcome_error=after.verdict.error,
-        grade=_grade(episode, method, regime),
+        grade=grade_of(episode, method, regime),
         provenance=Provenance(
             run=run,
             question_id=task.question.id,
@@ -48,7 +48,8 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
     return with_id(entry)
 
 
-def _grade(episode: Episode, method: Method, regime: Regime) -> Grade:
+def grade_of(episode: Episode, method: Method, regime: Regime) -> Grade:
+    """How sure what the episode came to is."""
     if regime is Regime.DENOTATION_CONFIRMED:
         return Grade.CONFIRMED
     agreed = votes(method, regime) and is_agreed([attempt.verdict for attempt in episode.attempts])

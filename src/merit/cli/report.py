@@ -56,8 +56,8 @@ def report(
         sys.exit(1)
     files = write_report(made, out)
     page = out / "report.html"
-    write_page(made, found, page)
     reported = {run.view.path for group in made.groups for run in group.every()}
+    write_page(made, [view for view in found if view.path in reported], page)
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
     click.echo(f"{counted}: {files[0]}, and with every episode {page}")
 

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,15 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
+from merit.agent import Attempt
 from merit.errors import InputError
-from merit.memory import curate
+from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
+from merit.report.recalled import kept_by, repeated_step
 from merit.stream import RunView, Turn, read_run
 from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
 from merit.stream.turn import Phase
+from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
 
@@ -35,28 +39,57 @@ def show(run: Path, question: str, with_schema: bool) -> None:
     console.print(f"  [dim]database[/]  {escape(task.question.db_id)}, position {task.position} of the stream")
     if with_schema:
         console.print(escape(task.schema))
-    recalls = _recalls(view, turn)
+    recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in curate.kept(view.path / MEMORY)}
+    seen = None
     for step, attempt in enumerate(turn.episode.attempts):
-        if step:
-            try:
-                _show_recall(view, recalls.get(step), console)
-            except (KeyError, TypeError, ValueError):
-                raise InputError(
-                    f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where"
-                ) from None
-        about = "  the shared first answer" if step == 0 else "  set aside: said before" if attempt.repeat else ""
-        console.print(f"\n[bold]attempt {step}[/]{about}")
-        _show_sql(turn.episode.attempts[step - 1].sql if step else None, attempt.sql, console)
-        verdict = attempt.verdict
-        colour = "green" if verdict.satisfied else "yellow"
-        kind = f"  {attempt.failure.type} / {attempt.failure.subtype}" if attempt.failure else ""
-        console.print(f"  [{colour}]{verdict.status}[/]{kind}  {escape(verdict.error or '')}")
-        if attempt.prompt_sha256:
-            tokens = f"{attempt.prompt_tokens} + {attempt.output_tokens} tokens"
-            console.print(f"  [dim]prompt {attempt.prompt_sha256[:12]}, {tokens}[/]")
+        try:
+            found = _shown_by(recalls.get(step))
+            if not found or found != seen:
+                _show_recall(view, recalls.get(step), entries, console)
+            elif not attempt.repeat:
+                console.print("\n  [bold]recalled[/] the same entries again")
+            seen = found
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where") from None
+        _show_attempt(view, turn, step, console)
         if step < len(turn.episode.reflections):
             console.print(f"  [italic]reflection: {escape(turn.episode.reflections[step].text)}[/]")
     _show_end(view, turn, console)
+
+
+def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> None:
+    attempts = turn.episode.attempts
+    attempt, verdict = attempts[step], attempts[step].verdict
+    asked = f"  [dim]prompt {(attempt.prompt_sha256 or '')[:12]}, {_tokens(attempt)}[/]"
+    if attempt.repeat:
+        again = f"set aside: says attempt {repeated_step(attempts, step)} again"
+        console.print(f"\n[bold]attempt {step}[/]  {again}{asked}")
+        return
+    stands = "  [bold]stands[/]" if step == turn.episode.chosen else ""
+    console.print(f"\n[bold]attempt {step}[/]{'' if step else '  the shared first answer'}{stands}")
+    earlier = [one.sql for one in attempts[:step] if not one.repeat and view.method.history]  # or it changes nothing
+    _show_sql(earlier[-1] if earlier else None, attempt.sql, console)
+    colour = "green" if verdict.satisfied else "yellow"
+    kind = f"  {attempt.failure.type} / {attempt.failure.subtype}" if attempt.failure else ""
+    console.print(f"  [{colour}]{verdict.status}[/]{kind}{_agreement(turn, step)}  {escape(verdict.error or '')}")
+    if attempt.prompt_sha256:
+        console.print(asked)
+
+
+def _tokens(attempt: Attempt) -> str:
+    return f"{attempt.prompt_tokens} + {attempt.output_tokens} tokens"
+
+
+def _agreement(turn: Turn, step: int) -> str:
+    """Which of the different results an attempt gave, and who else gave it, where candidates vote."""
+    attempts = turn.episode.attempts
+    result = attempts[step].verdict.result
+    if turn.episode.chosen < 0 or result is None:
+        return ""
+    numbered = list(dict.fromkeys(one.verdict.result for one in attempts if one.verdict.result))
+    others = [str(i) for i, one in enumerate(attempts) if one.verdict.result == result and i != step]
+    name = f"result {numbered.index(result) + 1}" if result else "no rows"
+    return f"  {name}{', as attempt ' + ', '.join(others) if others else ''}"
 
 
 def _find(view: RunView, wanted: str) -> Turn:
@@ -101,17 +134,20 @@ def _clauses(sql: str) -> list[str]:
     return lines
 
 
-def _show_recall(view: RunView, record: Any, console: Console) -> None:
+def _shown_by(record: Any) -> list[str] | None:
+    return None if record is None else [match["entry"] for pool in record["pools"] for match in pool["matches"]]
+
+
+def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], console: Console) -> None:
     if record is None:
         return
+    kept = kept_by(view)
     for pool in record["pools"]:
         name = pool["polarity"] or "all"
-        narrowed = (
-            "same failure type" if pool["typed"] else "fallback to all types" if pool["fallback"] else "all types"
-        )
-        console.print(f"\n  [bold]recalled[/] {name}: {pool['legal']} legal, pool of {pool['size']} ({narrowed})")
+        sizes = f"{pool['legal']} legal of {pool['stored']}, pool of {pool['size']}"
+        console.print(f"\n  [bold]recalled[/] {name}: {sizes} ({_narrowed(view, pool)})")
         for match in pool["matches"]:
-            entry = curate.find(view.path / MEMORY, match["entry"]).entry
+            entry = entries[match["entry"]]
             parts = [
                 f"{channel} {match[channel]:.3f}" for channel in ("dense", "lexical") if match[channel] is not None
             ]
@@ -119,14 +155,28 @@ def _show_recall(view: RunView, record: Any, console: Console) -> None:
             source = entry.provenance
             console.print(
                 f"    {match['rank']}. [magenta]{entry.id}[/] score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
-                f"from question {escape(str(source.question_id))} at position {source.position}"
+                f"{entry.grade}, from question {escape(str(source.question_id))} at position {source.position}, "
+                f"{escape(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
             )
+            if entry.polarity is Polarity.PRECEDENT:
+                console.print(f"       [dim]{escape(entry.question)}[/]")
             console.print(f"       [dim]{escape(entry.delta)}[/]")
+
+
+def _narrowed(view: RunView, pool: Any) -> str:
+    policy = view.method.recall
+    if pool["polarity"] == Polarity.PRECEDENT and policy is not None:
+        return f"a bonus of {policy.database_bonus:g} for the same database; {policy.least_grade} or surer"
+    return "same failure type" if pool["typed"] else "fallback to all types" if pool["fallback"] else "all types"
 
 
 def _show_end(view: RunView, turn: Turn, console: Console) -> None:
     ended = "right" if turn.final_correct else "wrong"
     left = f"left {turn.entry}" if turn.entry else "left no entry"
+    if turn.entry:
+        kept = kept_by(view)[turn.entry]
+        left += f" ({kept.grade})"
+        left += ", poisoned: kept as right, but the judge calls it wrong" if kept.poisoned else ""
     users = _used_by(view, turn.entry) if turn.entry else []
     used = f", recalled later by questions {', '.join(users)}" if users else ""
     console.print(f"\n[bold]{ended}[/], {left}{used}")

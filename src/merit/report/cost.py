@@ -8,9 +8,10 @@ from merit.errors import MeritError
 from merit.reading import parse_json, read_text
 from merit.report.accuracy import DATASET, abouts
 from merit.report.cells import Row, lead, number, words
-from merit.report.group import Group, Scored
+from merit.report.figure import Figure, Series, Shape
+from merit.report.group import Group, Scored, file_suffix
 from merit.report.names import ABLATIONS, method_label
-from merit.report.statistics import mean
+from merit.report.statistics import deviation, mean
 from merit.report.table import Column, Table
 from merit.stream.folder import TIMINGS
 
@@ -95,6 +96,27 @@ def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
         f"{money}{_LEADERS} {abouts(groups)}"
     )
     return Table("cost", "Cost beyond the paper's accounting", note, _cost_columns(prices), tuple(rows))
+
+
+def frontier_figures(groups: Sequence[Group]) -> list[Figure]:
+    """Accuracy against the tokens a question takes, one figure a group."""
+    figures = []
+    for group in groups:
+        series = []
+        for method in group.methods:
+            runs = group.of(method.name)
+            tokens = mean([run.counts["tokens"]["total"] / len(run.answers) for run in runs])
+            found = [run.accuracy for run in runs]
+            middle, around = mean(found), deviation(found) or 0.0
+            series.append(Series(method_label(method), (tokens,), (middle,), (middle - around,), (middle + around,)))
+        note = (
+            "Means over seeds; bars are one sample standard deviation (n-1). Tokens are prompt and output tokens of "
+            f"all calls, first answers included. {group.about}"
+        )
+        identity, title = f"frontier{file_suffix(groups, group)}", f"Accuracy against cost, {group.label}"
+        x, y = "Tokens per question", "Exec. accuracy (%)"
+        figures.append(Figure(identity, title, note, x, y, Shape.POINTS, tuple(series)))
+    return figures
 
 
 def _cost_columns(prices: Prices | None) -> tuple[Column, ...]:

@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
 
+from merit.agent import Method
+from merit.agent.episode import votes
 from merit.report.accuracy import DATASET, abouts
 from merit.report.breakdown import all_methods, part_columns, share_rows
 from merit.report.cells import Row, number, words
 from merit.report.figure import Figure, Series, Shape
-from merit.report.group import Group, Scored
-from merit.report.names import file_name, method_label
+from merit.report.group import Group, Scored, file_suffix
+from merit.report.names import method_label
 from merit.report.statistics import deviation, mean
 from merit.report.table import Column, Table
 from merit.stream import Turn
+from merit.types import Regime
 
 _PARTS = 10
 _POINTS = 60
@@ -42,45 +45,54 @@ def learning_table(groups: Sequence[Group]) -> Table:
 
 
 def steps_table(groups: Sequence[Group]) -> Table:
-    """How many questions were repaired at each step."""
+    """How many questions were repaired at each step: one by one up to the budget, then as many draws together."""
     budget = max((group.shared["budget"] for group in groups), default=0)
+    longest = max((_longest(group, method) for group in groups for method in group.methods), default=0)
+    spans = [(step, step) for step in range(1, budget + 1)]
+    spans += [(start, start + budget - 1) for start in range(budget + 1, longest + 1, max(1, budget))]
     rows: list[Row] = []
     for group in groups:
         for method in group.methods:
+            runs = group.of(method.name)
             row = {"dataset": words(group.label), "method": words(method_label(method))}
-            for step in range(1, budget + 1):
-                counts = [_repaired_at(run)[step] for run in group.of(method.name)]
-                row[f"step_{step}"] = number(mean(counts) if step <= group.shared["budget"] else None, 1)
-            row["all"] = number(mean([run.counts["repaired"] for run in group.of(method.name)]), 1)
+            for first, last in spans:
+                counts = [sum(_repaired_at(run)[step] for step in range(first, last + 1)) for run in runs]
+                row[f"step_{first}"] = number(mean(counts) if first <= _longest(group, method) else None, 1)
+            row["all"] = number(mean([run.counts["repaired"] for run in runs]), 1)
+            row["repeats"] = number(mean([_repeats(run) for run in runs]), 1)
             rows.append(row)
     columns = (
         DATASET,
         Column("method", "Method", numeric=False),
-        *(Column(f"step_{step}", str(step)) for step in range(1, budget + 1)),
+        *(Column(f"step_{first}", str(first) if first == last else f"{first}-{last}") for first, last in spans),
         Column("all", "All", note="repaired at any step"),
+        Column("repeats", "Set aside", note="draws that said an earlier candidate again, and were not judged"),
     )
-    note = f"Questions that came right at each repair step, means over seeds. {abouts(groups)}"
+    note = (
+        "Questions that came right at each repair step, means over seeds; every draw is a step, also one that was set "
+        f"aside, and where candidates vote, the step is the last one. {abouts(groups)}"
+    )
     return Table("steps", "Repairs by step", note, columns, tuple(rows))
 
 
 def learning_figures(groups: Sequence[Group]) -> list[Figure]:
     """What a method gained over the first answers up to each position, one figure a group."""
-    return [_learning_figure(group, _file(groups, group)) for group in groups]
+    return [_learning_figure(group, file_suffix(groups, group)) for group in groups]
 
 
 def steps_figures(groups: Sequence[Group]) -> list[Figure]:
     """What was repaired up to each step, one figure a group."""
     figures = []
     for group in groups:
-        steps = range(group.shared["budget"] + 1)
         series = []
         for method in group.methods:
             if method.repairs:
+                steps = range(_longest(group, method) + 1)
                 counts = [list(accumulate(_repaired_at(run)[step] for step in steps)) for run in group.of(method.name)]
                 y = tuple(mean([one[step] for one in counts]) for step in steps)
                 series.append(Series(method_label(method), tuple(map(float, steps)), y))
         note = f"Questions repaired up to a step, means over seeds. {group.about}"
-        identity, title = f"steps{_file(groups, group)}", f"Repairs by step, {group.label}"
+        identity, title = f"steps{file_suffix(groups, group)}", f"Repairs by step, {group.label}"
         figures.append(Figure(identity, title, note, "Repair step", "Repaired questions", Shape.LINE, tuple(series)))
     return figures
 
@@ -111,12 +123,14 @@ def _gains(run: Scored, points: Sequence[int]) -> list[float]:
     return [100.0 * gained[min(point, len(gained)) - 1] / point for point in points]
 
 
+def _longest(group: Group, method: Method) -> int:
+    """How many steps an episode may take: nothing is set aside where candidates vote."""
+    return int(group.shared["budget"]) * (1 if votes(method, Regime(group.shared["regime"])) else method.draws)
+
+
+def _repeats(run: Scored) -> int:
+    return sum(attempt.repeat for turn in run.answers for attempt in turn.episode.attempts)
+
+
 def _repaired_at(run: Scored) -> Counter[int]:
     return Counter({int(step): times for step, times in run.counts["repaired_at_step"].items()})
-
-
-def _file(groups: Sequence[Group], group: Group) -> str:
-    """What tells a group's files from another's."""
-    name = str(group.shared["dataset"]["name"])
-    same = [one for one in groups if one.shared["dataset"]["name"] == name]
-    return f"-{file_name(name)}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")

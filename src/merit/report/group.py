@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from merit.agent import Method
-from merit.report.names import dataset_label, method_place
+from merit.errors import MeritError
+from merit.report.names import dataset_label, file_name, method_place
+from merit.report.recalled import kept_by, looks_of
 from merit.stream import RunView, Turn, account
 from merit.stream.manifest import difference
 from merit.stream.turn import Phase
@@ -37,6 +39,8 @@ class Scored:
         answers = (turn for turn in view.turns if turn.phase is Phase.ANSWER)
         self.answers: list[Turn] = sorted(answers, key=lambda turn: turn.episode.task.position)
         self.counts: dict[str, Any] = account(view.turns, view.method)
+        self.kept = kept_by(view)
+        self.looks = looks_of(view) if view.method.recall is not None else {}  # None where the log is not whole
 
     @property
     def accuracy(self) -> float:
@@ -115,7 +119,11 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
     said: dict[str, None] = {}
     runs = []
     for view in views:
-        run = Scored(view)
+        try:
+            run = Scored(view)
+        except MeritError as error:
+            said[f"{view.path}: left out, {error}"] = None
+            continue
         if run.answers:
             runs.append(run)
         else:
@@ -136,6 +144,13 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
     groups.sort(key=lambda one: (_place(_dataset(one)), -sum(map(len, one.runs.values()))))  # the fullest first
     _label(groups)
     return groups, list(_apart(groups)), list(said)
+
+
+def file_suffix(groups: Sequence[Group], group: Group) -> str:
+    """What tells a group's files from another's."""
+    name = _dataset(group)
+    same = [one for one in groups if _dataset(one) == name]
+    return f"-{file_name(name)}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:
@@ -176,8 +191,8 @@ def _dataset(group: Group) -> str:
 
 
 def _method(run: Scored) -> dict[str, Any]:
-    """What makes two runs runs of one method: all of it, but for the seed of random recall."""
-    record = dict(run.view.identity["method"])
+    """What makes two runs runs of one method: all of it, but for the seeds of its draws and of random recall."""
+    record = {name: value for name, value in run.view.identity["method"].items() if name != "seed"}
     if record["recall"] is not None:
         record["recall"] = {**record["recall"], "random_seed": record["recall"]["random_seed"] is not None}
     return {"method": record, "demonstrations": run.view.identity["demonstrations"]}

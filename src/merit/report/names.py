@@ -20,6 +20,8 @@ _METHODS = {
     "random_same_type": "Random same type",
     "cross_database_only": "Cross-database only",
     "transductive_batch": "Transductive batch",
+    "resample": "Resample",
+    "precedent": "Precedent",
 }
 ABLATIONS = ("positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only")
 FAILURES = {
@@ -36,13 +38,17 @@ _ORDER = {name: place for place, name in enumerate(METHODS)}
 
 
 def method_label(method: Method) -> str:
-    """A method's name in a table; one that is no online method says so, always."""
-    return _METHODS.get(method.name, method.name) + ("" if method.online else " (not online)")
+    """A method's name in a table; a variant says what it changes, and one that is no online method says so, always."""
+    base, colon, changes = method.name.partition(":")
+    label = method.name
+    if base in _METHODS:
+        label = _METHODS[base] + (f" ({changes.replace(',', ', ')})" if colon else "")
+    return label + ("" if method.online else " (not online)")
 
 
 def method_place(method: Method) -> tuple[int, str]:
-    """Where a method stands among the others."""
-    return _ORDER.get(method.name, len(_ORDER)), method.name
+    """Where a method stands among the others: a variant after what it is a variant of."""
+    return _ORDER.get(method.name.partition(":")[0], len(_ORDER)), method.name
 
 
 def dataset_label(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from io import BytesIO
 from itertools import cycle
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from merit.report.figure import Figure, Series, Shape
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, which people of any colour vision can tell apart, then again with another line.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LINES = ("-", "--", ":")
+_MARKERS = ("o", "s", "^")
+_WIDEST = 26  # letters of a name on one line
 _SETTINGS: Any = {
     "svg.hashsalt": "merit",  # ids in an SVG come from this and nothing else
     "svg.fonttype": "none",  # text stays text
@@ -51,7 +54,7 @@ def draw(figure: Figure) -> dict[str, bytes]:
 def _lines(axes: "Axes", figure: Figure) -> None:
     styles = cycle((colour, line) for line in _LINES for colour in _COLOURS)
     for series, (colour, line) in zip(figure.series, styles, strict=False):
-        axes.plot(series.x, series.y, color=colour, linestyle=line, label=series.name)
+        axes.plot(series.x, series.y, color=colour, linestyle=line, label=_folded(series.name))
         if series.low is not None and series.high is not None:
             axes.fill_between(_numbers(series), series.low, series.high, color=colour, alpha=0.12, linewidth=0)
 
@@ -61,24 +64,28 @@ def _bars(axes: "Axes", figure: Figure) -> None:
     width = 0.8 / len(figure.series)
     for number, (series, colour) in enumerate(zip(figure.series, cycle(_COLOURS), strict=False)):
         shift = (number - (len(figure.series) - 1) / 2) * width
-        axes.bar([places[x] + shift for x in series.x], series.y, width, color=colour, label=series.name)
+        axes.bar([places[x] + shift for x in series.x], series.y, width, color=colour, label=_folded(series.name))
     _name_places(axes, places)
 
 
 def _points(axes: "Axes", figure: Figure) -> None:
-    places = _places(figure)
+    named = any(isinstance(x, str) for series in figure.series for x in series.x)
+    places = _places(figure) if named else {}
     width = 0.5 / len(figure.series)
-    for number, (series, colour) in enumerate(zip(figure.series, cycle(_COLOURS), strict=False)):
-        at = [places[x] + (number - (len(figure.series) - 1) / 2) * width for x in series.x]
+    styles = cycle((colour, marker) for marker in _MARKERS for colour in _COLOURS)
+    for number, (series, (colour, marker)) in enumerate(zip(figure.series, styles, strict=False)):
+        shift = (number - (len(figure.series) - 1) / 2) * width
+        at = [places[x] + shift for x in series.x] if named else _numbers(series)
         around = None
         if series.low is not None and series.high is not None:
             below = [y - low for y, low in zip(series.y, series.low, strict=True)]
             above = [high - y for y, high in zip(series.y, series.high, strict=True)]
             around = [[max(0.0, one) for one in below], [max(0.0, one) for one in above]]
-        axes.errorbar(at, series.y, yerr=around, fmt="o", capsize=3, color=colour, label=series.name)
+        axes.errorbar(at, series.y, yerr=around, fmt=marker, capsize=3, color=colour, label=_folded(series.name))
     if any(series.low and min(series.low) < 0 for series in figure.series):
         axes.axhline(0, color="black", linewidth=0.8)
-    _name_places(axes, places)
+    if named:
+        _name_places(axes, places)
 
 
 def _places(figure: Figure) -> dict[float | str, int]:
@@ -86,7 +93,14 @@ def _places(figure: Figure) -> dict[float | str, int]:
 
 
 def _name_places(axes: "Axes", places: dict[float | str, int]) -> None:
-    axes.set_xticks(list(places.values()), [str(x) for x in places], rotation=30, ha="right")
+    named = [str(x) for x in places]
+    size = "x-small" if any(len(name) > _WIDEST for name in named) else "medium"
+    axes.set_xticks(list(places.values()), named, rotation=30, ha="right", fontsize=size, rotation_mode="anchor")
+
+
+def _folded(name: str) -> str:
+    """A name over as many lines as it needs, so that it leaves room for the picture."""
+    return fill(name, _WIDEST)
 
 
 def _numbers(series: Series) -> list[float]:

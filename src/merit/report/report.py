@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from merit.report.accuracy import FULL, ablation_table, accuracy_figure, main_table
 from merit.report.breakdown import by_database, by_difficulty, by_failure, failure_table, without_difficulty
-from merit.report.cost import Prices, cost_table, repair_table
+from merit.report.cost import Prices, cost_table, frontier_figures, repair_table
 from merit.report.course import learning_figures, learning_table, steps_figures, steps_table
 from merit.report.figure import Figure
 from merit.report.group import Group, group_runs
 from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpaired
+from merit.report.remembered import memory_table, similarity_table
 from merit.report.table import Table
 from merit.report.validation import Label, class_table, confusion_tables, scores, summary_table
 from merit.stream import RunView
@@ -50,11 +51,19 @@ def build(
         by_difficulty(groups),
         learning_table(groups),
         steps_table(groups),
+        memory_table(groups),
+        similarity_table(groups),
         summary_table(labels),
         class_table(labels),
         *confusion_tables(labels),
     ]
-    figures = [accuracy_figure(groups), paired_figure(paired), *learning_figures(groups), *steps_figures(groups)]
+    figures = [
+        accuracy_figure(groups),
+        paired_figure(paired),
+        *frontier_figures(groups),
+        *learning_figures(groups),
+        *steps_figures(groups),
+    ]
     return Report(
         tables=tuple(table for table in tables if table.rows),
         figures=tuple(figure for figure in figures if any(series.x for series in figure.series)),

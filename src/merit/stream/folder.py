@@ -195,7 +195,7 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     for turn in view.turns:
         needs = {RETRIEVALS: turn.recalls, PREDICTIONS: int(turn.phase is Phase.ANSWER), TRAJECTORIES: 1}
         if turn.entry is not None:
-            needs[memory_file(_polarity(turn.entry))] = 1
+            needs[memory_file(polarity_of(turn.entry))] = 1
         if any(used[name] + count > len(files[name]) for name, count in needs.items()):
             break
         if needs[PREDICTIONS] and files[PREDICTIONS][used[PREDICTIONS]] != prediction_line(turn).encode() + b"\n":
@@ -212,7 +212,8 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     return whole
 
 
-def _polarity(entry: str) -> Polarity:
+def polarity_of(entry: str) -> Polarity:
+    """What an entry is, by its id."""
     found = (polarity for polarity in Polarity if entry.startswith(f"{polarity[:3]}-"))
     return next(found, Polarity.NEGATIVE)  # a name that is none is found out with its line
 

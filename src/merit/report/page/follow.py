@@ -14,6 +14,7 @@ from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
 from merit.stream.manifest import MANIFEST, method_of, read_manifest
 from merit.stream.setup import read_stream
 from merit.stream.turn import read_turn
+from merit.types import Regime
 
 DEEPEST = 3  # folders between the one that is shown and a run
 
@@ -77,8 +78,7 @@ class Followed:
             if len(self.waiting) < turn.recalls:  # they are written before their turn, so they are there
                 self.waiting.extend(self.recalls.records())
             mine = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
-            place = mine[-1][0] if mine else "missing"
-            self.packed.add(turn, [one for _, one in mine], f"{self.recalls.path}, line {place}")
+            self.packed.add(turn, [(f"{self.recalls.path}, line {place}", one) for place, one in mine])
         return len(self.packed.turns) > before
 
     def record(self, identity: str) -> dict[str, Any]:
@@ -91,7 +91,8 @@ def follow(path: Path) -> Followed:
     manifest = read_manifest(path)
     questions = read_stream(parse_json(read_text(path / STREAM), path / STREAM), str(path / STREAM))
     method = method_of(manifest["identity"], str(path / MANIFEST))
-    return Followed(path, manifest, method, Packed(questions), Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
+    packed = Packed(questions, method, Regime(manifest["identity"]["regime"]))
+    return Followed(path, manifest, method, packed, Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
 
 
 def size_of(path: Path) -> tuple[int, ...]:

@@ -1,25 +1,28 @@
 """What a page keeps of a run: every text once; entries, diffs and prompts follow from it when looked at."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Method, Reflection
+from merit.agent import Attempt, Method, Reflection, grade_of
+from merit.agent.episode import votes
 from merit.errors import InputError
-from merit.reading import parse_json
 from merit.report.names import dataset_label, method_label
+from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
 from merit.stream import Phase, RunView, Turn
 from merit.stream.accounting import oscillates
-from merit.stream.folder import METRICS, RETRIEVALS, read_lines
+from merit.stream.folder import METRICS
 from merit.stream.turn import StreamQuestion, to_json
-from merit.types import FailureType, QuestionId
+from merit.types import FailureType, QuestionId, Regime
 
+_HASH = 16  # characters of a result's hash: enough to tell an episode's results apart
 _DECIMALS = 5  # of scores; the run's own files have the rest
 _POOL = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size", "dense_range", "lexical_range")
 _SCORES = ("score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
 _TYPES = {kind: 1 << place for place, kind in enumerate(FailureType)}
+_INDEX = ("q", "flags", "attempts", "chosen", "repeats", "types")
 INITIAL, FINAL, OSCILLATES, RECALLED, WROTE = 1, 2, 4, 8, 16  # bits of an index row; data.js knows them too
 
 
@@ -28,29 +31,32 @@ class Packed:
     """A run's turns as lines of JSON, and per answered question what lists are filtered by."""
 
     questions: Mapping[QuestionId, StreamQuestion]
+    method: Method
+    regime: Regime
     turns: list[str] = field(default_factory=list)
-    index: dict[str, list[int]] = field(default_factory=lambda: {"q": [], "flags": [], "attempts": [], "types": []})
+    index: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _INDEX})
     _places: dict[QuestionId, int] = field(default_factory=dict)
     _left: dict[str, int] = field(default_factory=dict)  # which turn left an entry
 
     def __post_init__(self) -> None:
         self._places = {identity: place for place, identity in enumerate(self.questions)}
 
-    def add(self, turn: Turn, recalls: Sequence[Any], where: str) -> None:
+    def add(self, turn: Turn, recalls: Sequence[Located]) -> None:
         """Pack the next turn with its lines of the retrieval log."""
         task = turn.episode.task
         place = self._places[task.question.id]
         steps = {}
-        for record in recalls:
-            if not isinstance(record, dict) or record.get("question_id") != task.question.id:
-                raise InputError(f"{where}: is not a recall of question {task.question.id}; `merit audit` says more")
+        for where, record in recalls:
+            check_question(record, turn, where)
             steps[record.get("step")] = self._pools(record, where)
         packed = {
             "q": place,
             "position": task.position,
             "right": [int(turn.initial_correct), int(turn.final_correct)],
-            "attempts": [_attempt(one, turn if step == 0 else None) for step, one in enumerate(turn.episode.attempts)],
+            "attempts": [_attempt(turn, step) for step in range(len(turn.episode.attempts))],
         }
+        if votes(self.method, self.regime):
+            packed["chosen"] = turn.episode.chosen
         if turn.phase is not Phase.ANSWER:
             packed["phase"] = turn.phase
         if turn.episode.reflections:
@@ -59,6 +65,7 @@ class Packed:
             packed["recalls"] = steps
         if turn.entry is not None:
             packed["entry"] = turn.entry
+            packed["grade"] = grade_of(turn.episode, self.method, self.regime)
             self._left[turn.entry] = len(self.turns)
         self.turns.append(to_json(packed))
         if turn.phase is Phase.ANSWER:
@@ -85,29 +92,18 @@ class Packed:
         types = 0
         for attempt in turn.episode.attempts:
             types |= _TYPES[attempt.failure.type] if attempt.failure else 0
-        row = {"q": place, "flags": flags, "attempts": len(turn.episode.attempts), "types": types}
-        for name, value in row.items():
+        attempts, repeats = turn.episode.attempts, sum(one.repeat for one in turn.episode.attempts)
+        row = (place, flags, len(attempts) - repeats, turn.episode.chosen, repeats, types)
+        for name, value in zip(_INDEX, row, strict=True):
             self.index[name].append(value)
 
 
 def pack(view: RunView) -> Packed:
     """All turns of a run."""
-    packed, recalls = Packed(view.questions), recall_records(view.path)
-    for turn in view.turns:
-        number, records = 0, []
-        for _ in range(turn.recalls):
-            number, record = next(recalls, (0, None))
-            if record is not None:  # a log that ends early is shown as far as it goes
-                records.append(record)
-        packed.add(turn, records, f"{view.path / RETRIEVALS}, line {number or 'missing'}")
+    packed = Packed(view.questions, view.method, Regime(view.identity["regime"]))
+    for turn, records in recalls_by_turn(view):
+        packed.add(turn, records)
     return packed
-
-
-def recall_records(folder: Path) -> Iterator[tuple[int, Any]]:
-    """The retrieval log's whole lines, with their numbers."""
-    path = folder / RETRIEVALS
-    for number, line in enumerate(read_lines(path, torn=True), 1):
-        yield number, parse_json(line, path, number)
 
 
 def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
@@ -143,6 +139,7 @@ def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: s
         "method": method.name,
         "label": method_label(method),
         "recall": what["method"]["recall"],
+        "history": method.history,
         "seed": what["seed"],
         "budget": what["budget"],
         "protocol": what["protocol"],
@@ -171,16 +168,22 @@ def page_id(manifest: dict[str, Any], taken: Container[str]) -> str:
     return next(one for one in chain([name], others) if one not in taken)
 
 
-def _attempt(attempt: Attempt, first_of: Turn | None) -> dict[str, Any]:
+def _attempt(turn: Turn, step: int) -> dict[str, Any]:
+    attempts = turn.episode.attempts
+    attempt = attempts[step]
     verdict, failure = attempt.verdict, attempt.failure
     record: dict[str, Any] = {"status": verdict.status}
-    draft = first_of.episode.task.draft if first_of else None
+    draft = turn.episode.task.draft if step == 0 else None
     if draft is None or (draft.sql, draft.reply) != (attempt.sql, attempt.reply):
         record |= {"sql": attempt.sql, **_cost(attempt)}
     if verdict.error is not None:
         record["error"] = verdict.error
     if failure is not None:
         record |= {"type": failure.type, "subtype": failure.subtype}
+    if verdict.result is not None:
+        record["result"] = verdict.result[:_HASH]
+    if attempt.repeat:
+        record["repeat"] = repeated_step(attempts, step)
     return record
 
 

@@ -18,6 +18,7 @@ _SCRIPTS = (
     "filters.js",
     "episodes.js",
     "recalls.js",
+    "votes.js",
     "episode.js",
     "keys.js",
     "main.js",

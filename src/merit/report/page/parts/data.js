@@ -85,10 +85,20 @@ function grow(run, turns) {
   return run;
 }
 
-/** What an episode left: its last change. */
+/** Which attempt stands: the last, unless candidates voted. */
+const standing = (turn) => (turn.chosen >= 0 ? turn.chosen : turn.attempts.length - 1);
+
+/** What counts: every attempt but those that were set aside because they said an earlier one again. */
+const candidates = (attempts) => attempts.filter((one) => one.repeat === undefined);
+
+const POLARITIES = { pos: "positive", neg: "negative", pre: "precedent" };
+
+/** What an episode left: an answer, or its last change. `poisoned`: kept as right, which the judge says it is not. */
 function entryOf(turn) {
-  const [before, after] = turn.attempts.slice(-2);
-  return { id: turn.entry, positive: turn.entry.startsWith("pos-"), before, after, turn };
+  const polarity = POLARITIES[turn.entry.slice(0, 3)];
+  const before = polarity === "precedent" ? null : candidates(turn.attempts).at(-2);
+  const poisoned = polarity !== "negative" && !turn.right[1];
+  return { id: turn.entry, polarity, grade: turn.grade, poisoned, before, after: turn.attempts[standing(turn)], turn };
 }
 
 /** In a live page: hear of new turns, and take them in. Calls back with whether the overview is another one. */

@@ -1,6 +1,7 @@
 // One episode: what was asked, every attempt and what became of it, what was recalled, what was left and who used it.
 
 const FIRST_USERS = 12; // of an entry, shown at once
+const TOLD = "denotation_confirmed"; // the regime in which the agent hears what is right
 
 async function episodeView(runId, questionId) {
   const about = await overview();
@@ -16,7 +17,8 @@ async function episodeView(runId, questionId) {
     { class: "episode" },
     headOf(run, turn),
     othersView(about, run, turn),
-    turn.attempts.map((_, step) => attemptView(about, run, turn, step)),
+    attemptsView(about, run, turn),
+    votesView(turn),
     leftView(run, gathered ?? turn, Boolean(gathered)),
   );
 }
@@ -46,6 +48,7 @@ function headOf(run, turn) {
     ["Position", turn.position],
     ["Difficulty", question.difficulty],
     ["Question", `#${question.id}`],
+    ["Feedback", record.regime === TOLD ? "" : readable(record.regime)],
   ];
   return h(
     "header",
@@ -63,7 +66,7 @@ function headOf(run, turn) {
     ),
     h("h1", { tabindex: "-1" }, question.text),
     question.evidence ? h("p", { class: "evidence" }, h("b", {}, "Evidence "), question.evidence) : null,
-    h("p", { class: "ended" }, turnBadge(turn), ` after ${count(turn.attempts.length, "attempt")}`),
+    h("p", { class: "ended" }, turnBadge(turn), ` after ${howMany(turn)}`),
     h(
       "dl",
       { class: "facts" },
@@ -77,8 +80,19 @@ function headOf(run, turn) {
   );
 }
 
+function howMany(turn) {
+  const counted = candidates(turn.attempts).length;
+  const aside = turn.attempts.length - counted;
+  const stands = turn.chosen === undefined ? "" : `; attempt ${turn.chosen} stands by vote`;
+  return count(counted, "attempt") + (aside ? `, ${aside} more set aside` : "") + stands;
+}
+
 function turnBadge(turn) {
   return outcomeBadge((turn.right[0] ? INITIAL : 0) | (turn.right[1] ? FINAL : 0));
+}
+
+function nameOf({ label, seed, regime }) {
+  return `${label}, seed ${seed}${regime === TOLD ? "" : `, ${readable(regime)}`}`;
 }
 
 /** The same question in the other runs, to go across methods. */
@@ -97,9 +111,9 @@ function othersView(about, run, turn) {
           h(
             "li",
             {},
-            h("a", { href: episodeAddress(row.record, row.question) }, `${row.record.label}, seed ${row.record.seed}`),
+            h("a", { href: episodeAddress(row.record, row.question) }, nameOf(row.record)),
             outcomeBadge(row.flags),
-            pips(row.attempts, row.flags & FINAL),
+            pips(row),
           ),
         ),
       );
@@ -108,21 +122,60 @@ function othersView(about, run, turn) {
   );
 }
 
+/** Every attempt in its place; those that were set aside one after the other share one line. */
+function attemptsView(about, run, turn) {
+  const aside = (step) => turn.attempts[step]?.repeat !== undefined;
+  return turn.attempts.map((_, step) => {
+    if (!aside(step)) return attemptView(about, run, turn, step);
+    if (aside(step - 1)) return null;
+    const last = turn.attempts.findIndex((_, i) => i > step && !aside(i));
+    return asideView(about, run, turn, step, last < 0 ? turn.attempts.length : last);
+  });
+}
+
+function asideView(about, run, turn, from, to) {
+  const steps = Array.from({ length: to - from }, (_, i) => from + i);
+  const named = steps.length === 1 ? `Attempt ${from}` : `Attempts ${from} to ${to - 1}`;
+  const again = [...new Set(steps.map((step) => turn.attempts[step].repeat))].sort((a, b) => a - b).join(", ");
+  const label = h("span", {}, h("b", {}, named), ` set aside: the same as attempt ${again}, and not judged again`);
+  const one = (step) => [
+    h("h4", {}, `Attempt ${step}`, h("small", {}, ` the same as attempt ${turn.attempts[step].repeat}`)),
+    h("div", { class: "tools" }, costs(turn.attempts[step])),
+    recallView(run, turn, step),
+    ...askedView(about, run, turn, step),
+    reflectionView(about, run, turn, step),
+  ];
+  const made = () => steps.flatMap(one).filter(Boolean);
+  return h("section", { class: "attempt aside", tabindex: "-1" }, onDemand(label, made));
+}
+
+/** What was asked for an attempt, and what was said. */
+function askedView(about, run, turn, step) {
+  const { prompt, reply } = turn.attempts[step];
+  const asked = () => promptView(repairPrompt(about, run, turn, step), prompt);
+  return [
+    prompt ? onDemand("Prompt", asked, { class: "prompt" }) : null,
+    onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reply)),
+  ];
+}
+
 function attemptView(about, run, turn, step) {
   const attempt = turn.attempts[step];
-  const before = step ? turn.attempts[step - 1].sql : null;
+  const before = candidates(turn.attempts.slice(0, step)).at(-1)?.sql ?? null;
   const same = before !== null && before === attempt.sql;
   const earlier = turn.attempts.slice(0, step).findIndex((one) => one.sql === attempt.sql);
   const label = `attempt-${step}`;
-  const holder = h("div", { class: "statement" }, sqlView(attempt.sql, same ? null : before));
-  const whole = step && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before) : null;
+  const changes = run.record.history; // a draw from a first prompt changes nothing: it is seen whole
+  const holder = h("div", { class: "statement" }, sqlView(attempt.sql, same || !changes ? null : before));
+  const whole = step && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before, changes) : null;
+  const stands = turn.chosen === step ? h("span", { class: "stands" }, "stands") : null;
   return [
     step ? recallView(run, turn, step) : null,
     h(
       "section",
       { class: "attempt", "aria-labelledby": label, tabindex: "-1" },
-      h("h2", { id: label }, `Attempt ${step}`, h("small", {}, step ? "" : " the shared first answer")),
-      verdictView(attempt),
+      h("h2", { id: label }, `Attempt ${step}`, h("small", {}, step ? "" : " the shared first answer"), stands),
+      verdictView(attempt, turn),
       same
         ? h("p", { class: "nothing" }, "The same SQL again.")
         : earlier >= 0
@@ -130,19 +183,14 @@ function attemptView(about, run, turn, step) {
           : null,
       holder,
       h("div", { class: "tools" }, whole, attempt.sql ? copyButton(attempt.sql) : null, costs(attempt)),
-      attempt.prompt
-        ? onDemand("Prompt", () => promptView(repairPrompt(about, run, turn, step), attempt.prompt), {
-            class: "prompt",
-          })
-        : null,
-      onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, attempt.reply)),
+      askedView(about, run, turn, step),
     ),
     reflectionView(about, run, turn, step),
   ];
 }
 
-function wholeToggle(holder, sql, before) {
-  const button = h("button", { type: "button", class: "plain small", "aria-pressed": "true" }, "Changes");
+function wholeToggle(holder, sql, before, on) {
+  const button = h("button", { type: "button", class: "plain small", "aria-pressed": String(on) }, "Changes");
   button.addEventListener("click", () => {
     const changes = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(changes));
@@ -151,7 +199,7 @@ function wholeToggle(holder, sql, before) {
   return button;
 }
 
-function verdictView(attempt) {
+function verdictView(attempt, turn) {
   return h(
     "p",
     { class: "verdict" },
@@ -166,6 +214,7 @@ function verdictView(attempt) {
             : "",
         )
       : null,
+    turn.chosen === undefined ? null : agreementOf(attempt, turn),
     attempt.error ? h("span", { class: "said" }, attempt.error) : null,
   );
 }
@@ -210,7 +259,8 @@ function leftView(run, turn, gathered) {
     "section",
     { class: "left" },
     h("h2", {}, "What it left", h("small", {}, gathered ? " in the pass that gathers" : "")),
-    h("p", {}, entry.positive ? "A confirmed change." : "A failed direction."),
+    h("p", {}, entrySaid(entry, run.record.recall)),
+    entry.poisoned ? h("p", { class: "problem" }, POISONED) : null,
     changeView(entry),
     h("h3", {}, users.length ? `Recalled later by ${count(users.length, "question")}` : "Never recalled"),
     usersView(run, users.slice(0, FIRST_USERS)),

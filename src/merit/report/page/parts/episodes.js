@@ -1,6 +1,7 @@
 // The list of episodes: filtered, in pages, and left where it was when somebody comes back to it.
 
 const PER_PAGE = 50;
+const MOST_PIPS = 8;
 let listed = []; // what the list showed last, so that an episode knows its neighbours
 let listAddress = "#/episodes";
 
@@ -113,7 +114,7 @@ function listTable(rows, from) {
 }
 
 function listRow(row, place) {
-  const { record, question, flags, attempts } = row;
+  const { record, question, flags } = row;
   return h(
     "tr",
     { "data-place": place },
@@ -130,7 +131,7 @@ function listRow(row, place) {
     h(
       "td",
       { class: "attempts" },
-      pips(attempts, flags & FINAL),
+      pips(row),
       flags & OSCILLATES
         ? h(
             "span",
@@ -155,14 +156,20 @@ function outcomeBadge(flags) {
   return h("span", { class: `badge ${name}` }, OUTCOMES[name][0]);
 }
 
-function pips(attempts, right) {
-  const dots = Array.from({ length: attempts }, (_, i) =>
-    h("i", { class: i === attempts - 1 && right ? "right" : "wrong" }),
+/** An episode's candidates in small, the one that stands in its colour; what was set aside is a number. */
+function pips({ attempts, chosen, repeats, flags }) {
+  const stands = chosen < 0 ? attempts - 1 : chosen;
+  const from = Math.max(0, Math.min(stands - MOST_PIPS + 1, attempts - MOST_PIPS));
+  const dots = Array.from({ length: Math.min(attempts, MOST_PIPS) }, (_, i) =>
+    h("i", { class: from + i === stands && flags & FINAL ? "right" : "wrong" }),
   );
+  const said = count(attempts, "attempt") + (repeats ? `, ${repeats} more set aside` : "");
+  const more = attempts - dots.length + repeats;
   return h(
     "span",
-    { class: "pips", role: "img", "aria-label": count(attempts, "attempt"), title: count(attempts, "attempt") },
+    { class: "pips", role: "img", "aria-label": said, title: said },
     dots,
+    more ? h("small", {}, `+${more}`) : null,
   );
 }
 

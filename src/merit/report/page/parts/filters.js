@@ -14,7 +14,7 @@ const MEMORY = {
 const SORTS = {
   stream: ["stream order", null],
   latest: ["latest first", (a, b) => b.at - a.at],
-  attempts: ["most attempts", (a, b) => b.attempts - a.attempts],
+  attempts: ["most attempts", (a, b) => b.attempts + b.repeats - a.attempts - a.repeats],
   question: ["by question", (a, b) => a.q - b.q],
 };
 
@@ -28,7 +28,7 @@ async function allRows() {
   for (const record of about.runs) streams.set(record.stream, await streamOf(record));
   const rows = [];
   for (const record of about.runs) {
-    const { q, flags, attempts, types } = index[record.id] ?? { q: [] };
+    const { q, flags, attempts, chosen, repeats, types } = index[record.id] ?? { q: [] };
     const { questions } = streams.get(record.stream);
     q.forEach((place, at) =>
       rows.push({
@@ -38,6 +38,8 @@ async function allRows() {
         question: questions[place],
         flags: flags[at],
         attempts: attempts[at],
+        chosen: chosen[at],
+        repeats: repeats[at],
         types: types[at],
       }),
     );

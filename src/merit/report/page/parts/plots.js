@@ -1,6 +1,7 @@
 // Small plots from a figure's values: hover or arrow keys tell a point's values, the legend turns series on and off.
 
 const COLOURS = 12;
+const SLANTED = 18; // what names that do not fit side by side take below
 const MARGIN = { top: 12, right: 16, bottom: 46, left: 56 };
 
 function figureView(figure) {
@@ -37,7 +38,9 @@ function legend(figure, off, draw) {
       s(
         "svg",
         { width: 18, height: 10, "aria-hidden": "true" },
-        s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(colourOf(series.name)) }),
+        figure.shape === "points"
+          ? dot(colourOf(series.name), 9, 5)
+          : s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(colourOf(series.name)) }),
       ),
       series.name,
     );
@@ -59,19 +62,21 @@ function colourOf(name) {
   return coloured.get(name);
 }
 
-const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= 6 ? " dashed" : ""}`;
+const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= SAME_FORM ? " dashed" : ""}`;
 
 function drawing(figure, shown, width, height, tip) {
   const inner = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+  const aside = figure.shape === "points" ? 10 : 0; // points lie beside the axes, not on them
   const categories = figure.shape === "bar" || figure.series.some((one) => one.x.some((x) => typeof x === "string"));
   const x = categories
     ? steps(figure, inner)
     : linear(
         figure.series.flatMap((one) => one.x),
-        inner.left,
-        inner.right,
+        inner.left + aside,
+        inner.right - aside,
         width / 90,
       );
+  if (x.crowded) inner.bottom -= SLANTED;
   const y = linear(reach(figure), inner.bottom, inner.top, 5, figure.shape === "bar");
   const points = shown
     .flatMap((series, place) =>
@@ -149,7 +154,7 @@ function axes(figure, x, y, inner, height) {
   );
 }
 
-const shortened = (text) => (text.length > 14 ? `${text.slice(0, 13)}…` : text);
+const shortened = (text) => (text.length > 16 ? `${text.slice(0, 9)}…${text.slice(-6)}` : text); // ends tell variants
 
 function listen(svg, points, tell) {
   let at = -1;

@@ -1,32 +1,40 @@
 // The exact prompts, rendered again from templates and records, as prompts/render.py does; the hash proves it.
 
 const NONE = "(none)";
+const NO_FAILURE = "UNKNOWN"; // of a candidate that ran
 const PLACEHOLDER = /\{([A-Z_]+(?:\(none\))?)\}/g;
 const ALONE = /^\{([A-Z_]+(?:\(none\))?)\}\n(?:\n|(?=.))/gm;
 
-/** The prompt that attempt `step` of a turn answered. */
+/** The prompt that attempt `step` of a turn answered; a first prompt again, where a method shows no history. */
 function repairPrompt(about, run, turn, step) {
-  const tried = turn.attempts.slice(0, step);
-  const last = tried.at(-1);
   const fill = filler(about.templates);
   const shown = (turn.recalls?.[step] ?? [])
     .flatMap((pool) => pool.matches)
     .map(([source]) => entryOf(run.turns[source]));
+  const PRECEDENTS_IF_ANY = precedents(
+    fill,
+    shown.filter((entry) => entry.polarity === "precedent"),
+    turn.question,
+  );
+  if (!run.record.history) return framed(about, run, turn, "initial", { PRECEDENTS_IF_ANY });
+  const tried = candidates(turn.attempts.slice(0, step));
+  const last = tried.at(-1);
   const lines = (parts) => parts.join("\n") || NONE;
-  const remembered = (positive) =>
+  const remembered = (polarity) =>
     lines(
       shown
-        .filter((entry) => entry.positive === positive)
-        .map((entry, i) => fill(positive ? "positive" : "negative", remembering(entry, i + 1))),
+        .filter((entry) => entry.polarity === polarity)
+        .map((entry, i) => fill(polarity, remembering(entry, i + 1))),
     );
   const reflections = (turn.reflections ?? []).slice(0, step);
   return framed(about, run, turn, "repair", {
     STATIC_EXAMPLES_IF_ANY: examples(fill, run.record.demonstrations),
-    "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": remembered(true),
-    "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": remembered(false),
+    PRECEDENTS_IF_ANY,
+    "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": remembered("positive"),
+    "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": remembered("negative"),
     "LOCAL_REFLECTIONS_OR_(none)": lines(reflections.map((one, i) => `[Local reflection ${i + 1}] ${one.text}`)),
     STATUS: last.status,
-    ERROR_TYPE: last.type,
+    ERROR_TYPE: last.type ?? NO_FAILURE,
     "DATABASE_ERROR_OR_(none)": last.error || NONE,
     ALL_PREVIOUS_SQL_ATTEMPTS: tried
       .map((attempt, i) => fill("history", { INDEX: String(i + 1), SQL: attempt.sql }))
@@ -36,7 +44,7 @@ function repairPrompt(about, run, turn, step) {
 
 /** The prompt of the reflection on the first `step + 1` attempts. */
 function reflectionPrompt(about, run, turn, step) {
-  const tried = turn.attempts.slice(0, step + 1);
+  const tried = candidates(turn.attempts.slice(0, step + 1));
   const fill = filler(about.templates);
   const outcomes = tried.map((attempt, i) =>
     fill("outcome", {
@@ -47,7 +55,7 @@ function reflectionPrompt(about, run, turn, step) {
     }),
   );
   return framed(about, run, turn, "reflection", {
-    ERROR_TYPE: tried.at(-1).type,
+    ERROR_TYPE: tried.at(-1).type ?? NO_FAILURE,
     ATTEMPTS_AND_OUTCOMES: outcomes.join("\n\n"),
   });
 }
@@ -72,7 +80,7 @@ function filler(templates) {
       .replace(PLACEHOLDER, (_, key) => values[key]);
 }
 
-function remembering({ id, positive, before, after }, number) {
+function remembering({ id, polarity, before, after }, number) {
   const delta = `${before.sql} => ${after.sql}`;
   const context = `attempted_sql=${before.sql}; status=${before.status}; db_error=${before.error || NONE}`;
   return {
@@ -84,8 +92,22 @@ function remembering({ id, positive, before, after }, number) {
     FAILED_SQL_TO_CORRECT_SQL_TRANSITION: delta,
     SQL_CHANGE: delta,
     OUTCOME: after.status,
-    DATABASE_ERROR: (positive ? before.error : after.error) || NONE,
+    DATABASE_ERROR: (polarity === "positive" ? before.error : after.error) || NONE,
   };
+}
+
+/** Confirmed answers, the nearest last; a database is named where it is another one. */
+function precedents(fill, entries, question) {
+  if (!entries.length) return "";
+  const shown = [...entries].reverse().map(({ after, turn }, i) =>
+    fill("precedent", {
+      INDEX: String(i + 1),
+      DATABASE_IF_ANOTHER: turn.question.db === question.db ? "" : `Database: ${turn.question.db}`,
+      QUESTION: turn.question.text,
+      SQL: after.sql,
+    }),
+  );
+  return fill("precedents", { PRECEDENTS: shown.join("\n") });
 }
 
 function examples(fill, demonstrations) {

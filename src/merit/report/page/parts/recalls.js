@@ -10,42 +10,66 @@ function recallView(run, turn, step) {
     {},
     h("b", {}, shown ? `Recalled ${count(shown, "entry", "entries")}` : "Recalled nothing"),
     ` · ${pools.map(brief).join(" · ")}`,
+    shown && sources(pools) === sources(turn.recalls[step - 1] ?? []) ? " · the same as before" : null,
   );
   const made = () =>
-    [...pools.map((pool) => poolView(run, pool)), shown ? formula(run.record.recall) : null].filter(Boolean);
+    pools.map((pool) => poolView(run, turn, pool));
   return onDemand(label, made, { open: Boolean(shown) && step === 1, class: "recall" });
 }
 
+const sources = (pools) => pools.flatMap((pool) => pool.matches.map(([source]) => source)).join();
 const brief = (pool) => `${pool.polarity ?? "all"}: ${pool.matches.length} of ${pool.size}`;
 
-function poolView(run, pool) {
-  const kind = { positive: "Confirmed changes", negative: "Failed directions" }[pool.polarity] ?? "All entries";
-  const narrowed = pool.typed
-    ? "narrowed to the failure type"
-    : pool.fallback
-      ? "all types, too few of the same one"
-      : "all types";
+const KINDS = {
+  positive: "Confirmed changes",
+  negative: "Failed directions",
+  precedent: "Precedents: answers to earlier questions",
+};
+
+function poolView(run, turn, pool) {
+  const policy = run.record.recall;
+  const typeless = pool.polarity === "precedent"; // an answer has no failure
+  const held = quarantined(run, turn, pool);
   const sizes = [
     ["stored", pool.stored],
+    held ? [`in quarantine (below ${policy.least_grade})`, held] : null,
     ["legal", pool.legal],
-    ["same type", pool.same_type],
+    typeless ? null : ["same type", pool.same_type],
     ["pool", pool.size],
-  ];
+  ].filter(Boolean);
   const range = (name, found) => found && `${name} ${found.map(score).join(" to ")}`;
   const ranges = [range("dense", pool.dense_range), range("lexical", pool.lexical_range)].filter(Boolean).join(", ");
   return h(
     "section",
     { class: "pool" },
-    h("h4", {}, kind),
+    h("h4", {}, KINDS[pool.polarity] ?? "All entries"),
     h(
       "p",
       { class: "sizes" },
       sizes.map(([name, value]) => h("span", {}, h("b", {}, value.toLocaleString("en")), ` ${name}`)),
-      h("span", {}, narrowed),
+      h("span", {}, typeless ? nearby(policy) : narrowed(pool)),
     ),
     ranges && pool.matches.length ? h("p", { class: "ranges" }, `Scores in the pool: ${ranges}`) : null,
-    pool.matches.length ? matchTable(run, pool) : null,
+    pool.matches.length ? [matchTable(run, pool), formula(policy, typeless)] : null,
   );
+}
+
+function narrowed(pool) {
+  if (pool.typed) return "narrowed to the failure type";
+  return pool.fallback ? "all types, too few of the same one" : "all types";
+}
+
+const nearby = (policy) =>
+  policy.database_bonus ? `a bonus of ${policy.database_bonus} for the same database` : "all databases alike";
+
+const GRADES = ["confirmed", "tested", "agreed", "executed"]; // surest first
+const unsure = (grade, policy) => GRADES.indexOf(grade) > GRADES.indexOf(policy?.least_grade ?? "executed");
+
+/** How many entries of a pool's polarity were kept before a turn, but are not sure enough to be recalled. */
+function quarantined(run, turn, pool) {
+  const earlier = run.turns.slice(0, turn.number).filter((one) => one.entry && unsure(one.grade, run.record.recall));
+  const fits = (polarity) => (pool.polarity ?? "positive negative").includes(polarity);
+  return earlier.filter((one) => fits(entryOf(one).polarity)).length;
 }
 
 function matchTable(run, pool) {
@@ -86,7 +110,7 @@ function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, l
   ];
   return h(
     "tbody",
-    { class: entry.positive ? "positive" : "negative" },
+    { class: entry.polarity },
     h(
       "tr",
       {},
@@ -104,8 +128,36 @@ function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, l
   );
 }
 
-/** An entry's change, from the SQL that failed to what it became. */
+const POISONED = "Poisoned: kept as right, but the judge calls it wrong. The agent does not know.";
+
+/** What an entry is, and whether it may be recalled. */
+function entrySaid({ polarity, grade }, policy) {
+  const why = { confirmed: "somebody who knows said so", agreed: "most candidates gave its rows", executed: "it ran" };
+  const what = { positive: "A change that worked", negative: "A failed direction", precedent: "A precedent" };
+  const held = unsure(grade, policy) ? ` In quarantine: only what is ${policy.least_grade} or surer is recalled.` : "";
+  return `${what[polarity]}, ${grade}${why[grade] ? ` (${why[grade]})` : ""}.${held}`;
+}
+
+/** An answer with its question. */
+function precedentView({ id, grade, poisoned, after, turn }) {
+  return h(
+    "div",
+    { class: "entry" },
+    h(
+      "p",
+      { class: "how" },
+      h("code", {}, id),
+      ` ${grade}`,
+      poisoned ? h("span", { class: "wrong", title: POISONED }, " poisoned") : null,
+    ),
+    h("p", { class: "asked" }, turn.question.text),
+    sqlView(after.sql, null),
+  );
+}
+
+/** An entry's change, from the SQL that failed to what it became; a precedent has no such before. */
 function changeView(entry) {
+  if (entry.polarity === "precedent") return precedentView(entry);
   const { before, after } = entry;
   const same = before.sql === after.sql;
   return h(
@@ -118,22 +170,24 @@ function changeView(entry) {
       ` ${readable(before.type)} → `,
       h("span", { class: statusClass(after.status) }, readable(after.status)),
       same ? " (the same SQL again)" : null,
+      entry.poisoned ? h("span", { class: "wrong", title: POISONED }, " poisoned") : null,
     ),
     sqlView(after.sql, same ? null : before.sql),
   );
 }
 
-function formula(policy) {
-  if (!policy) return null;
+function formula(policy, typeless) {
   const weight = policy.dense && policy.lexical ? [policy.dense_weight, 1 - policy.dense_weight] : [1, 1];
   const parts = [
     policy.dense && `${weight[0]} × dense normalised`,
     policy.lexical && `${weight[1]} × lexical normalised`,
-    policy.type_filter === "reliability" && "type bonus",
+    !typeless && policy.type_filter === "reliability" && "type bonus",
+    typeless && policy.database_bonus && "bonus on the same database",
   ];
+  const reads = typeless ? " Dense compares questions, lexical questions with their SQL." : "";
   const said =
     policy.random_seed === null
-      ? `Score = ${parts.filter(Boolean).join(" + ")}; a channel is normalised over its pool.`
+      ? `Score = ${parts.filter(Boolean).join(" + ")}; a channel is normalised over its pool.${reads}`
       : "Drawn at random from the pool.";
   return h("p", { class: "note" }, said);
 }

@@ -6,6 +6,8 @@ function reach(figure) {
   return found.filter(Number.isFinite);
 }
 
+const SAME_FORM = 6; // colours in one form of line or point
+
 function linear(found, from, to, wanted, zero = false) {
   let [low, high] = found.reduce(([a, b], value) => [Math.min(a, value), Math.max(b, value)], [Infinity, -Infinity]);
   if (!Number.isFinite(low)) [low, high] = [0, 1];
@@ -84,14 +86,20 @@ const SHAPES = {
   points(series, x, y) {
     return series.x.flatMap((at, i) =>
       Number.isFinite(series.y[i])
-        ? [
-            whisker(series, i, x.at(at), y),
-            s("circle", { cx: x.at(at), cy: y.at(series.y[i]), r: 4, class: `dot c${series.colour % COLOURS}` }),
-          ]
+        ? [whisker(series, i, x.at(at), y), dot(series.colour, x.at(at), y.at(series.y[i]))]
         : [],
     );
   },
 };
+
+/** A point: colours come again, but then in another form. */
+function dot(colour, x, y) {
+  const at = { class: `dot c${colour % COLOURS}` };
+  const form = Math.floor(colour / SAME_FORM) % 3;
+  if (form === 1) return s("rect", { x: x - 4, y: y - 4, width: 8, height: 8, ...at });
+  if (form === 2) return s("path", { d: `M${x},${y - 5}l5,9h-10z`, ...at });
+  return s("circle", { cx: x, cy: y, r: 4, ...at });
+}
 
 function whisker(series, i, left, y) {
   if (!series.low || !series.high || !Number.isFinite(series.low[i])) return null;

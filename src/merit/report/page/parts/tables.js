@@ -2,11 +2,12 @@
 
 /** A table of the report. `linked` makes a cell's content where it leads somewhere. */
 function tableView(table, linked = () => null) {
+  const columns = table.columns.filter((column) => column.shown !== false); // the others are for programs
   const body = h("tbody");
-  const heads = table.columns.map((column) => headCell(column, () => sort(column)));
+  const heads = columns.map((column) => headCell(column, () => sort(column)));
   const named = Math.max(
     0,
-    table.columns.findIndex((column) => column.key === "method"),
+    columns.findIndex((column) => column.key === "method"),
   ); // what a row is about
   let sorted = { key: null, falling: false };
 
@@ -16,7 +17,7 @@ function tableView(table, linked = () => null) {
         h(
           "tr",
           {},
-          table.columns.map((column, i) => cell(row[column.key], column, i)),
+          columns.map((column, i) => cell(row[column.key], column, i)),
         ),
       ),
     );
@@ -31,7 +32,7 @@ function tableView(table, linked = () => null) {
   function sort(column) {
     const falling = sorted.key === column.key ? !sorted.falling : column.numeric;
     sorted = { key: column.key, falling };
-    table.columns.forEach((other, i) => {
+    columns.forEach((other, i) => {
       heads[i].setAttribute("aria-sort", other !== column ? "none" : falling ? "descending" : "ascending");
     });
     draw([...table.rows].sort((a, b) => order(a[column.key]?.value, b[column.key]?.value, falling)));
@@ -49,7 +50,7 @@ function tableView(table, linked = () => null) {
       h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), body),
     ),
     table.note && h("p", { class: "note" }, table.note),
-    explained(table.columns),
+    explained(columns),
   );
 }
 
