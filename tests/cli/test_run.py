@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
 from making.endpoint import ChatServer, refusal
+from making.runs import files_of
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.errors import MeritError
@@ -193,6 +194,50 @@ def test_first_answers_of_another_model_are_not_mixed(data: Path, script: Path, 
 def test_predictions_of_a_run_can_be_scored(data: Path, run: Path) -> None:
     shown = merit("score", "spider", "--data", data, "--pred", run / "predictions.jsonl", "--json")
     assert json.loads(shown.output)["accuracy"] == 100.0
+
+
+# What may be spent
+
+
+def test_what_a_run_cost_is_in_its_timings(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    merit(*run_command(data, script, initial, tmp_path / "run"), "--prices", 1, 2)
+    [session] = json.loads((tmp_path / "run" / "timings.json").read_text())["sessions"]
+    sent = session["sent"]
+    assert sent["calls"] == 24
+    assert sent["cost"] > 0.001
+    assert sent["cost"] == pytest.approx((sent["prompt_tokens"] + 2 * sent["output_tokens"]) / 1e6, abs=1e-6)
+
+
+def test_a_run_whose_money_is_spent_goes_on_when_there_is_more(
+    data: Path, script: Path, initial: Path, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "other-cache"))
+    command = run_command(data, script, initial, tmp_path / "poor")
+    said = refused(*command, "--prices", 1000, 1000, "--max-cost", 1.5)
+    assert "was spent of the 1.5 allowed" in said
+    assert said.endswith("every answer is kept: allow more and run the same command again")
+    done = len((tmp_path / "poor" / "trajectories.jsonl").read_text().splitlines())
+    assert 0 < done < len(ITEMS)
+    assert merit(*command, "--prices", 1000, 1000, "--max-cost", 100).exit_code == 0
+    assert files_of(tmp_path / "poor") == files_of(run)
+
+
+def test_first_answers_end_with_the_money_and_keep_what_was_paid_for(data: Path, script: Path, tmp_path: Path) -> None:
+    out = tmp_path / "initial.jsonl"
+    paid = ["--concurrency", 1, "--prices", 1000, 1000]
+    assert "was spent of the 0.1 allowed" in refused(*predicting(data, script, out), *paid, "--max-cost", 0.1)
+    assert 0 < len(out.read_text().splitlines()) < len(ITEMS)
+    assert "tokens were used of the 1 allowed" in refused(*predicting(data, script, out), "--max-tokens", 1)
+    assert merit(*predicting(data, script, out)).exit_code == 0
+    assert len(out.read_text().splitlines()) == len(ITEMS)
+
+
+def test_a_limit_without_prices_is_refused_before_anything_begins(
+    data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    for command in (run_command(data, script, initial, tmp_path / "new"), predicting(data, script, tmp_path / "new")):
+        assert "a limit on the cost needs prices: give --prices PROMPT OUTPUT" in refused(*command, "--max-cost", 1)
+    assert not (tmp_path / "new").exists()
 
 
 # Files of first answers that are something else.

@@ -21,12 +21,15 @@ from merit.cli.options import (
     DATASET,
     ENCODER,
     JSON,
+    MAX_COST,
     MAX_TOKENS,
     MODEL,
+    PRICES,
     PROTOCOL,
     SPLIT,
     TIMEOUT,
     TRACE,
+    allowed,
     open_data,
     watched,
 )
@@ -60,6 +63,9 @@ _OUT = click.Path(path_type=Path)
 @click.option("--limit", type=click.IntRange(min=1), help="Only so many questions.")
 @click.option("--seed", type=int, help="With --limit: the first of this seed's stream instead of the dataset's.")
 @CONCURRENCY
+@MAX_TOKENS
+@MAX_COST
+@PRICES
 @CACHE
 def predict(
     dataset: str,
@@ -71,9 +77,13 @@ def predict(
     limit: int | None,
     seed: int | None,
     concurrency: int,
+    max_tokens: int | None,
+    max_cost: float | None,
+    prices: tuple[float, float] | None,
     cache: Path | None,
 ) -> None:
     """Generate the first answers that every method starts from, once and greedily."""
+    allowance = allowed(max_tokens, max_cost, prices)
     loaded, chosen = open_data(dataset, root, split, protocol)
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise InputError(f"{out}: name a file in a folder that is there")
@@ -87,7 +97,7 @@ def predict(
     questions = questions[:limit]
 
     async def go() -> int:
-        async with Workshop(model, "", folder, concurrency) as shop:
+        async with Workshop(model, "", folder, concurrency, allowance) as shop:
             with progress_bar() as bar:
                 task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
                 return await predict_all(
@@ -131,6 +141,8 @@ def predict(
 @CONCURRENCY
 @AHEAD
 @MAX_TOKENS
+@MAX_COST
+@PRICES
 @TRACE
 @CACHE
 @JSON
@@ -153,11 +165,14 @@ def run(
     concurrency: int,
     ahead: int | None,
     max_tokens: int | None,
+    max_cost: float | None,
+    prices: tuple[float, float] | None,
     trace: bool,
     cache: Path | None,
     as_json: bool,
 ) -> None:
     """Run a method over a stream of questions, or go on with a run."""
+    allowance = allowed(max_tokens, max_cost, prices)
     spec = RunSpec(
         DataSpec(dataset, root, split, protocol, timeout_s),
         initial,
@@ -170,7 +185,7 @@ def run(
     )
 
     async def go() -> dict[str, Any]:
-        async with Workshop(model, encoder, cache or cache_folder(), concurrency, max_tokens) as shop:
+        async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
             setup = shop.setup(spec)
             far = window(shop.completer.places, 1) if ahead is None else ahead
             with progress_bar() as bar:

@@ -18,6 +18,7 @@ import httpx2
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.places import Places
 from merit.reading import sendable
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
@@ -55,7 +56,7 @@ class EndpointCompleter:
         self._model = model
         self._patience = patience or Patience()
         self.places = concurrency
-        self._free = asyncio.Semaphore(concurrency)
+        self._free = Places(concurrency)
         self._answered_at = time.monotonic()  # when the endpoint last gave an answer
         self._quiet_until = 0.0
         self._client = httpx2.AsyncClient(
