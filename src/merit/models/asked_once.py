@@ -94,7 +94,8 @@ class AskedOnce:
     async def _ask(self, key: bytes, prompt: str, sampling: Sampling, sent: Sent, call: Call) -> Completion:
         CALL.set(call)
         try:
-            self.allowance.check(self.sent)
+            if self.allowance.limited:
+                self.allowance.check(self.sent)
             started = time.monotonic()
             with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
                 completion = await self._completer.complete(prompt, sampling)

@@ -56,6 +56,11 @@ class Allowance:
         if self.max_cost is not None and self.prices is None:
             raise InputError("a limit on the cost needs prices; say what a million tokens cost (prompt, output)")
 
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything to check."""
+        return self.max_tokens is not None or self.max_cost is not None
+
     def check(self, sent: Sent) -> None:
         """Complain where it is used up."""
         used = None
