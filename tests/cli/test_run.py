@@ -1,6 +1,12 @@
 """`merit methods`, `predict`, `run`, `audit` and `show`, as a person uses them."""
 
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
 from making.endpoint import ChatServer, refusal
+from making.grids import answering, write_grid
 from making.runs import files_of
 from merit.agent import METHODS
 from merit.cli.main import cli
@@ -194,6 +201,54 @@ def test_first_answers_of_another_model_are_not_mixed(data: Path, script: Path, 
 def test_predictions_of_a_run_can_be_scored(data: Path, run: Path) -> None:
     shown = merit("score", "spider", "--data", data, "--pred", run / "predictions.jsonl", "--json")
     assert json.loads(shown.output)["accuracy"] == 100.0
+
+
+# Ctrl-C
+
+_MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"
+
+
+def interrupted(arguments: list[object], server: ChatServer, after: int) -> tuple[int, str]:
+    """Exit code and last words of a command that gets Ctrl-C when it has asked so many times."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _MERIT, *map(str, arguments)],  # a shell's background jobs ignore Ctrl-C: see _MERIT
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OPENAI_BASE_URL": server.url, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    before = server.requests
+    while server.requests < before + after and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert out == ""
+    return process.returncode, err
+
+
+@pytest.mark.parametrize("command", ["predict", "run", "grid"])
+def test_ctrl_c_ends_in_one_sentence_and_the_same_command_goes_on(
+    data: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tmp_path / "initial.jsonl"
+    with ChatServer(answering, latency_s=0.01) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        if command != "predict":
+            assert merit("predict", "spider", "--data", data, "--model", "openai:m", "--out", first).exit_code == 0
+        common = ["--data", data, "--model", "openai:m", "--concurrency", 1]
+        asked = {
+            "predict": ["predict", "spider", *common, "--out", first],
+            "run": ["run", "spider", *common, "--initial", first, "--method", "merit", "--out", tmp_path / "run"],
+            "grid": ["grid", write_grid(tmp_path, methods=["merit", "iterative"]), "--concurrency", 1],
+        }[command]
+        code, said = interrupted(asked, server, after=8)
+        assert code == 130, said
+        what = "first answer" if command == "predict" else "turn"
+        assert re.fullmatch(rf"merit: stopped; everything up to {what} \d+ is kept; the same command goes on\n", said)
+        result = merit(*asked)
+        assert result.exit_code == 0, result.output
+    assert server.requests <= len({json.dumps(one.body, sort_keys=True) for one in server.asked}) + 1  # the one cut off
+    assert len(first.read_text().splitlines()) == len(ITEMS)
 
 
 # What may be spent

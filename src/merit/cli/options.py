@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import click
 
 from merit import tracing
 from merit.data import LAYOUTS, Dataset, load
-from merit.errors import InputError
+from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 
@@ -74,6 +74,15 @@ def watched(trace: bool) -> Iterator[None]:
         yield
     finally:
         tracing.stop()
+
+
+@contextmanager
+def stoppable(kept: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped; {kept()}; the same command goes on") from None
 
 
 def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float, float] | None) -> Allowance:

@@ -31,6 +31,7 @@ from merit.cli.options import (
     TRACE,
     allowed,
     open_data,
+    stoppable,
     watched,
 )
 from merit.errors import InputError
@@ -95,10 +96,11 @@ def predict(
         with closing(open_judge(loaded, chosen, cache=folder)) as judge:
             questions = stream_order(usable_questions(loaded, chosen, judge), seed)
     questions = questions[:limit]
+    bar = progress_bar()
 
     async def go() -> int:
         async with Workshop(model, "", folder, concurrency, allowance) as shop:
-            with progress_bar() as bar:
+            with bar:
                 task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
                 return await predict_all(
                     loaded,
@@ -111,7 +113,8 @@ def predict(
                     on_answer=lambda done, total: bar.update(task, completed=done, total=total),
                 )
 
-    click.echo(f"{asyncio.run(go())} first answers added to {out}")
+    with stoppable(lambda: kept(bar, "first answer")):
+        click.echo(f"{asyncio.run(go())} first answers added to {out}")
 
 
 @click.command()
@@ -183,16 +186,17 @@ def run(
         limit,
         examples,
     )
+    bar = progress_bar()
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
             setup = shop.setup(spec)
             far = window(shop.completer.places, 1) if ahead is None else ahead
-            with progress_bar() as bar:
+            with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
-    with watched(trace):
+    with watched(trace), stoppable(lambda: kept(bar, "turn")):
         found = asyncio.run(go())
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -223,6 +227,12 @@ def progress_bar() -> Bar:
         console=console,
         disable=not console.is_terminal,
     )
+
+
+def kept(bar: Bar, what: str) -> str:
+    """What is finished, as far as a bar was told."""
+    done = sum(int(task.completed) for task in bar.tasks)
+    return f"everything up to {what} {done} is kept" if done else f"no {what} was finished"
 
 
 def _show(found: dict[str, Any], out: Path) -> None:
