@@ -26,28 +26,21 @@ with_transformers = pytest.mark.skipif(
 
 
 @pytest.mark.parametrize(
-    ("uri", "module", "said"),
+    ("uri", "module", "said", "extra"),
     [
-        (
-            "transformers:m",
-            "transformers",
-            "transformers and torch are not installed; run: pip install 'merit-sql[transformers]'",
-        ),
-        (
-            "transformers:m?context=2048",
-            "torch",
-            "transformers and torch are not installed; run: pip install 'merit-sql[transformers]'",
-        ),
-        ("vllm:m", "vllm", "vLLM is not installed; run: pip install 'merit-sql[vllm]'"),
+        ("transformers:m", "torch", "transformers or torch is missing", "transformers"),
+        ("transformers:m?context=2048", "torch", "transformers or torch is missing", "transformers"),
+        ("vllm:m", "vllm", "vLLM is missing", "vllm"),
     ],
 )
 def test_an_extra_that_is_missing_is_named_with_its_command(
-    uri: str, module: str, said: str, monkeypatch: pytest.MonkeyPatch
+    uri: str, module: str, said: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)  # as if it were not installed
     with pytest.raises(ModelFailed) as caught:
         open_completer(uri)
-    assert str(caught.value) == said
+    why = f"import of {module} halted; None in sys.modules"
+    assert str(caught.value) == f"{said} ({why}); run: pip install 'merit-sql[{extra}]'"
 
 
 @pytest.mark.parametrize("kind", ["transformers", "vllm"])

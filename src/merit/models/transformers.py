@@ -21,9 +21,9 @@ class TransformersCompleter:
     def __init__(self, name: str, *, context_tokens: int | None = None) -> None:
         try:
             torch, library = import_module("torch"), import_module("transformers")
-        except ImportError:
+        except ImportError as error:
             raise ModelFailed(
-                "transformers and torch are not installed; run: pip install 'merit-sql[transformers]'"
+                f"transformers or torch is missing ({first_line(error)}); run: pip install 'merit-sql[transformers]'"
             ) from None
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()

@@ -32,8 +32,9 @@ class VllmCompleter:
             library = import_module("vllm")
             engine = import_module("vllm.v1.engine.async_llm")
             self._faults = import_module("vllm.v1.engine.exceptions")
-        except ImportError:
-            raise ModelFailed("vLLM is not installed; run: pip install 'merit-sql[vllm]'") from None
+            self._sampling = import_module("vllm.sampling_params")
+        except ImportError as error:
+            raise ModelFailed(f"vLLM is missing ({first_line(error)}); run: pip install 'merit-sql[vllm]'") from None
         self._weights = Weights(name, context_tokens)
         try:
             arguments = library.AsyncEngineArgs(
@@ -42,7 +43,6 @@ class VllmCompleter:
             self._engine: Any = engine.AsyncLLM.from_engine_args(arguments)
         except (OSError, ValueError, RuntimeError) as error:
             raise ModelFailed(f"{name}: vLLM cannot load it ({first_line(error)})") from None
-        self._library = library
         self._numbers = count()
         self.places = concurrency
         self._free = Places(concurrency)
@@ -54,18 +54,20 @@ class VllmCompleter:
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The model's answer through its own chat template."""
         tokens = self._weights.tokens(prompt, sampling)
-        wanted = self._library.SamplingParams(
+        wanted = self._sampling.SamplingParams(
             temperature=sampling.temperature,
             max_tokens=sampling.max_tokens,
             seed=sampling.seed,
-            output_kind=self._library.sampling_params.RequestOutputKind.FINAL_ONLY,
+            output_kind=self._sampling.RequestOutputKind.FINAL_ONLY,
         )
         async with self._free:
             try:
-                outputs = self._engine.generate({"prompt_token_ids": tokens}, wanted, f"merit-{next(self._numbers)}")
+                prompt_tokens = {"type": "token", "prompt_token_ids": tokens}
+                outputs = self._engine.generate(prompt_tokens, wanted, f"merit-{next(self._numbers)}")
                 found = [output.outputs[0] async for output in outputs]
             except (self._faults.EngineDeadError, self._faults.EngineGenerateError, ValueError) as error:
-                raise ModelFailed(f"{self.identity.name}: vLLM cannot answer ({first_line(error)})") from None
+                why = first_line(error.__cause__ or error)
+                raise ModelFailed(f"{self.identity.name}: vLLM cannot answer ({why})") from None
         return Completion(found[-1].text, len(tokens), len(found[-1].token_ids))
 
     async def close(self) -> None:
