@@ -68,6 +68,8 @@ class Connection:
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Response:
         """The whole response to a request."""
+        if self._silent:
+            raise Silent
         session, limit = self._open(), asyncio.timeout(self._patience.request_s)
         try:
             async with limit:
