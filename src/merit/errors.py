@@ -12,6 +12,7 @@ MeritError
 │   ├── NotRecorded         a replayed recording has no answer to a prompt
 │   └── BudgetSpent         the allowance of tokens or money is used up
 ├── RunUnusable         a run folder is damaged, busy, or of another run
+├── Stopped             the user stopped a command; what was finished is kept
 └── AuditFailed         a run does not follow from its own records
 """
 
@@ -64,6 +65,10 @@ class RunUnusable(MeritError):
     """A run folder cannot be created, continued or read; nothing in it was changed."""
 
 
+class Stopped(MeritError):
+    """The user pressed Ctrl-C; the command line exits 130."""
+
+
 class AuditFailed(MeritError):
     """A record of a run contradicts another one."""
 
@@ -82,4 +87,5 @@ __all__ = [
     "NotRecorded",
     "ReferenceFailed",
     "RunUnusable",
+    "Stopped",
 ]

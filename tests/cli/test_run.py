@@ -1,7 +1,12 @@
 """`merit methods`, `predict`, `run`, `audit` and `show`, as a person uses them."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +14,8 @@ from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, FickleModel, build
 from making.endpoint import ChatServer, refusal
-from making.runs import make_bench
+from making.grids import answering, write_grid
+from making.runs import files_of, make_bench
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.errors import MeritError
@@ -254,6 +260,98 @@ def test_first_answers_of_another_model_are_not_mixed(data: Path, script: Path, 
 def test_predictions_of_a_run_can_be_scored(data: Path, run: Path) -> None:
     shown = merit("score", "spider", "--data", data, "--pred", run / "predictions.jsonl", "--json")
     assert json.loads(shown.output)["accuracy"] == 100.0
+
+
+# Ctrl-C
+
+_MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"
+
+
+def interrupted(arguments: list[object], server: ChatServer, after: int) -> tuple[int, str]:
+    """Exit code and last words of a command that gets Ctrl-C when it has asked so many times."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _MERIT, *map(str, arguments)],  # a shell's background jobs ignore Ctrl-C: see _MERIT
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OPENAI_BASE_URL": server.url, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    before = server.requests
+    while server.requests < before + after and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert out == ""
+    return process.returncode, err
+
+
+@pytest.mark.parametrize("command", ["predict", "run", "grid"])
+def test_ctrl_c_ends_in_one_sentence_and_the_same_command_goes_on(
+    data: Path, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tmp_path / "initial.jsonl"
+    with ChatServer(answering, latency_s=0.01) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        if command != "predict":
+            assert merit("predict", "spider", "--data", data, "--model", "openai:m", "--out", first).exit_code == 0
+        common = ["--data", data, "--model", "openai:m", "--concurrency", 1]
+        asked = {
+            "predict": ["predict", "spider", *common, "--out", first],
+            "run": ["run", "spider", *common, "--initial", first, "--method", "merit", "--out", tmp_path / "run"],
+            "grid": ["grid", write_grid(tmp_path, methods=["merit", "iterative"]), "--concurrency", 1],
+        }[command]
+        code, said = interrupted(asked, server, after=8)
+        assert code == 130, said
+        what = "first answer" if command == "predict" else "turn"
+        assert re.fullmatch(rf"merit: stopped; everything up to {what} \d+ is kept; the same command goes on\n", said)
+        result = merit(*asked)
+        assert result.exit_code == 0, result.output
+    assert server.requests <= len({json.dumps(one.body, sort_keys=True) for one in server.asked}) + 1  # the one cut off
+    assert len(first.read_text().splitlines()) == len(ITEMS)
+
+
+# What may be spent
+
+
+def test_what_a_run_cost_is_in_its_timings(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    merit(*run_command(data, script, initial, tmp_path / "run"), "--prices", 1, 2)
+    [session] = json.loads((tmp_path / "run" / "timings.json").read_text())["sessions"]
+    sent = session["sent"]
+    assert sent["calls"] == 24
+    assert sent["cost"] > 0.001
+    assert sent["cost"] == pytest.approx((sent["prompt_tokens"] + 2 * sent["output_tokens"]) / 1e6, abs=1e-6)
+
+
+def test_a_run_whose_money_is_spent_goes_on_when_there_is_more(
+    data: Path, script: Path, initial: Path, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "other-cache"))
+    command = run_command(data, script, initial, tmp_path / "poor")
+    said = refused(*command, "--prices", 1000, 1000, "--max-cost", 1.5)
+    assert "was spent of the 1.5 allowed" in said
+    assert said.endswith("every answer is kept: allow more and run the same command again")
+    done = len((tmp_path / "poor" / "trajectories.jsonl").read_text().splitlines())
+    assert 0 < done < len(ITEMS)
+    assert merit(*command, "--prices", 1000, 1000, "--max-cost", 100).exit_code == 0
+    assert files_of(tmp_path / "poor") == files_of(run)
+
+
+def test_first_answers_end_with_the_money_and_keep_what_was_paid_for(data: Path, script: Path, tmp_path: Path) -> None:
+    out = tmp_path / "initial.jsonl"
+    paid = ["--concurrency", 1, "--prices", 1000, 1000]
+    assert "was spent of the 0.1 allowed" in refused(*predicting(data, script, out), *paid, "--max-cost", 0.1)
+    assert 0 < len(out.read_text().splitlines()) < len(ITEMS)
+    assert "tokens were used of the 1 allowed" in refused(*predicting(data, script, out), "--max-tokens", 1)
+    assert merit(*predicting(data, script, out)).exit_code == 0
+    assert len(out.read_text().splitlines()) == len(ITEMS)
+
+
+def test_a_limit_without_prices_is_refused_before_anything_begins(
+    data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    for command in (run_command(data, script, initial, tmp_path / "new"), predicting(data, script, tmp_path / "new")):
+        assert "a limit on the cost needs prices: give --prices PROMPT OUTPUT" in refused(*command, "--max-cost", 1)
+    assert not (tmp_path / "new").exists()
 
 
 # Files of first answers that are something else.

@@ -12,6 +12,7 @@ import json
 import random
 import select
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -198,10 +199,15 @@ def faulty(rate: float, faults: Sequence[Behaviour], seed: int = 0) -> Behaviour
 class ChatServer:
     """An OpenAI-compatible endpoint on a free port, up from `with` to its end; `behaviour` may be changed meanwhile."""
 
-    def __init__(self, behaviour: Behaviour = answer, *, latency_s: float = 0.0) -> None:
+    def __init__(
+        self, behaviour: Behaviour = answer, *, latency_s: float = 0.0, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.behaviour = behaviour
         self.latency_s = latency_s
+        self.alive = True  # whether it answers those who ask for its models
+        self.probes = 0
         self.asked: list[Asked] = []
+        self.proxied: list[str] = []
         self.connections = 0
         self.most_at_once = 0
         self.closing = threading.Event()
@@ -209,12 +215,15 @@ class ChatServer:
         self._under_way = 0
         self._lock = threading.Lock()
         self._server = _Listener(self)
+        self._scheme = "https" if tls else "http"
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     @property
     def url(self) -> str:
         """What belongs into OPENAI_BASE_URL."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_port}/v1"
 
     @property
     def requests(self) -> int:
@@ -291,9 +300,19 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = -1  # a response goes out in one piece
     server: _Listener
 
+    def do_GET(self) -> None:
+        self.server.chat.probes += 1
+        if self.server.chat.alive:
+            self._send(as_json({"object": "list", "data": []}, 200 if self.path == "/v1/models" else 404))
+        else:
+            self._wait_for_the_client_to_go()
+            self.close_connection = True
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path != "/v1/chat/completions":
+        if self.path.startswith("http"):  # asked as a proxy
+            self.server.chat.proxied.append(self.path)
+        elif self.path != "/v1/chat/completions":
             self._send(as_json({"error": {"message": f"no route {self.path}"}}, 404))
             return
         chat = self.server.chat

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
-from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling, answer_key
+from merit.models import Allowance, AnswerStore, AskedOnce, Completion, ModelIdentity, Prices, Sampling, answer_key
 from merit.models.completer import Completer
 from merit.models.replay import ReplayCompleter
 
@@ -691,7 +691,7 @@ def test_closing_stops_what_is_under_way() -> None:
 def test_the_allowance_ends_a_run_and_keeps_everything(tmp_path: Path) -> None:
     async def scene() -> None:
         model = Model(tokens=10)
-        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), max_tokens=25)
+        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), Allowance(max_tokens=25))
         for prompt in ("p", "q", "r"):  # the one that passes the limit is paid for, so it is kept
             await once.complete(prompt, GREEDY)
         for _ in range(2):
@@ -701,7 +701,7 @@ def test_the_allowance_ends_a_run_and_keeps_everything(tmp_path: Path) -> None:
         assert (await once.complete("q", GREEDY)).text == "answer 2 to q"  # what is known costs nothing
         assert model.asked == ["p", "q", "r"]
         await once.close()
-        again = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), max_tokens=10)
+        again = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), Allowance(max_tokens=10))
         for prompt in ("p", "q", "r", "s"):
             await again.complete(prompt, GREEDY)
         assert model.asked == ["p", "q", "r", "s"]
@@ -711,10 +711,55 @@ def test_the_allowance_ends_a_run_and_keeps_everything(tmp_path: Path) -> None:
     assert len(contents(tmp_path / "a.sqlite")) == 4
 
 
+def test_money_ends_a_run_as_tokens_do(tmp_path: Path) -> None:
+    """7 prompt and 3 output tokens a call: 2.5 + 1.5 = 4 a call, of 10."""
+
+    async def scene() -> None:
+        model = Model(tokens=10)
+        fill(tmp_path / "a.sqlite", MODEL, "known")
+        allowance = Allowance(max_cost=10.0, prices=Prices(2.5e6 / 7, 0.5e6))
+        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), allowance)
+        for prompt in ("known", "p", "q", "p", "r"):  # what is there already costs nothing
+            await once.complete(prompt, GREEDY)
+        with pytest.raises(BudgetSpent) as caught:
+            await once.complete("s", GREEDY)
+        one_sentence(caught.value, "12.0000 was spent of the 10 allowed, for 30 tokens", "every answer is kept")
+        assert model.asked == ["p", "q", "r"]
+        assert (await once.complete("r", GREEDY)).text == "answer 3 to r"
+        await once.close()
+
+    run(scene)
+
+
+def test_a_limit_on_the_cost_needs_prices() -> None:
+    with pytest.raises(InputError, match="a limit on the cost needs prices"):
+        Allowance(max_cost=1.0)
+
+
+def test_each_share_counts_what_was_asked_on_its_behalf() -> None:
+    async def scene() -> None:
+        model = Model(tokens=10)
+        once = AskedOnce(model, AnswerStore(None), Allowance(prices=Prices(1.0, 2.0)))
+        one, other = once.share(), once.share()
+        await one.complete("p", GREEDY)
+        await one.early.complete("q", GREEDY)
+        await other.complete("p", GREEDY)
+        assert (one.sent.calls, one.sent.wasted, other.sent.calls, other.sent.reused) == (2, 1, 0, 1)
+        await other.complete("q", GREEDY)  # asked for early by one, needed by another: not wasted
+        assert (one.sent.wasted, other.sent.calls, other.sent.reused) == (0, 0, 2)
+        await other.complete("r", GREEDY)
+        assert (once.sent.calls, once.sent.tokens, once.sent.reused) == (3, 30, 2)
+        assert one.account()["cost"] == pytest.approx(2 * (7 * 1.0 + 3 * 2.0) / 1e6)
+        assert other.account()["cost"] == pytest.approx((7 * 1.0 + 3 * 2.0) / 1e6)
+        await once.close()
+
+    run(scene)
+
+
 def test_nothing_is_asked_where_nothing_is_allowed() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None), max_tokens=0)
+        once = AskedOnce(model, AnswerStore(None), Allowance(max_tokens=0))
         with pytest.raises(BudgetSpent):
             await once.complete("p", GREEDY)
         assert model.asked == []
@@ -829,7 +874,7 @@ def test_closing_those_who_look_ahead_closes_nothing() -> None:
 def test_the_allowance_holds_for_those_who_look_ahead() -> None:
     async def scene() -> None:
         model = Model(tokens=10)
-        once = AskedOnce(model, AnswerStore(None), max_tokens=5)
+        once = AskedOnce(model, AnswerStore(None), Allowance(max_tokens=5))
         await once.early.complete("p", GREEDY)
         for ask in (once.early.complete, once.complete):
             with pytest.raises(BudgetSpent):

@@ -38,10 +38,15 @@ def test_a_completion_can_always_be_written() -> None:
 
 
 @pytest.mark.parametrize(
-    "uri", ["", "openai", "openai:", "llamacpp:", "scripted:", "replay:", "gpt-4", "OpenAI:m", "anthropic:m", ":m"]
+    "uri",
+    ["", "openai", "openai:", "llamacpp:", "transformers:", "vllm:", "vllm:?context=2048", "scripted:", "replay:"]
+    + ["gpt-4", "OpenAI:m", "anthropic:m", ":m"],
 )
 def test_an_unknown_model_is_named_with_what_there_is(uri: str) -> None:
-    expected = f"{uri}: unknown model; use openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE"
+    expected = (
+        f"{uri}: unknown model; use openai:MODEL, llamacpp:FILE.gguf, transformers:NAME, vllm:NAME, scripted:FILE "
+        "or replay:FILE"
+    )
     with pytest.raises(InputError) as caught:
         open_completer(uri)
     assert str(caught.value) == expected

@@ -2,7 +2,10 @@
 
 import asyncio
 import math
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 import traceback
@@ -10,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -40,7 +44,8 @@ from making.endpoint import (
 )
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models import Completion, Sampling
-from merit.models.endpoint import EndpointCompleter, Patience
+from merit.models.connection import Patience
+from merit.models.endpoint import EndpointCompleter
 
 GREEDY = Sampling()
 QUICK = Patience(
@@ -513,6 +518,112 @@ def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
     started = time.monotonic()
     assert all(isinstance(found, ModelFailed) for found in ask_all([f"p{i}" for i in range(8)], patience=patience))
     assert 0.25 <= time.monotonic() - started < 5.0
+
+
+# Silence
+
+
+LISTENING = Patience(request_s=30.0, quiet_s=0.3, probe_s=0.2, probes=3)
+
+
+def test_an_endpoint_that_says_nothing_at_all_is_given_up(chat: ChatServer) -> None:
+    chat.behaviour, chat.alive = silence, False
+    started = time.monotonic()
+    found = ask_all([f"p{i}" for i in range(5)], patience=LISTENING, concurrency=3)  # nor do the others wait in turn
+    assert 0.8 <= time.monotonic() - started < 2.5
+    assert chat.probes == 3
+    for one in found:
+        assert isinstance(one, ModelFailed)
+        assert str(one) == (
+            f"{chat.url}: takes requests but answers none, not even GET /models; every answer so far is kept: "
+            "run the same command again when the endpoint is back"
+        )
+
+
+def test_as_it_stands_a_silent_endpoint_is_given_up_within_a_minute() -> None:
+    usual = Patience()
+    assert usual.quiet_s + usual.probes * usual.probe_s <= 50.0 < usual.request_s
+
+
+def test_an_endpoint_that_is_slow_but_lives_is_waited_for(chat: ChatServer) -> None:
+    """Three minutes for an answer, of which here each lasts half a second."""
+    chat.latency_s = 1.5
+    assert ask_one(patience=LISTENING).output_tokens == 2
+    assert chat.requests == 1
+    assert chat.probes >= 2
+
+
+def test_nobody_asks_whether_an_endpoint_lives_that_keeps_answering(chat: ChatServer) -> None:
+    chat.alive = False
+    chat.behaviour = lambda asked: silence(asked) if asked.prompt == "stuck" else answer(asked)
+
+    async def ask() -> None:
+        completer = EndpointCompleter("m", patience=LISTENING)
+        stuck = asyncio.create_task(completer.complete("stuck", GREEDY))
+        for number in range(10):
+            await completer.complete(f"p{number}", GREEDY)
+            await asyncio.sleep(0.1)
+        assert not stuck.done()
+        stuck.cancel()
+        with suppress(asyncio.CancelledError):
+            await stuck
+        await completer.close()
+
+    asyncio.run(ask())
+    assert chat.probes == 0
+
+
+def test_an_endpoint_nobody_asks_anything_is_left_alone(chat: ChatServer) -> None:
+    async def ask() -> None:
+        completer = EndpointCompleter("m", patience=LISTENING)
+        await completer.complete("p", GREEDY)
+        await asyncio.sleep(0.7)
+        await completer.complete("q", GREEDY)
+        await completer.close()
+
+    asyncio.run(ask())
+    assert chat.probes == 0
+
+
+def test_an_endpoint_that_comes_to_itself_is_not_given_up(chat: ChatServer) -> None:
+    chat.latency_s, chat.alive = 1.4, False
+    threading.Timer(0.6, setattr, [chat, "alive", True]).start()
+    assert ask_one(patience=LISTENING).output_tokens == 2
+
+
+# Ways there
+
+
+def test_a_proxy_of_the_environment_is_used(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    direct = ask_one()
+    monkeypatch.setenv("HTTP_PROXY", chat.url.removesuffix("/v1"))
+    monkeypatch.setenv("http_proxy", chat.url.removesuffix("/v1"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://model.example/v1")
+    assert ask_one() == direct
+    assert chat.proxied == ["http://model.example/v1/chat/completions"]
+    monkeypatch.setenv("OPENAI_BASE_URL", chat.url)
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "localhost,127.0.0.1")
+    assert ask_one() == direct
+    assert len(chat.proxied) == 1
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not there to make a certificate")
+def test_a_certificate_is_trusted_by_the_environment_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = tmp_path / "made.pem"
+    command = (
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    )
+    subprocess.run([*command.split(), "-keyout", made, "-out", tmp_path / "crt.pem"], check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "crt.pem", made)
+    with ChatServer(tls=tls) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with pytest.raises(ModelFailed, match=r"1 tries \(ClientConnectorCertificateError .*self.signed"):
+            ask_one(patience=Patience(tries=1))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "crt.pem"))
+        assert ask_one().output_tokens == 2
+        assert server.requests == 1
 
 
 # How many at a time

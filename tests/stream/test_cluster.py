@@ -13,6 +13,7 @@ from making.endpoint import ChatServer, status
 from making.grids import answering, run_grid, write_grid
 from making.runs import files_of
 from merit.errors import ModelFailed
+from merit.models import Allowance
 from merit.stream import read_grid, run_grid_on_ray
 
 
@@ -38,6 +39,8 @@ def test_a_cluster_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Monk
             assert files_of(tmp_path / "clustered") == files_of(tmp_path / "local")
             server.behaviour = status(401)
             with pytest.raises(ModelFailed, match=r"spider-dev/\w+/seed0: .*answered 401"):
-                run_grid_on_ray(read_grid(write_grid(tmp_path, out="dead")), tmp_path / "cache-dead", 4, None, None)
+                run_grid_on_ray(
+                    read_grid(write_grid(tmp_path, out="dead")), tmp_path / "cache-dead", 4, None, Allowance()
+                )
         finally:
             ray.shutdown()

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from making.endpoint import (
 from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
 from merit.cli.main import cli
-from merit.errors import InputError, MeritError
+from merit.errors import BudgetSpent, InputError, MeritError
 from merit.stream import audit_run, read_grid, read_run
 
 
@@ -66,6 +67,50 @@ def test_a_grid_is_its_single_runs(grid: Path, tmp_path: Path, monkeypatch: pyte
             assert files_of(single) == files_of(tmp_path / "runs" / "spider-dev" / method / "seed0")
             assert audit_run(read_run(single)).questions == len(ITEMS)
     assert server.requests == len({json.dumps(one.body, sort_keys=True) for one in server.asked})  # none asked twice
+
+
+def test_each_run_counts_what_it_sent_itself(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = run_grid(write_grid(tmp_path, out="priced", prices=[1, 2.5]))
+        assert result.exit_code == 0, result.output
+    sent = [json.loads(path.read_text())["sessions"][0]["sent"] for path in tmp_path.glob("priced/**/timings.json")]
+    assert len(sent) == len(METHODS)
+    assert all(0 < one["calls"] < server.requests for one in sent)
+    assert sum(one["calls"] for one in sent) == server.requests
+    cost = sum(one["prompt_tokens"] + 2.5 * one["output_tokens"] for one in sent) / 1e6
+    assert sum(one["cost"] for one in sent) == pytest.approx(cost, abs=1e-5)
+
+
+def test_money_ends_a_grid(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = run_grid(write_grid(tmp_path, out="poor", prices=[1000, 0], max_cost=0.5), "--concurrency", "1")
+        assert isinstance(result.exception, BudgetSpent)
+        assert "was spent of the 0.5 allowed" in str(result.exception)
+        spent = server.requests
+        result = run_grid(write_grid(tmp_path, out="poor", prices=[1000, 0], max_cost=0.5), "--max-cost", "1000")
+        assert result.exit_code == 0, result.output  # an option goes before the file
+    assert 0 < spent < server.requests
+    assert server.requests == len({json.dumps(one.body, sort_keys=True) for one in server.asked})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"max_cost": 1.0}, "a limit on the cost needs prices"),
+        ({"max_cost": 0}, "the field 'max_cost' should be a number above 0, not 0"),
+        ({"max_tokens": -1}, "the field 'max_tokens' should be a number above 0, not -1"),
+        ({"prices": [1]}, r"the field 'prices' should be .*, such as \[0.15, 0.6\], not \[1\]"),
+        ({"prices": [1, -1]}, "the field 'prices' should be"),
+        ({"prices": [1, "2"]}, "the field 'prices' should be"),
+    ],
+)
+def test_money_that_is_none_is_refused(grid: Path, tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    result = run_grid(write_grid(tmp_path, out="new", **changes))
+    assert isinstance(result.exception, InputError)
+    assert re.search(said, str(result.exception))
+    assert not (tmp_path / "new").exists()
 
 
 def test_first_answers_are_made_where_they_are_missing(

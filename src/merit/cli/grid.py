@@ -6,11 +6,24 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.progress import Progress as Bar
 from rich.table import Table
 
 from merit.cache import cache_folder
-from merit.cli.options import AHEAD, CACHE, CONCURRENCY, MAX_TOKENS, TRACE, watched
-from merit.cli.run import progress_bar
+from merit.cli.options import (
+    AHEAD,
+    CACHE,
+    CONCURRENCY,
+    MAX_COST,
+    MAX_TOKENS,
+    PRICES,
+    TRACE,
+    allowed,
+    stoppable,
+    watched,
+)
+from merit.cli.run import kept, progress_bar
+from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
 
 
@@ -24,9 +37,11 @@ from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid
     default="local",
     show_default=True,
     help="In this process, or as tasks of a Ray cluster that shares this file system (extra [ray]); there, "
-    "--concurrency and --max-tokens hold for each run.",
+    "--concurrency, --max-tokens and --max-cost hold for each run.",
 )
 @MAX_TOKENS
+@MAX_COST
+@PRICES
 @TRACE
 @CACHE
 def grid(
@@ -35,28 +50,32 @@ def grid(
     ahead: int | None,
     engine: str,
     max_tokens: int | None,
+    max_cost: float | None,
+    prices: tuple[float, float] | None,
     trace: bool,
     cache: Path | None,
 ) -> None:
     """Run datasets x methods x seeds, side by side; the same command goes on where it stopped."""
     read = read_grid(file)
+    allowance = allowed(max_tokens or read.max_tokens, max_cost or read.max_cost, prices or read.prices)
     folder = (cache or cache_folder()).absolute()
+    bar = progress_bar()
     try:
-        with watched(trace):
+        with watched(trace), stoppable(lambda: "every finished turn is kept" if engine == "ray" else kept(bar, "turn")):
             if engine == "ray":
-                found = run_grid_on_ray(read, folder, concurrency, ahead, max_tokens)
+                found = run_grid_on_ray(read, folder, concurrency, ahead, allowance)
             else:
-                found = asyncio.run(_run(read, concurrency, ahead, max_tokens, folder))
+                found = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
     except BaseExceptionGroup as several:
         raise _first(several) from None
     _show(found, read)
 
 
 async def _run(
-    read: Grid, concurrency: int, ahead: int | None, max_tokens: int | None, cache: Path
+    read: Grid, concurrency: int, ahead: int | None, allowance: Allowance, cache: Path, bar: Bar
 ) -> dict[str, dict[str, Any]]:
-    async with Workshop(read.model, read.encoder, cache, concurrency, max_tokens) as shop:
-        with progress_bar() as bar:
+    async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
+        with bar:
             task = bar.add_task(f"{len(read.runs)} runs", total=None, said="")
             seen: dict[str, Progress] = {}
 

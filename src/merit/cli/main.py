@@ -18,7 +18,7 @@ from merit.cli.run import predict, run
 from merit.cli.score import score
 from merit.cli.show import show
 from merit.cli.view import view
-from merit.errors import MeritError
+from merit.errors import MeritError, Stopped
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,6 +51,9 @@ def main() -> None:
     """Run the command line; exit 1 with one sentence on anything that went wrong."""
     try:
         cli(prog_name="merit")
+    except Stopped as stopped:
+        click.echo(f"merit: {stopped}", err=True)
+        sys.exit(130)  # as shells say it
     except MeritError as error:
         sys.exit(f"merit: {error}")
     except OSError as error:

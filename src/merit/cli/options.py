@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,9 @@ from merit import tracing
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.data import LAYOUTS, Dataset
+from merit.errors import InputError, Stopped
+from merit.models import Allowance, Prices
+from merit.models.completers import KNOWN
 
 SECONDS = click.FloatRange(min=0.01, max=86_400.0)
 
@@ -35,7 +38,7 @@ MODEL = click.option(
     "--model",
     required=True,
     metavar="URI",
-    help="openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE.",
+    help=f"{KNOWN}.",
 )
 ENCODER = click.option(
     "--encoder",
@@ -55,6 +58,13 @@ AHEAD = click.option(
 MAX_TOKENS = click.option(
     "--max-tokens", type=click.IntRange(min=1), help="Stop when so many tokens were sent and received."
 )
+_MONEY = click.FloatRange(min=0.0, max=1e9)
+PRICES = click.option(
+    "--prices", type=(_MONEY, _MONEY), metavar="PROMPT OUTPUT", help="What a million prompt and output tokens cost."
+)
+MAX_COST = click.option(
+    "--max-cost", type=click.FloatRange(min=0.0, max=1e9, min_open=True), help="Stop when so much was spent."
+)
 TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
@@ -68,6 +78,24 @@ def watched(trace: bool) -> Iterator[None]:
         yield
     finally:
         tracing.stop()
+
+
+@contextmanager
+def stoppable(kept: Callable[[], str]) -> Iterator[None]:
+    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped; {kept()}; the same command goes on") from None
+
+
+def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float, float] | None) -> Allowance:
+    """How much may be spent, as options say it."""
+    if max_cost is not None and prices is None:
+        raise InputError(
+            "a limit on the cost needs prices: give --prices PROMPT OUTPUT, what a million tokens of each cost"
+        )
+    return Allowance(max_tokens, max_cost, Prices(*prices) if prices else None)
 
 
 def open_data(

@@ -21,13 +21,17 @@ from merit.cli.options import (
     DATASET,
     ENCODER,
     JSON,
+    MAX_COST,
     MAX_TOKENS,
     MODEL,
+    PRICES,
     PROTOCOL,
     SPLIT,
     TIMEOUT,
     TRACE,
+    allowed,
     open_data,
+    stoppable,
     watched,
 )
 from merit.errors import InputError
@@ -60,6 +64,9 @@ _OUT = click.Path(path_type=Path)
 @click.option("--limit", type=click.IntRange(min=1), help="Only so many questions.")
 @click.option("--seed", type=int, help="With --limit: the first of this seed's stream instead of the dataset's.")
 @CONCURRENCY
+@MAX_TOKENS
+@MAX_COST
+@PRICES
 @CACHE
 def predict(
     dataset: str,
@@ -71,9 +78,13 @@ def predict(
     limit: int | None,
     seed: int | None,
     concurrency: int,
+    max_tokens: int | None,
+    max_cost: float | None,
+    prices: tuple[float, float] | None,
     cache: Path | None,
 ) -> None:
     """Generate the first answers that every method starts from, once and greedily."""
+    allowance = allowed(max_tokens, max_cost, prices)
     loaded, chosen = open_data(dataset, root, split, protocol, cache)
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise InputError(f"{out}: name a file in a folder that is there")
@@ -85,10 +96,11 @@ def predict(
         with closing(open_judge(loaded, chosen, cache=folder)) as judge:
             questions = stream_order(usable_questions(loaded, chosen, judge), seed)
     questions = questions[:limit]
+    bar = progress_bar()
 
     async def go() -> int:
-        async with Workshop(model, "", folder, concurrency) as shop:
-            with progress_bar() as bar:
+        async with Workshop(model, "", folder, concurrency, allowance) as shop:
+            with bar:
                 task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
                 return await predict_all(
                     loaded,
@@ -101,7 +113,8 @@ def predict(
                     on_answer=lambda done, total: bar.update(task, completed=done, total=total),
                 )
 
-    click.echo(f"{asyncio.run(go())} first answers added to {out}")
+    with stoppable(lambda: kept(bar, "first answer")):
+        click.echo(f"{asyncio.run(go())} first answers added to {out}")
 
 
 @click.command()
@@ -131,6 +144,8 @@ def predict(
 @CONCURRENCY
 @AHEAD
 @MAX_TOKENS
+@MAX_COST
+@PRICES
 @TRACE
 @CACHE
 @JSON
@@ -153,11 +168,14 @@ def run(
     concurrency: int,
     ahead: int | None,
     max_tokens: int | None,
+    max_cost: float | None,
+    prices: tuple[float, float] | None,
     trace: bool,
     cache: Path | None,
     as_json: bool,
 ) -> None:
     """Run a method over a stream of questions, or go on with a run."""
+    allowance = allowed(max_tokens, max_cost, prices)
     spec = RunSpec(
         DataSpec(dataset, root, split, protocol, timeout_s),
         initial,
@@ -168,16 +186,17 @@ def run(
         limit,
         examples,
     )
+    bar = progress_bar()
 
     async def go() -> dict[str, Any]:
-        async with Workshop(model, encoder, cache or cache_folder(), concurrency, max_tokens) as shop:
+        async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
             setup = shop.setup(spec)
             far = window(shop.completer.places, 1) if ahead is None else ahead
-            with progress_bar() as bar:
+            with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
-    with watched(trace):
+    with watched(trace), stoppable(lambda: kept(bar, "turn")):
         found = asyncio.run(go())
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -208,6 +227,12 @@ def progress_bar() -> Bar:
         console=console,
         disable=not console.is_terminal,
     )
+
+
+def kept(bar: Bar, what: str) -> str:
+    """What is finished, as far as a bar was told."""
+    done = sum(int(task.completed) for task in bar.tasks)
+    return f"everything up to {what} {done} is kept" if done else f"no {what} was finished"
 
 
 def _show(found: dict[str, Any], out: Path) -> None:

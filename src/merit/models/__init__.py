@@ -1,14 +1,16 @@
 """Language models and encoders: what answers and what embeds. Must never know a reference."""
 
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.asked_once import AskedOnce, Sent
+from merit.models.asked_once import AskedOnce, Share
 from merit.models.cached import CachedEncoder
 from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
 from merit.models.completers import open_completer
 from merit.models.encoder import Encoder, EncoderIdentity, unit_vectors
 from merit.models.encoders import open_encoder
+from merit.models.spending import Allowance, Prices, Sent
 
 __all__ = [
+    "Allowance",
     "AnswerStore",
     "AskedOnce",
     "CachedEncoder",
@@ -17,8 +19,10 @@ __all__ = [
     "Encoder",
     "EncoderIdentity",
     "ModelIdentity",
+    "Prices",
     "Sampling",
     "Sent",
+    "Share",
     "answer_key",
     "open_completer",
     "open_encoder",

@@ -2,43 +2,40 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from merit.errors import BudgetSpent
 from merit.models.answers import AnswerStore, answer_key
 from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
+from merit.models.places import CALL, Call
+from merit.models.spending import Allowance, Sent
 from merit.tracing import span
 
 
 @dataclass(slots=True)
-class Sent:
-    """What was really asked of the model, as opposed to what a run counts."""
+class _Asked:
+    """A question under way."""
 
-    calls: int = 0
-    prompt_tokens: int = 0
-    output_tokens: int = 0
-    seconds: float = 0.0  # added up over calls that ran side by side
-    reused: int = 0  # answers that were there already
-    wasted: int = 0  # answers asked for early that nobody needed, so far
-
-    @property
-    def tokens(self) -> int:
-        """All tokens sent and received."""
-        return self.prompt_tokens + self.output_tokens
+    task: asyncio.Task[Completion]
+    call: Call
+    needed: bool  # by somebody who does not merely look ahead
 
 
 class AskedOnce:
-    """Another completer's answers, kept in a store; a question under way is waited for, not asked again."""
+    """Another completer's answers, kept in a store; a question under way is waited for, not asked again.
 
-    def __init__(self, completer: Completer, store: AnswerStore, *, max_tokens: int | None = None) -> None:
+    Those who use it side by side each take a `share`, which knows what was asked on its behalf.
+    """
+
+    def __init__(self, completer: Completer, store: AnswerStore, allowance: Allowance | None = None) -> None:
         self._completer = completer
         self._store = store
-        self._max_tokens = max_tokens
-        self._under_way: dict[bytes, asyncio.Task[Completion]] = {}
-        self._unused: set[bytes] = set()  # answers that only looks ahead have asked for
-        self._needed: set[bytes] = set()  # those under way that somebody waits for by now
-        self.sent = Sent()
-        self.early = Early(self)
+        self.allowance = allowance or Allowance()
+        self._under_way: dict[bytes, _Asked] = {}
+        self._unused: dict[bytes, Sent] = {}  # answers that only looks ahead have asked for, and who did
+        self._shares: list[Share] = []
+        self._own = self.share()
+        self.early = self._own.early
 
     @property
     def identity(self) -> ModelIdentity:
@@ -50,60 +47,70 @@ class AskedOnce:
         """How many calls are answered at a time; one, unless the model says otherwise."""
         return int(getattr(self._completer, "places", 1))
 
+    @property
+    def sent(self) -> Sent:
+        """What was asked of the model by everybody."""
+        return Sent.total(share.sent for share in self._shares)
+
+    def share(self) -> "Share":
+        """The same completer for somebody whose calls are to be counted apart."""
+        self._shares.append(Share(self))
+        return self._shares[-1]
+
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
-        key = answer_key(self.identity, prompt, sampling)
-        if key in self._unused:
-            self._unused.remove(key)
-            self.sent.wasted -= 1
-        elif key in self._under_way:
-            self._needed.add(key)
-        return await self.answer(key, prompt, sampling, early=False)
+        return await self._own.complete(prompt, sampling)
 
-    async def answer(self, key: bytes, prompt: str, sampling: Sampling, *, early: bool) -> Completion:
-        """The answer kept, or to be kept, under a key."""
+    async def answer(
+        self, prompt: str, sampling: Sampling, sent: Sent, *, needed: bool = True, urgent: bool = True
+    ) -> Completion:
+        """The answer, kept or to be kept; `sent` is the account of who asks."""
+        key = answer_key(self.identity, prompt, sampling)
+        if needed and key in self._unused:
+            self._unused.pop(key).wasted -= 1
         if (known := self._store.get(key)) is not None:
-            self.sent.reused += not early
+            sent.reused += needed
             return known
-        task = self._under_way.get(key)
-        if task is None:
-            task = self._under_way[key] = asyncio.create_task(self._ask(key, prompt, sampling, early))
+        asked = self._under_way.get(key)
+        if asked is None:
+            call = Call(urgent)
+            task = asyncio.create_task(self._ask(key, prompt, sampling, sent, call))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits any more
+            asked = self._under_way[key] = _Asked(task, call, needed)
+        asked.needed |= needed
+        asked.call.urgent |= urgent
         # Whoever stops waiting leaves the question under way: its answer is paid for.
-        return await asyncio.shield(task)
+        return await asyncio.shield(asked.task)
 
     async def close(self) -> None:
         """Stop what is under way and give everything back."""
-        tasks = list(self._under_way.values())
+        tasks = [asked.task for asked in self._under_way.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._completer.close()
         self._store.close()
 
-    async def _ask(self, key: bytes, prompt: str, sampling: Sampling, early: bool) -> Completion:
+    async def _ask(self, key: bytes, prompt: str, sampling: Sampling, sent: Sent, call: Call) -> Completion:
+        CALL.set(call)
         try:
-            if self._max_tokens is not None and self.sent.tokens >= self._max_tokens:
-                raise BudgetSpent(
-                    f"{self.sent.tokens} tokens were used of the {self._max_tokens} allowed; every answer is kept: "
-                    "allow more and run the same command again"
-                )
+            if self.allowance.limited:
+                self.allowance.check(self.sent)
             started = time.monotonic()
             with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
                 completion = await self._completer.complete(prompt, sampling)
                 watched.set_attribute("gen_ai.usage.input_tokens", completion.prompt_tokens)
                 watched.set_attribute("gen_ai.usage.output_tokens", completion.output_tokens)
-            self.sent.calls += 1
-            self.sent.seconds += time.monotonic() - started
-            self.sent.prompt_tokens += completion.prompt_tokens
-            self.sent.output_tokens += completion.output_tokens
+            sent.calls += 1
+            sent.seconds += time.monotonic() - started
+            sent.prompt_tokens += completion.prompt_tokens
+            sent.output_tokens += completion.output_tokens
             self._store.put(key, self.identity, completion)
-            if early and key not in self._needed:
-                self._unused.add(key)
-                self.sent.wasted += 1
+            if not self._under_way[key].needed:
+                self._unused[key] = sent
+                sent.wasted += 1
             return completion
         finally:
-            self._needed.discard(key)
             del self._under_way[key]
 
 
@@ -117,11 +124,46 @@ def _request(model: ModelIdentity, sampling: Sampling) -> dict[str, str | int | 
     }
 
 
-class Early:
-    """The same completer for those who look ahead: what only they ask for is counted apart."""
+class Share:
+    """One user's view of a completer that several use: the same answers, an account of its own."""
 
     def __init__(self, asked: AskedOnce) -> None:
         self._asked = asked
+        self.sent = Sent()
+        self.early = Early(asked, self.sent, urgent=False)  # for looking ahead
+        self.at_once = Early(asked, self.sent, urgent=True)  # for what is only a guess, but is waited for
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._asked.identity
+
+    @property
+    def places(self) -> int:
+        """How many calls are answered at a time, of everybody's."""
+        return self._asked.places
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer, from the store where it is there."""
+        return await self._asked.answer(prompt, sampling, self.sent)
+
+    def account(self) -> dict[str, Any]:
+        """What was sent on its behalf, and what it cost where prices are known."""
+        found = {**asdict(self.sent), "seconds": round(self.sent.seconds, 3)}
+        prices = self._asked.allowance.prices
+        return found if prices is None else {**found, "cost": round(prices.cost(self.sent), 6)}
+
+    async def close(self) -> None:
+        """Nothing of its own to give back."""
+
+
+class Early:
+    """The same completer for those who look ahead: what only they ask for is counted apart."""
+
+    def __init__(self, asked: AskedOnce, sent: Sent, *, urgent: bool) -> None:
+        self._asked = asked
+        self._sent = sent
+        self._urgent = urgent
 
     @property
     def identity(self) -> ModelIdentity:
@@ -130,8 +172,7 @@ class Early:
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, as anybody would get it."""
-        key = answer_key(self.identity, prompt, sampling)
-        return await self._asked.answer(key, prompt, sampling, early=True)
+        return await self._asked.answer(prompt, sampling, self._sent, needed=False, urgent=self._urgent)
 
     async def close(self) -> None:
         """Nothing of its own to give back."""

@@ -2,6 +2,8 @@
 
 `openai:MODEL`             any OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)
 `llamacpp:FILE.gguf`       llama.cpp in this process (extra `[llamacpp]`); `?context=TOKENS` sets its context
+`transformers:NAME`        a hub name or a model folder, in this process (extra `[transformers]`); `?context=` as above
+`vllm:NAME`                the same by vLLM, many prompts at a time (extra `[vllm]`)
 `scripted:FILE`            answers from a script, for tests and examples
 `replay:FILE`              answers from a recording only; `#MODEL` where it has several
 """
@@ -15,6 +17,10 @@ from merit.models.endpoint import EndpointCompleter
 from merit.models.llamacpp import CONTEXT_TOKENS, LlamaCppCompleter
 from merit.models.replay import ReplayCompleter
 from merit.models.scripted import read_script
+from merit.models.transformers import TransformersCompleter
+from merit.models.vllm import VllmCompleter
+
+KNOWN = "openai:MODEL, llamacpp:FILE.gguf, transformers:NAME, vllm:NAME, scripted:FILE or replay:FILE"
 
 
 def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
@@ -24,18 +30,24 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
         return EndpointCompleter(name, concurrency=concurrency)
     if kind == "llamacpp" and name:
         path, _, options = name.partition("?")
-        return LlamaCppCompleter(Path(path), context_tokens=_context(options, uri))
+        return LlamaCppCompleter(Path(path), context_tokens=_context(options, uri) or CONTEXT_TOKENS)
+    if kind in ("transformers", "vllm") and name.partition("?")[0]:
+        path, _, options = name.partition("?")
+        context = _context(options, uri)
+        if kind == "vllm":
+            return VllmCompleter(path, context_tokens=context, concurrency=concurrency)
+        return TransformersCompleter(path, context_tokens=context)
     if kind == "scripted" and name:
         return read_script(Path(name))
     if kind == "replay" and name:
         path, _, model = name.partition("#")
         return ReplayCompleter(AnswerStore.recording(Path(path)), model)
-    raise InputError(f"{uri}: unknown model; use openai:MODEL, llamacpp:FILE.gguf, scripted:FILE or replay:FILE")
+    raise InputError(f"{uri}: unknown model; use {KNOWN}")
 
 
-def _context(options: str, uri: str) -> int:
+def _context(options: str, uri: str) -> int | None:
     if not options:
-        return CONTEXT_TOKENS
+        return None
     name, _, value = options.partition("=")
     if name != "context" or not value.isdecimal() or int(value) < 512:
         raise InputError(f"{uri}: the only option is ?context=TOKENS, with at least 512 tokens")

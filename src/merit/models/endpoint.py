@@ -5,37 +5,24 @@ answer comes or nothing has worked for a while; what will not pass is reported a
 """
 
 import asyncio
+import json
 import math
 import os
 import random
 import time
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from itertools import count
 from typing import Any
-
-import httpx2
+from urllib.parse import urlsplit
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.connection import Connection, NoResponse, Patience, Response, Silent
+from merit.models.places import Places
 from merit.reading import sendable
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
 _CONTEXT_WORDS = ("context length", "context size", "context_length", "maximum context", "too many tokens")
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to keep asking."""
-
-    request_s: float = 300.0  # for one answer; a busy CPU server takes minutes
-    connect_s: float = 10.0
-    faults_s: float = 45.0  # of nothing but faults
-    first_pause_s: float = 0.25
-    longest_pause_s: float = 8.0
-    longest_wait_s: float = 300.0  # that an endpoint may ask for
-    tries: int = 20  # of one call, whatever happens to the others
-    call_s: float = 900.0  # of one call that keeps failing, waits that were asked for included
 
 
 class _Fault(Exception):
@@ -55,14 +42,10 @@ class EndpointCompleter:
         self._model = model
         self._patience = patience or Patience()
         self.places = concurrency
-        self._free = asyncio.Semaphore(concurrency)
+        self._free = Places(concurrency)
         self._answered_at = time.monotonic()  # when the endpoint last gave an answer
         self._quiet_until = 0.0
-        self._client = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=httpx2.Timeout(self._patience.request_s, connect=self._patience.connect_s, pool=None),
-            limits=httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
-        )
+        self._connection = Connection(self._base, self._key, self._patience)
         self.identity = ModelIdentity(f"openai:{model}", os.environ.get("MERIT_MODEL_REVISION", ""))
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
@@ -95,20 +78,22 @@ class EndpointCompleter:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._connection.close()
 
     async def _ask(self, body: dict[str, Any]) -> Completion:
         try:
-            async with asyncio.timeout(self._patience.request_s):  # httpx's own limit is per read: a drip passes it
-                response = await self._client.post(f"{self._base}/chat/completions", json=body)
-        except TimeoutError:
-            raise _Fault(f"no answer within {self._patience.request_s:g} s") from None
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
-            raise _Fault(f"{type(error).__name__} {error}".strip()) from None
-        if response.status_code != 200:
+            response = await self._connection.post("/chat/completions", body)
+        except NoResponse as error:
+            raise _Fault(str(error)) from None
+        except Silent:
+            raise ModelFailed(
+                f"{self._base}: takes requests but answers none, not even GET /models; every answer so far is kept: "
+                "run the same command again when the endpoint is back"
+            ) from None
+        if response.status != 200:
             self._refuse(response)
         try:
-            reply = response.json()
+            reply = json.loads(response.body)
             choice, usage = reply["choices"][0], reply["usage"]
             return Completion(
                 _text(choice["message"]["content"]), int(usage["prompt_tokens"]), int(usage["completion_tokens"])
@@ -116,8 +101,8 @@ class EndpointCompleter:
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             raise _Fault(f"an answer that is no completion ({error!r})") from None
 
-    def _refuse(self, response: httpx2.Response) -> None:
-        status, said = response.status_code, " ".join(response.text.split())
+    def _refuse(self, response: Response) -> None:
+        status, said = response.status, " ".join(response.body.decode("utf-8", "replace").split())
         said = (said.replace(self._key, "***") if self._key else said)[:300]
         if status in _PASSING:
             raise _Fault(f"status {status}", _asked_to_wait(response, self._patience.longest_wait_s))
@@ -142,11 +127,11 @@ class EndpointCompleter:
 def _address(given: str) -> str:
     """The endpoint's address, if it can be one."""
     try:
-        url = httpx2.URL(given.strip())
-        usable = url.scheme in ("http", "https") and bool(url.host) and (url.port is None or 0 < url.port < 65536)
-    except (httpx2.InvalidURL, ValueError):
+        url = urlsplit(given.strip())
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError:
         usable = False
-    if not usable:
+    if not usable or not given.strip().isprintable():
         raise InputError(f"OPENAI_BASE_URL is {given!r}; it should be an address such as http://localhost:8000/v1")
     return given.strip().rstrip("/")
 
@@ -168,7 +153,7 @@ def _text(content: Any) -> str:
     return content or ""
 
 
-def _asked_to_wait(response: httpx2.Response, longest_s: float) -> float | None:
+def _asked_to_wait(response: Response, longest_s: float) -> float | None:
     """How long the endpoint asks to be left alone: a number of seconds, or a date."""
     value = response.headers.get("retry-after", "")
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.places import Places
 
 CONTEXT_TOKENS = 8192
 
@@ -33,13 +34,15 @@ class LlamaCppCompleter:
         except (RuntimeError, ValueError) as error:
             raise ModelFailed(f"{path}: llama.cpp cannot load it ({error})") from None
         self._context = context_tokens
-        self._lock = threading.Lock()
+        self._place = Places(1)
+        self._lock = threading.Lock()  # whoever stopped waiting may have left the model at work
         with path.open("rb") as file:
             self.identity = ModelIdentity(path.stem, hashlib.file_digest(file, "sha256").hexdigest()[:16])
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The model's answer through its own chat template."""
-        return await asyncio.to_thread(self._complete, prompt, sampling)
+        async with self._place:
+            return await asyncio.to_thread(self._complete, prompt, sampling)
 
     async def close(self) -> None:
         """Free the model."""

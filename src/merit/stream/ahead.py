@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from merit.agent import Agent, Work, repair
 from merit.errors import ContextOverflow, MeritError, ModelFailed, NotRecorded
-from merit.models import AskedOnce, Completer, Completion, ModelIdentity, Sampling
+from merit.models import Completer, Completion, ModelIdentity, Sampling, Share
 from merit.oracle import Oracle
 from merit.stream.plan import Planned
 from merit.stream.turn import Phase
@@ -57,8 +57,9 @@ class _Guessing:
 class Ahead:
     """Looks ahead of one stream, `window` turns far."""
 
-    def __init__(self, agents: Mapping[Phase, Agent], todo: Sequence[Planned], asked: AskedOnce, window: int) -> None:
-        self._agents = {phase: _looking(agent, asked) for phase, agent in agents.items()}
+    def __init__(self, agents: Mapping[Phase, Agent], todo: Sequence[Planned], share: Share, window: int) -> None:
+        self._share = share
+        self._agents = {phase: _looking(agent, share) for phase, agent in agents.items()}
         self._todo = todo
         self._window = window
         self._guesses: dict[int, list[Completion]] = {}
@@ -74,7 +75,7 @@ class Ahead:
                 self._look_at(number, entries)
         if (running := self._tasks.pop(turn, None)) is not None:
             running.cancel()  # it looks at an older memory; what it asked for stays under way
-        failed = await self._prepare(turn)
+        failed = await self._prepare(turn, self._share.at_once)
         self._guesses.pop(turn, None)
         self._looked.pop(turn, None)
         self._agents[self._todo[turn].phase].verdicts.pop(self._todo[turn].task.question.id, None)
@@ -92,7 +93,7 @@ class Ahead:
         if turn in self._tasks:
             return
         self._looked[turn] = entries
-        task = self._tasks[turn] = asyncio.create_task(self._prepare(turn))
+        task = self._tasks[turn] = asyncio.create_task(self._prepare(turn, self._share.early))
         task.add_done_callback(lambda done: self._done(turn, done))
 
     def _done(self, turn: int, task: asyncio.Task[MeritError | None]) -> None:
@@ -101,13 +102,13 @@ class Ahead:
         if not task.cancelled():
             task.exception()  # what fails here fails again when its turn comes, and is told then
 
-    async def _prepare(self, turn: int) -> MeritError | None:
+    async def _prepare(self, turn: int, completer: Completer) -> MeritError | None:
         """Have a turn's answers; what failed is returned, since a guess may have led astray."""
         planned = self._todo[turn]
         agent = self._agents[planned.phase]
         guesses = self._guesses.setdefault(turn, [])
         while True:
-            guessing = _Guessing(agent.completer, tuple(guesses))
+            guessing = _Guessing(completer, tuple(guesses))
             failed = None
             try:
                 with span("look ahead", {"merit.question": str(planned.task.question.id)}):
@@ -130,9 +131,9 @@ class _OneAtATime:
             return self._oracle.judge(question, sql)
 
 
-def _looking(agent: Agent, asked: AskedOnce) -> Agent:
+def _looking(agent: Agent, share: Share) -> Agent:
     """The same agent for looking ahead; what it hears, it keeps to itself."""
-    return replace(agent, completer=asked.early, oracle=_OneAtATime(agent.oracle), work=Work(), verdicts={})
+    return replace(agent, completer=share.early, oracle=_OneAtATime(agent.oracle), work=Work(), verdicts={})
 
 
 def window(concurrency: int, streams: int) -> int:

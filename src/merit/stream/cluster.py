@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError, MeritError, ModelFailed
+from merit.models import Allowance
 from merit.stream.ahead import window
 from merit.stream.grid import Grid, first_answers
 from merit.stream.run import run_stream
@@ -18,14 +19,14 @@ from merit.stream.workshop import RunSpec, Workshop
 
 
 def run_grid_on_ray(
-    grid: Grid, cache: Path, concurrency: int, ahead: int | None, max_tokens: int | None
+    grid: Grid, cache: Path, concurrency: int, ahead: int | None, allowance: Allowance
 ) -> dict[str, dict[str, Any]]:
     """Run everything on the cluster that RAY_ADDRESS names, or on one of this machine; returns each run's metrics."""
     try:
         ray = import_module("ray")
     except ImportError:
         raise InputError("--engine ray needs Ray; install merit-sql[ray]") from None
-    asyncio.run(_begin(grid, cache, concurrency, max_tokens))
+    asyncio.run(_begin(grid, cache, concurrency, allowance))
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere by default
@@ -33,7 +34,7 @@ def run_grid_on_ray(
     try:
         passed_on = {name: value for name, value in os.environ.items() if name.startswith(("OPENAI_", "MERIT_"))}
         task = ray.remote(_one).options(runtime_env={"env_vars": passed_on})
-        common = (grid.model, grid.encoder, cache, concurrency, max_tokens, ahead)
+        common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead)
         running = {task.remote(spec, grid.out / name, *common): name for name, spec in grid.runs.items()}
         return _results(ray, running)
     finally:
@@ -41,9 +42,9 @@ def run_grid_on_ray(
             ray.shutdown()
 
 
-async def _begin(grid: Grid, cache: Path, concurrency: int, max_tokens: int | None) -> None:
+async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance) -> None:
     """First answers, and whatever is wrong with a run, before anything is sent to the cluster."""
-    async with Workshop(grid.model, grid.encoder, cache, concurrency, max_tokens) as shop:
+    async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance) as shop:
         await first_answers(grid, shop)
         for spec in grid.runs.values():
             shop.setup(spec)
@@ -56,13 +57,13 @@ def _one(
     encoder: str,
     cache: Path,
     concurrency: int,
-    max_tokens: int | None,
+    allowance: Allowance,
     ahead: int | None,
 ) -> dict[str, Any] | str:
     """One run in a worker; what stops it comes back as its sentence."""
 
     async def go() -> dict[str, Any]:
-        async with Workshop(model, encoder, cache, concurrency, max_tokens) as shop:
+        async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
             far = window(shop.completer.places, 1) if ahead is None else ahead
             return await run_stream(shop.setup(spec), out, ahead=far)
 

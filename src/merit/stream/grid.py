@@ -1,6 +1,7 @@
 """Many runs from one file: datasets x methods x seeds, side by side in one process, each going on where it stopped."""
 
 import asyncio
+import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "seeds": list,
     "budget": int,
     "regime": str,
+    "max_tokens": int,
+    "max_cost": (int, float),
+    "prices": list,
     "dataset": list,
 }
 _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -52,6 +56,9 @@ class Grid:
     model: str
     encoder: str
     runs: Mapping[str, RunSpec]  # by its folder below `out`
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: tuple[float, float] | None = None  # of a million tokens: prompt, output
 
 
 def read_grid(path: Path) -> Grid:
@@ -90,7 +97,15 @@ def read_grid(path: Path) -> Grid:
             raise InputError(f"{path}: two datasets name the same initial file {spec.initial.name}; give each its own")
     if not runs:
         raise InputError(f"{path}: no run at all; give at least one method, seed and dataset")
-    return Grid(base / record["out"], record["model"], record.get("encoder", "wordllama"), runs)
+    return Grid(
+        base / record["out"],
+        record["model"],
+        record.get("encoder", "wordllama"),
+        runs,
+        _positive("max_tokens", record, path),
+        _positive("max_cost", record, path),
+        _prices(record.get("prices"), path),
+    )
 
 
 async def run_grid(
@@ -167,6 +182,24 @@ def _seeds(value: list[Any], path: Path) -> list[int]:
     if not all(type(seed) is int for seed in value):
         raise InputError(f"{path}: the field 'seeds' should be a list of numbers, not {value!r}")
     return value
+
+
+def _positive(name: str, record: Mapping[str, Any], path: Path) -> Any:
+    value = record.get(name)
+    if value is not None and not 0 < value < math.inf:
+        raise InputError(f"{path}: the field {name!r} should be a number above 0, not {value!r}")
+    return value
+
+
+def _prices(value: list[Any] | None, path: Path) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    if len(value) != 2 or not all(type(one) in (int, float) and 0 <= one < math.inf for one in value):
+        raise InputError(
+            f"{path}: the field 'prices' should be what a million prompt and a million output tokens cost, such as "
+            f"[0.15, 0.6], not {value!r}"
+        )
+    return float(value[0]), float(value[1])
 
 
 def _regime(value: str, path: Path) -> Regime:

@@ -32,6 +32,7 @@ async def predict_all(
     known = _known(path, asked, completer)
     todo = [question for question in questions if question.id not in known]
     places = asyncio.Semaphore(at_once)
+    on_answer(len(known), len(known) + len(todo))
 
     async def answer(question: Question) -> str:
         prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text())

@@ -4,14 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, closing, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from merit.agent import Agent, Attempt, Work, finalise, repair
 from merit.errors import MeritError, RunUnusable
 from merit.memory import Memory
-from merit.models import AskedOnce, CachedEncoder
+from merit.models import AskedOnce, CachedEncoder, Share
 from merit.oracle import under
 from merit.reading import parse_json, read_text
 from merit.stream.accounting import account, check_arithmetic
@@ -76,6 +76,8 @@ async def run_stream(
     `ahead` is how many turns ahead answers are asked for early; it changes how long a run takes, and nothing else.
     """
     started = time.monotonic()
+    if isinstance(setup.completer, AskedOnce):
+        setup = replace(setup, completer=setup.completer.share())  # what this run sends is counted apart
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
         Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
@@ -111,7 +113,7 @@ async def run_stream(
 
 
 def _looking(setup: Setup, working: Mapping[Phase, Agent], todo: Sequence[Planned], ahead: int) -> Ahead | Nowhere:
-    if ahead and isinstance(setup.completer, AskedOnce):
+    if ahead and isinstance(setup.completer, Share):
         return Ahead(working, todo, setup.completer, ahead)
     return Nowhere()
 
@@ -170,8 +172,7 @@ def _session(setup: Setup, work: Work, turns: int, started: float) -> dict[str, 
         "statements_of_process": setup.judge.statements,
     }
     if isinstance(setup.encoder, CachedEncoder):
-        session["embedding"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
-    if isinstance(setup.completer, AskedOnce):
-        sent = asdict(setup.completer.sent)
-        session["sent_by_process"] = {**sent, "seconds": round(sent["seconds"], 3)}
+        session["embedding_of_process"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
+    if isinstance(setup.completer, Share):
+        session["sent"] = setup.completer.account()
     return session

@@ -9,7 +9,7 @@ from typing import Self
 from merit.agent import find_method
 from merit.bundled import open_dataset
 from merit.data import Dataset
-from merit.models import AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
+from merit.models import Allowance, AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.oracle import Judge, open_judge
 from merit.stream.setup import DEFAULT_BUDGET, Setup, open_setup
@@ -49,7 +49,7 @@ class Workshop:
     encoder: str
     cache: Path
     concurrency: int = 32
-    max_tokens: int | None = None
+    allowance: Allowance = field(default_factory=Allowance)
     sampling: Sampling = field(default_factory=Sampling)
     _completer: AskedOnce | None = None
     _encoder: CachedEncoder | None = None
@@ -74,7 +74,7 @@ class Workshop:
         """The model, asked once for each answer."""
         if self._completer is None:
             opened = open_completer(self.model, concurrency=self.concurrency)
-            self._completer = AskedOnce(opened, AnswerStore(self.cache / ANSWERS), max_tokens=self.max_tokens)
+            self._completer = AskedOnce(opened, AnswerStore(self.cache / ANSWERS), self.allowance)
         return self._completer
 
     def judge(self, spec: DataSpec) -> tuple[Dataset, str, Judge]:

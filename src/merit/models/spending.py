@@ -1,0 +1,72 @@
+"""What was really asked of a model, what it cost, and how much is allowed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from merit.errors import BudgetSpent, InputError
+
+
+@dataclass(slots=True)
+class Sent:
+    """What was really asked of the model, as opposed to what a run counts."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0  # added up over calls that ran side by side
+    reused: int = 0  # answers that were there already
+    wasted: int = 0  # answers asked for early that nobody needed, so far
+
+    @property
+    def tokens(self) -> int:
+        """All tokens sent and received."""
+        return self.prompt_tokens + self.output_tokens
+
+    @classmethod
+    def total(cls, several: Iterable["Sent"]) -> "Sent":
+        """All of them together."""
+        found = cls()
+        for one in several:
+            for part in fields(cls):
+                setattr(found, part.name, getattr(found, part.name) + getattr(one, part.name))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a million tokens cost, in whatever money the user counts."""
+
+    prompt: float
+    output: float
+
+    def cost(self, sent: Sent) -> float:
+        """What was spent."""
+        return (sent.prompt_tokens * self.prompt + sent.output_tokens * self.output) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much may be spent; whatever is None is not limited."""
+
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    prices: Prices | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_cost is not None and self.prices is None:
+            raise InputError("a limit on the cost needs prices; say what a million tokens cost (prompt, output)")
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is anything to check."""
+        return self.max_tokens is not None or self.max_cost is not None
+
+    def check(self, sent: Sent) -> None:
+        """Complain where it is used up."""
+        used = None
+        if self.max_tokens is not None and sent.tokens >= self.max_tokens:
+            used = f"{sent.tokens} tokens were used of the {self.max_tokens} allowed"
+        if self.max_cost is not None and self.prices is not None and self.prices.cost(sent) >= self.max_cost:
+            used = f"{self.prices.cost(sent):.4f} was spent of the {self.max_cost:g} allowed, for {sent.tokens} tokens"
+        if used:
+            raise BudgetSpent(f"{used}; every answer is kept: allow more and run the same command again")

@@ -1,0 +1,75 @@
+"""A model in this process by vLLM (extra `[vllm]`): many prompts at a time on a GPU, without a server in between.
+
+vLLM puts whatever is under way into one batch, which changes the last bits of a sum and with them, now and then, a
+word; VLLM_BATCH_INVARIANT=1 has it use kernels that do not, where the GPU has them. Either way an answer is asked for
+once and kept.
+"""
+
+import os
+from importlib import import_module
+from itertools import count
+from typing import Any
+
+from merit.errors import ModelFailed
+from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.places import Places
+from merit.models.weights import Weights, first_line
+
+_ENVIRONMENT = {
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # what merit prints is read by others
+    "VLLM_NO_USAGE_STATS": "1",  # nothing is sent anywhere by default
+}
+
+
+class VllmCompleter:
+    """One engine, with at most `concurrency` prompts under way."""
+
+    def __init__(self, name: str, *, context_tokens: int | None = None, concurrency: int = 32) -> None:
+        for variable, value in _ENVIRONMENT.items():
+            os.environ.setdefault(variable, value)
+        try:
+            library = import_module("vllm")
+            engine = import_module("vllm.v1.engine.async_llm")
+            self._faults = import_module("vllm.v1.engine.exceptions")
+            self._sampling = import_module("vllm.sampling_params")
+        except ImportError as error:
+            raise ModelFailed(f"vLLM is missing ({first_line(error)}); run: pip install 'merit-sql[vllm]'") from None
+        self._weights = Weights(name, context_tokens)
+        try:
+            arguments = library.AsyncEngineArgs(
+                model=self._weights.place, max_model_len=self._weights.context, disable_log_stats=True
+            )
+            self._engine: Any = engine.AsyncLLM.from_engine_args(arguments)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise ModelFailed(f"{name}: vLLM cannot load it ({first_line(error)})") from None
+        self._numbers = count()
+        self.places = concurrency
+        self._free = Places(concurrency)
+        kind = str(self._engine.model_config.dtype).removeprefix("torch.")
+        steady = "-batch-invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
+        revision = f"{self._weights.revision}-vllm{library.__version__}-{kind}{steady}"
+        self.identity = ModelIdentity(f"vllm:{self._weights.name}", revision)
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The model's answer through its own chat template."""
+        tokens = self._weights.tokens(prompt, sampling)
+        wanted = self._sampling.SamplingParams(
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            seed=sampling.seed,
+            output_kind=self._sampling.RequestOutputKind.FINAL_ONLY,
+        )
+        async with self._free:
+            try:
+                prompt_tokens = {"type": "token", "prompt_token_ids": tokens}
+                outputs = self._engine.generate(prompt_tokens, wanted, f"merit-{next(self._numbers)}")
+                found = [output.outputs[0] async for output in outputs]
+            except (self._faults.EngineDeadError, self._faults.EngineGenerateError, ValueError) as error:
+                why = first_line(error.__cause__ or error)
+                raise ModelFailed(f"{self.identity.name}: vLLM cannot answer ({why})") from None
+        return Completion(found[-1].text, len(tokens), len(found[-1].token_ids))
+
+    async def close(self) -> None:
+        """End the engine's process."""
+        self._engine.shutdown()

@@ -1,0 +1,72 @@
+"""Models in Hugging Face's format, by hub name or folder: who they are, and prompts as tokens of their own."""
+
+import hashlib
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from merit.errors import ContextOverflow, InputError, ModelFailed
+from merit.models.completer import Sampling
+from merit.reading import sendable
+
+_WHOLE = 1 << 24  # files up to this size are read whole, larger ones in samples
+_SAMPLES, _SAMPLE = 64, 1 << 16
+
+
+class Weights:
+    """A model's configuration and tokenizer; the weights themselves are the backend's."""
+
+    def __init__(self, name: str, context_tokens: int | None) -> None:
+        folder = Path(name).expanduser()
+        local = folder.is_dir()
+        if not local and (name.startswith((".", "/", "~")) or name.count("/") > 1):
+            raise InputError(f"{name}: no such folder; give a model folder or a name on the hub")
+        self.place = str(folder) if local else name
+        self.name = folder.absolute().name if local else name
+        library: Any = import_module("transformers")
+        try:
+            config = library.AutoConfig.from_pretrained(self.place)
+            self.tokenizer: Any = library.AutoTokenizer.from_pretrained(self.place)
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise ModelFailed(f"{name}: transformers cannot load it ({first_line(error)})") from None
+        if not getattr(self.tokenizer, "chat_template", None):
+            raise ModelFailed(f"{name}: its tokenizer has no chat template; use an instruction-tuned model")
+        self.revision = content_hash(folder) if local else (getattr(config, "_commit_hash", None) or "?")[:16]
+        most = getattr(config.get_text_config(), "max_position_embeddings", None)
+        self.context = min(filter(None, (context_tokens, most)), default=None)
+
+    def tokens(self, prompt: str, sampling: Sampling) -> list[int]:
+        """A prompt as the model reads it; it and the whole answer must fit into the context."""
+        message = {"role": "user", "content": sendable(prompt)}
+        text = self.tokenizer.apply_chat_template([message], tokenize=False, add_generation_prompt=True)
+        found: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        if self.context is not None and len(found) + sampling.max_tokens > self.context:
+            raise ContextOverflow(
+                f"{self.name}: a prompt of {len(found)} tokens and an answer of up to {sampling.max_tokens} do not fit "
+                f"into the context of {self.context}"
+            )
+        return found
+
+
+def content_hash(folder: Path) -> str:
+    """A model folder's revision: small files by content, weights by size and samples spread over them.
+
+    Any training changes nearly every weight, so samples tell models apart without reading gigabytes each time.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        size = path.stat().st_size
+        digest.update(f"{path.name}\0{size}\0".encode())
+        with path.open("rb") as file:
+            if size <= _WHOLE:
+                digest.update(file.read())
+                continue
+            for number in range(_SAMPLES):
+                file.seek((size - _SAMPLE) * number // (_SAMPLES - 1))
+                digest.update(file.read(_SAMPLE))
+    return digest.hexdigest()[:16]
+
+
+def first_line(error: BaseException) -> str:
+    """What a library says, without its page of advice."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
