@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
 from merit.models import Allowance, AnswerStore, AskedOnce, Completion, ModelIdentity, Prices, Sampling, answer_key
+from merit.models.answers import FILE
 from merit.models.completer import Completer
 from merit.models.replay import ReplayCompleter
 
@@ -315,7 +316,7 @@ def test_merging_a_file_that_is_damaged_at_its_end_takes_over_nothing(tmp_path: 
     theirs = tmp_path / "theirs.sqlite"
     with closing(AnswerStore(theirs)) as store:
         for i in range(200):
-            store.put(b"%03d" % i, MODEL, Completion("x" * 1000, 1, 1))
+            store.put(b"%03d" % i, MODEL, Completion(f"{i}" * 500, 1, 1))
     content = theirs.read_bytes()
     theirs.write_bytes(content[:-4096] + random.Random(1).randbytes(4096))
     with closing(AnswerStore(tmp_path / "ours.sqlite")) as store:
@@ -993,3 +994,50 @@ def test_two_revisions_of_a_model_can_be_told_apart(tmp_path: Path) -> None:
             replay = ReplayCompleter(store, f"openai:m@{revision}")
             assert replay.identity == ModelIdentity("openai:m", revision)
             assert asyncio.run(replay.complete("p", GREEDY)).text == "p!"
+
+
+OLD = """
+CREATE TABLE answer (key BLOB PRIMARY KEY, model INT NOT NULL, text TEXT NOT NULL, prompt_tokens INT NOT NULL,
+    output_tokens INT NOT NULL) WITHOUT ROWID;
+CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, revision TEXT NOT NULL, UNIQUE (name, revision));
+INSERT INTO model VALUES (1, 'm', 'r');
+INSERT INTO answer VALUES (x'01', 1, 'SELECT 1', 5, 2), (x'02', 1, 'SELECT 1', 6, 2), (x'03', 1, 'SELECT 3', 7, 2);
+"""
+
+
+def test_a_file_of_the_first_format_is_read_merged_and_taken_over(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "answers-v1.sqlite")) as db:
+        db.executescript(OLD)
+    expected = [
+        (b"\x01", ModelIdentity("m", "r"), Completion("SELECT 1", 5, 2)),
+        (b"\x02", ModelIdentity("m", "r"), Completion("SELECT 1", 6, 2)),
+        (b"\x03", ModelIdentity("m", "r"), Completion("SELECT 3", 7, 2)),
+    ]
+    with closing(AnswerStore.recording(tmp_path / "answers-v1.sqlite")) as old:
+        assert list(old.items()) == expected
+        assert old.get(b"\x03") == Completion("SELECT 3", 7, 2)
+    with closing(AnswerStore(tmp_path / FILE)) as store:
+        assert list(store.items()) == expected
+    with closing(AnswerStore(tmp_path / FILE)) as store:
+        assert len(store) == 3
+
+
+def test_a_text_is_kept_once(tmp_path: Path) -> None:
+    with closing(AnswerStore(tmp_path / FILE)) as store:
+        for i in range(100):
+            store.put(bytes([i]), MODEL, Completion("SELECT " + "x" * 10_000, i, 1))
+        assert store.get(bytes([7])) == Completion("SELECT " + "x" * 10_000, 7, 1)
+    with closing(sqlite3.connect(tmp_path / FILE)) as db:
+        assert db.execute("SELECT count(*) FROM said").fetchone() == (1,)
+
+
+def test_an_answer_without_its_text_is_told(tmp_path: Path) -> None:
+    with closing(AnswerStore(tmp_path / FILE)) as store:
+        store.put(b"a", MODEL, Completion("SELECT 1", 1, 1))
+    with closing(sqlite3.connect(tmp_path / FILE)) as db, db:
+        db.execute("DELETE FROM said")
+    with (
+        closing(AnswerStore(tmp_path / FILE)) as store,
+        pytest.raises(CacheUnusable, match="the text of an answer is gone"),
+    ):
+        store.get(b"a")

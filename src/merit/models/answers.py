@@ -16,17 +16,19 @@ from merit.cache import open_cache
 from merit.errors import CacheUnusable, InputError
 from merit.models.completer import Completion, ModelIdentity, Sampling
 
-FILE = "answers-v1.sqlite"
+FILE = "answers-v2.sqlite"
+_OLD = "answers-v1.sqlite"  # which kept a text as often as it was said
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answer (
-    key BLOB PRIMARY KEY, model INT NOT NULL, text TEXT NOT NULL, prompt_tokens INT NOT NULL,
+    key BLOB PRIMARY KEY, model INT NOT NULL, text INT NOT NULL, prompt_tokens INT NOT NULL,
     output_tokens INT NOT NULL)
     WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS said (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, revision TEXT NOT NULL,
     UNIQUE (name, revision));
 """
 
-_COLUMNS = "key, name, revision, text, prompt_tokens, output_tokens"
+_NEW_TEXT, _OLD_TEXT = "(SELECT said.text FROM said WHERE said.id = answer.text)", "answer.text"
 
 
 def answer_key(model: ModelIdentity, prompt: str, sampling: Sampling) -> bytes:
@@ -44,8 +46,12 @@ class AnswerStore:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        fresh = path is not None and path.name == FILE and not path.exists()
         self._db = open_cache(path.parent if path else None, path.name if path else "", _TABLES, precious=True)
+        self._text = _NEW_TEXT  # how a row's text is found
         self._models: dict[ModelIdentity, int] = {}
+        if fresh and path is not None and path.with_name(_OLD).is_file():
+            self.merge(path.with_name(_OLD))
 
     @classmethod
     def recording(cls, path: Path) -> "AnswerStore":
@@ -63,7 +69,9 @@ class AnswerStore:
         try:
             self._db.close()
             self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-            self._db.execute(f"SELECT {_COLUMNS} FROM answer JOIN model ON model = id LIMIT 1").fetchone()
+            if not self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'said'").fetchone():
+                self._text = _OLD_TEXT
+            self._db.execute(f"SELECT {self._columns} FROM answer JOIN model ON model = id LIMIT 1").fetchone()
         except sqlite3.Error as error:
             self._db.close()
             raise InputError(f"{path}: not a file of recorded answers ({error})") from None
@@ -74,9 +82,9 @@ class AnswerStore:
         """An answer that is there."""
         with self._told("read"):
             row = self._db.execute(
-                "SELECT text, prompt_tokens, output_tokens FROM answer WHERE key = ?", (key,)
+                f"SELECT {self._text}, prompt_tokens, output_tokens FROM answer WHERE key = ?", (key,)
             ).fetchone()
-        return Completion(*row) if row else None
+        return self._completion(*row) if row else None
 
     def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> None:
         """Keep an answer; the first one for a key stays."""
@@ -101,9 +109,9 @@ class AnswerStore:
     def items(self) -> Iterator[tuple[bytes, ModelIdentity, Completion]]:
         """Every answer, in the order of its key."""
         with self._told("read"):
-            rows = self._db.execute(f"SELECT {_COLUMNS} FROM answer JOIN model ON model = id ORDER BY key")
+            rows = self._db.execute(f"SELECT {self._columns} FROM answer JOIN model ON model = id ORDER BY key")
             for key, name, revision, *answer in rows:
-                yield key, ModelIdentity(name, revision), Completion(*answer)
+                yield key, ModelIdentity(name, revision), self._completion(*answer)
 
     def __len__(self) -> int:
         with self._told("read"):
@@ -127,11 +135,29 @@ class AnswerStore:
             with self._told("kept"), self._db:
                 for key, model, answer in answers:
                     cost = (answer.prompt_tokens, answer.output_tokens)
-                    row = (key, self._model(model), answer.text, *cost)
+                    row = (key, self._model(model), self._said(answer.text), *cost)
                     self._db.execute("INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?)", row)
         except CacheUnusable:
             self._models.clear()  # what was noted was taken back
             raise
+
+    def _completion(self, text: str | None, prompt_tokens: int, output_tokens: int) -> Completion:
+        if text is None:
+            raise CacheUnusable(f"{self.path}: damaged, the text of an answer is gone; restore the file from a copy")
+        return Completion(text, prompt_tokens, output_tokens)
+
+    @property
+    def _columns(self) -> str:
+        return f"key, name, revision, {self._text}, prompt_tokens, output_tokens"
+
+    def _said(self, text: str) -> int:
+        """Where a text is kept, once however often it is said; its place follows from it, whoever writes it first."""
+        place = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])
+        while True:
+            self._db.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (place, text))
+            if self._db.execute("SELECT text FROM said WHERE id = ?", (place,)).fetchone()[0] == text:
+                return place
+            place += 1  # taken by another text, which never happens
 
     def _model(self, model: ModelIdentity) -> int:
         if model not in self._models:
