@@ -222,7 +222,7 @@ def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
     (pool,) = record["pools"]
     sizes = texts(driver, ".recall .sizes")[0]
     assert sizes.startswith(f"{pool['stored']} stored{pool['legal']} legal{pool['size']} pool")
-    assert "a bonus of 1 for the same database" in sizes
+    assert "a bonus of 2 for the same database" in sizes
     sources = [turns[match["entry"]] for match in pool["matches"]]
     asked = texts(driver, ".recall .asked")[: len(sources)]
     assert asked == [source.episode.task.question.text for source in sources]  # the nearest first

@@ -99,8 +99,9 @@ function remembering({ id, polarity, before, after }, number) {
 /** Confirmed answers, the nearest last; a database is named where it is another one. */
 function precedents(fill, entries, question) {
   if (!entries.length) return "";
-  const shown = [...entries].reverse().map(({ after, turn }, i) =>
+  const shown = [...entries].reverse().map(({ after, grade, turn }, i) =>
     fill("precedent", {
+      GRADE: grade[0].toUpperCase() + grade.slice(1),
       INDEX: String(i + 1),
       DATABASE_IF_ANOTHER: turn.question.db === question.db ? "" : `Database: ${turn.question.db}`,
       QUESTION: turn.question.text,
