@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,9 +144,25 @@ def test_an_audit_that_fails_exits_with_one_line(run: Path) -> None:
     assert "predictions.jsonl, line 1: is not the final SQL" in refused("audit", run)
 
 
+def test_many_runs_are_audited_at_once_each_with_its_data(data: Path, run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    for name in ("one", "two", "deeper/three"):
+        shutil.copytree(run, folder / name)
+    other = build(tmp_path / "bird", layout="bird")
+    shown = merit("audit", folder, "--data", other, "--data", data)
+    assert shown.exit_code == 0
+    assert shown.output.count("36 attempts (judged again)") == 3
+    assert "all 3 runs hold" in shown.output
+    (folder / "two" / "predictions.jsonl").write_text("")
+    broken = CliRunner().invoke(cli, ["audit", str(folder), str(folder / "one")])
+    assert broken.exit_code != 0
+    assert "two/predictions.jsonl: 0 lines" in broken.stderr
+    assert "1 of 4 runs do not hold" in str(broken.exception)
+
+
 def test_an_audit_refuses_other_data_and_other_encoders(run: Path, tmp_path: Path) -> None:
     other = build(tmp_path / "other", canary="x")
-    assert "is not the data of this run" in refused("audit", run, "--data", other)
+    assert "is not the data of " in refused("audit", run, "--data", other)
     assert "unknown encoder" in refused("audit", run, "--encoder", "none")
 
 
@@ -233,7 +250,7 @@ def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run:
         *run_command(data, script, initial, run, "merit:draws=2")
     )
     assert "holds another run: seed is 0 there and 4 here" in refused(*ours, "--seed", 4)
-    assert "there is no run here (no manifest.json)" in refused("audit", tmp_path)
+    assert "there is no run here, nor in a folder below (no manifest.json)" in refused("audit", tmp_path)
     assert "question '77' is not in its stream" in refused("show", run, 77)
     assert "no such file" in refused(*run_command(data, script, tmp_path / "nothing", tmp_path / "new"))
     assert not (tmp_path / "new").exists()

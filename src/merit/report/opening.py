@@ -6,8 +6,7 @@ from pathlib import Path
 from merit.errors import MeritError, RunUnusable
 from merit.reading import parse_json, read_text
 from merit.stream import RunView, account, read_run
-from merit.stream.folder import METRICS
-from merit.stream.manifest import MANIFEST
+from merit.stream.folder import METRICS, run_folders
 
 
 def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:
@@ -28,11 +27,10 @@ def _folders(paths: Iterable[Path], refused: list[str]) -> list[Path]:
     """Run folders among and below some folders, each once."""
     found: dict[Path, Path] = {}
     for path in paths:
-        here = [path] if (path / MANIFEST).is_file() else sorted(one.parent for one in path.rglob(MANIFEST))
-        if not here:
-            refused.append(f"{path}: there is no run here, nor in a folder below (no {MANIFEST})")
-        for one in here:
-            found.setdefault(one.resolve(), one)
+        try:
+            found |= {one.resolve(): one for one in run_folders(path)}
+        except RunUnusable as error:
+            refused.append(str(error))
     return list(found.values())
 
 

@@ -151,6 +151,14 @@ def read_run(path: Path, *, torn: bool = False) -> RunView:
     return RunView(path, manifest, method_of(manifest["identity"], str(path / MANIFEST)), questions, turns)
 
 
+def run_folders(path: Path) -> list[Path]:
+    """A run's folder itself, or all those below a folder."""
+    found = [path] if (path / MANIFEST).is_file() else sorted(one.parent for one in path.rglob(MANIFEST))
+    if not found:
+        raise RunUnusable(f"{path}: there is no run here, nor in a folder below (no {MANIFEST})")
+    return found
+
+
 def read_lines(path: Path, *, torn: bool = False) -> list[str]:
     """The lines of a file that was appended to; `torn` drops a last one that was never finished."""
     if not path.is_file():
