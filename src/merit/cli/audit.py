@@ -12,7 +12,7 @@ from merit.cli.options import CACHE
 from merit.errors import EncoderFailed, InputError
 from merit.models import CachedEncoder, Encoder, open_encoder
 from merit.oracle import Judge, open_judge
-from merit.stream import RunView, audit_run, read_run
+from merit.stream import Report, RunView, audit_run, read_run
 from merit.stream.manifest import code_hash
 
 
@@ -28,15 +28,20 @@ def audit(run: Path, root: Path | None, encoder: str | None, cache: Path | None)
     with ExitStack() as stack:
         chosen = _encoder(view, encoder, folder, stack)
         report = audit_run(view, encoder=chosen, judge=_judge(view, root, folder, stack))
+    click.echo(f"{run}: holds. {gone_through(report)}")
+    if view.identity["code"] != code_hash():
+        click.echo("note: it was made by another version of merit's code", err=True)
+
+
+def gone_through(report: Report) -> str:
+    """What an audit went through, for people."""
     ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
     judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
     recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
-    click.echo(
-        f"{run}: holds. {report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "
+    return (
+        f"{report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "
         f"{report.prompts} prompts, {report.entries} entries{recalls}"
     )
-    if view.identity["code"] != code_hash():
-        click.echo("note: it was made by another version of merit's code", err=True)
 
 
 def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> Encoder | None:
