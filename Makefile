@@ -8,8 +8,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 .PHONY: demo test check format bench clean
 
+# MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
 demo: $(READY)
-	$(BIN)/merit demo
+	$(BIN)/merit demo $(if $(MODEL),--model '$(MODEL)') $(if $(ENCODER),--encoder '$(ENCODER)') \
+		$(if $(METHODS),--methods '$(METHODS)') $(if $(SEEDS),--seeds '$(SEEDS)')
 
 test: check
 	$(BIN)/pytest

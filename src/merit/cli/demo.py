@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
@@ -29,6 +29,7 @@ from merit.oracle import open_judge
 from merit.report import Mark, Report, Table, build, summary_table, write_report
 from merit.report.page import write_page
 from merit.stream import DataSpec, Gap, Grid, RunSpec, RunView, Workshop, audit_run, read_run, run_covered
+from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
 _AGAINST = "iterative"
@@ -70,7 +71,7 @@ def demo(
     started = time.monotonic()
     console = Console(highlight=False, soft_wrap=True)
     recording = None if model else recorded()
-    grid = _grid(model or _uri(recording), encoder, methods, seeds, limit, out)
+    grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
     _make_room(out)
     folder = (cache or cache_folder()).absolute()
@@ -85,15 +86,22 @@ def demo(
         sys.exit("merit: nothing could be run: the recording covers none of these runs; ask a live model with --model")
     _audit(console, views, encoder, folder)
     page = _write(made, views, out)
-    console.print(f"\n[bold]report[/]  {page}  (open it in a browser; every episode is in it)")
-    console.print(f"[bold]runs[/]    {grid.out}, {time.monotonic() - started:.0f} s in all")
-    console.print(f"next    merit show {grid.out / next(iter(gaps))} QUESTION, merit audit RUN, merit methods")
-    console.print("        make demo MODEL=openai:NAME does the same with a live model; README.md has your own data")
+    console.print(f"\n[bold]report[/]    {page}  (open it in a browser; every episode is in it)")
+    console.print(f"runs      {grid.out}, {time.monotonic() - started:.0f} s in all")
+    console.print(f"next      {_episode(views)}")
+    console.print(
+        "          merit demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
+    )
 
 
-def _uri(recording: Recording | None) -> str:
-    assert recording is not None
-    return recording.uri
+def _episode(views: Sequence[RunView]) -> str:
+    """The command that shows an episode worth a look: a repair of the method that has most of them."""
+    best = max(views, key=lambda view: len(_repaired(view)))
+    return f"merit show {best.path} {(_repaired(best) or [best.turns[0].episode.task.question.id])[-1]}"
+
+
+def _repaired(view: RunView) -> list[QuestionId]:
+    return [turn.episode.task.question.id for turn in view.turns if turn.final_correct and not turn.initial_correct]
 
 
 def _grid(model: str, encoder: str, methods: str, seeds: str, limit: int | None, out: Path) -> Grid:
@@ -187,12 +195,13 @@ def _show(console: Console, table: Table) -> None:
 def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path) -> None:
     """Derive every run again, with a judge and a memory of its own."""
     dataset = open_dataset(NAME, None, "dev", cache)
-    with (
-        closing(open_judge(dataset, views[0].identity["protocol"], cache=cache)) as judge,
-        closing(CachedEncoder(open_encoder(encoder), cache)) as ranking,
-    ):
+    with ExitStack() as stack:
+        judge = stack.enter_context(closing(open_judge(dataset, views[0].identity["protocol"], cache=cache)))
+        ranking = None
+        if any(view.method.encodes for view in views):
+            ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
         for view in views:
-            found = audit_run(view, encoder=ranking if view.method.encodes else None, judge=judge)
+            found = audit_run(view, encoder=ranking, judge=judge)
             console.print(f"audit     {view.method.name}, seed {view.identity['seed']}: holds, {gone_through(found)}")
 
 

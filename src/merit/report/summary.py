@@ -1,6 +1,6 @@
 """All methods in one table that fits a terminal: accuracy and the difference from one of them, with intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
@@ -36,14 +36,12 @@ def summary_table(groups: Sequence[Group], against: str) -> Table:
 def _row(group: Group, method: Method, against: str) -> Row:
     runs, mine = group.of(method.name), outcomes(group, method)
     base = [run.method for run in group.of(against) if method.name != against]
-    differences = question_differences(mine, outcomes(group, base[0])) if base else {}
+    values = list(question_differences(mine, outcomes(group, base[0])).values()) if base else []
     return {
         "dataset": words(group.label),
         "method": words(method_label(method)),
-        "accuracy": _between(number(mean([run.accuracy for run in runs])), _rates(mine), "{:.2f}"),
-        "delta": _between(signed(mean(list(differences.values()))), list(differences.values()), "{:+.2f}")
-        if differences
-        else NOTHING,
+        "accuracy": _between(number(mean([run.accuracy for run in runs])), number, _rates(mine)),
+        "delta": _between(signed(mean(values)), signed, values) if values else NOTHING,
         "repaired": number(mean([run.counts["repaired"] for run in runs]), 1),
         "calls": number(mean([run.counts["calls"]["total"] for run in runs]), 0),
     }
@@ -59,10 +57,10 @@ def _rates(found: Outcomes) -> list[float]:
     return [100.0 * sum(pooled[one]) / len(pooled[one]) for one in ordered]
 
 
-def _between(cell: Cell, values: list[float], form: str) -> Cell:
+def _between(cell: Cell, form: Callable[[float], Cell], values: list[float]) -> Cell:
     """A mean with the interval of the values it is the mean of."""
     found = bootstrap(values)
     if found is None:
         return cell
-    low, high = (form.format(end) for end in found)
+    low, high = (form(end).text for end in found)
     return replace(cell, text=f"{cell.text} [{low}, {high}]")

@@ -28,10 +28,9 @@ class Gap:
         return cls(sum(one.done for one in every), sum(one.total for one in every), every[0].prompt)
 
     def __str__(self) -> str:
-        missing = self.total - self.done
         return (
-            f"the recording covers {self.done} of {self.total} episodes and not the other {missing}; the first prompt "
-            f"without an answer is {self.prompt}"
+            f"the recording ends after {self.done} of {self.total} episodes ({self.total - self.done} not run); "
+            f"the first prompt without an answer is {self.prompt}"
         )
 
 
