@@ -220,6 +220,7 @@ def test_a_demo_replaces_an_earlier_one_and_nothing_else(recording: Path, cache:
     assert [path.name for path in (out / "runs").iterdir()] == ["zero_shot"]
     other = tmp_path / "work"
     shutil.copytree(out / "runs", other / "runs")
+    (other / "README").write_text("Mine.")
     before = files_of(other)
     assert sentence(replay(other, cache)) == f"{other}: is there and holds no earlier demo; choose another --out"
     assert files_of(other) == before

@@ -33,7 +33,7 @@ from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
 _AGAINST = "iterative"
-_MARKER = "README"  # says that the folder is a demo's, which the next one may make anew
+_MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
 _STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
 _RUNS, _REPORT, _INITIAL = "runs", "report", "initial.jsonl"
 
@@ -127,8 +127,8 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
     seeds = dict.fromkeys(spec.seed for spec in grid.runs.values())
     console.print(
         f"[bold]merit demo[/]: {', '.join(names)}\n"
-        f"over {f'the first {limit}' if limit else 'all'} questions of the benchmark that comes with merit, seeds "
-        f"{', '.join(map(str, seeds))}: {len(grid.runs)} runs.\n"
+        f"over {f'the first {limit}' if limit else 'all'} questions of the benchmark that comes with merit, seed"
+        f"{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {len(grid.runs)} runs.\n"
         "Judge, failure classifier, memory, recall and audit work for real.",
     )
     if recording is not None:
@@ -150,7 +150,9 @@ def _make_room(out: Path) -> None:
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    (out / _MARKER).write_text("Made by `merit demo`; the next one replaces what is here.\n", encoding="utf-8")
+    (out / _MARKER).write_text(
+        "Made by `merit demo`; the next one with this --out replaces its runs and report.\n", encoding="utf-8"
+    )
     for name in (_RUNS, _REPORT):
         shutil.rmtree(out / name, ignore_errors=True)
     for name in (_INITIAL, f"{_INITIAL}.part"):
