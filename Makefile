@@ -8,8 +8,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 .PHONY: demo test check format bench clean
 
+# MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
+DEMO = $(strip $(if $(MODEL),--model '$(MODEL)') $(if $(ENCODER),--encoder '$(ENCODER)') \
+	$(if $(METHODS),--methods '$(METHODS)') $(if $(SEEDS),--seeds '$(SEEDS)'))
+
 demo: $(READY)
-	$(BIN)/merit demo
+	$(BIN)/merit demo $(DEMO)
 
 test: check
 	$(BIN)/pytest

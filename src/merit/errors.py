@@ -54,7 +54,11 @@ class ContextOverflow(ModelFailed):
 
 
 class NotRecorded(ModelFailed):
-    """A recording was asked something it does not hold."""
+    """A recording was asked something it does not hold; `prompt` is the hash of what it was."""
+
+    def __init__(self, message: str, prompt: str = "") -> None:
+        super().__init__(message)
+        self.prompt = prompt
 
 
 class BudgetSpent(ModelFailed):

@@ -15,14 +15,6 @@ def merit(*arguments: object, **environment: str) -> subprocess.CompletedProcess
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
 
 
-def test_the_demo_shows_something_true() -> None:
-    done = merit("demo", "--timeout", "0.5", COLUMNS="120")
-    assert done.returncode == 0, done.stderr
-    assert "60.00" in done.stdout  # six of ten on the database alone
-    assert "40.00" in done.stdout  # four on the suite
-    assert "no such column: nationality" in done.stdout
-
-
 def test_scoring_a_file(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "verdicts.jsonl"
     score = ("score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5")

@@ -114,3 +114,17 @@ def test_answers_are_counted_merged_and_exported(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     assert "2 answers written" in merit("answers", "export", "--file", tmp_path / "a.sqlite", "--out", out).output
     assert [json.loads(line)["text"] for line in out.read_text().splitlines()] == ["answer a", "answer b"]
+
+
+def test_a_recording_is_made_of_runs_only(tmp_path: Path) -> None:
+    def refused(*arguments: object) -> str:
+        result = merit("answers", "export", *arguments)
+        assert isinstance(result.exception, InputError), result.output
+        return str(result.exception)
+
+    out = tmp_path / "a.jsonl"
+    assert "name a file that ends in .jsonl or .jsonl.xz" in refused("--out", tmp_path / "a.sqlite")
+    assert "nothing to record: give finished runs" in refused("--runs", tmp_path, "--out", out)
+    assert "leave --file out" in refused("--runs", tmp_path, "--file", tmp_path / "a.sqlite", "--out", out)
+    assert "--note engine: write it as NAME=TEXT" in refused("--runs", tmp_path, "--out", out, "--note", "engine")
+    assert not out.exists()

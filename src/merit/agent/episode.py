@@ -126,7 +126,7 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     recall = _recall(agent, task, attempts)
     shown = Shown(recall.positives, recall.negatives, recall.precedents) if recall else Shown()
     prompt = repair_prompt(agent.method, agent.family, task, attempts, shown, reflections, agent.demonstrations)
-    reply = await _ask(agent, task, prompt, _sampling(agent, len(attempts)))
+    reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
     sql = parse_sql(reply.text)
     earlier = repeated(agent.method, agent.regime, sql, attempts)
     verdict = earlier.verdict if earlier else await _judge(agent, task.question, sql)
@@ -261,12 +261,11 @@ async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Ref
     return Reflection(parse_reflection(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, prompt.sha256)
 
 
-def _sampling(agent: Agent, draw: int) -> Sampling:
+def drawn(method: Method, sampling: Sampling, draw: int) -> Sampling:
     """How the draw of this number in its episode is made."""
-    method = agent.method
     if not method.temperature or (method.greedy_first and draw == 1):
-        return agent.sampling
-    return replace(agent.sampling, temperature=method.temperature, seed=method.seed * _SEEDS + draw)
+        return sampling
+    return replace(sampling, temperature=method.temperature, seed=method.seed * _SEEDS + draw)
 
 
 async def _ask(agent: Agent, task: Task, prompt: Prompt, sampling: Sampling) -> Completion:

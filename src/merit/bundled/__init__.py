@@ -2,6 +2,7 @@
 
 from merit.bundled.build import NAME, build, built, open_dataset
 from merit.bundled.fuzz import Fuzzer
+from merit.bundled.recording import Recording, recorded
 from merit.bundled.source import DIFFICULTIES, Source, Written, read_sources, read_suites, write_suites
 from merit.bundled.tables import Shape, read_shapes
 
@@ -9,6 +10,7 @@ __all__ = [
     "DIFFICULTIES",
     "NAME",
     "Fuzzer",
+    "Recording",
     "Shape",
     "Source",
     "Written",
@@ -18,5 +20,6 @@ __all__ = [
     "read_shapes",
     "read_sources",
     "read_suites",
+    "recorded",
     "write_suites",
 ]

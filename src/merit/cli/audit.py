@@ -14,7 +14,7 @@ from merit.data import Dataset
 from merit.errors import AuditFailed, EncoderFailed, InputError, MeritError
 from merit.models import CachedEncoder, Encoder, open_encoder
 from merit.oracle import Judge, open_judge
-from merit.stream import RunView, audit_run, read_run
+from merit.stream import Report, RunView, audit_run, read_run
 from merit.stream.folder import run_folders
 from merit.stream.manifest import code_hash
 
@@ -53,6 +53,17 @@ def audit(runs: tuple[Path, ...], roots: tuple[Path, ...], encoder: str | None, 
     click.echo(f"all {len(paths)} runs hold")
 
 
+def gone_through(report: Report) -> str:
+    """What an audit went through, for people."""
+    ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
+    judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
+    recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
+    return (
+        f"{report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "
+        f"{report.prompts} prompts, {report.entries} entries{recalls}"
+    )
+
+
 class _Bench:
     """What audits share: data and judges, each opened once."""
 
@@ -70,13 +81,7 @@ class _Bench:
         with ExitStack() as stack:
             chosen = _encoder(view, self._encoder, self._cache, stack)
             report = audit_run(view, encoder=chosen, judge=self._judge(view))
-        ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
-        judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
-        recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
-        click.echo(
-            f"{path}: holds. {report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "
-            f"{report.prompts} prompts, {report.entries} entries{recalls}"
-        )
+        click.echo(f"{path}: holds. {gone_through(report)}")
         if view.identity["code"] != code_hash():
             click.echo("note: it was made by another version of merit's code", err=True)
 

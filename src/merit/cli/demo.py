@@ -1,51 +1,216 @@
-"""`merit demo`: score a small example that comes with the package."""
+"""`merit demo`: everything for real over the benchmark that comes with merit, with recorded answers or a live model."""
 
-import tempfile
-from contextlib import closing
+import asyncio
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Table as Shown
+from rich.text import Text
 
-from merit.bundled import library
-from merit.cli.options import SECONDS
-from merit.cli.score import show
-from merit.data import load, read_predictions
+from merit.agent import find_method
+from merit.bundled import NAME, Recording, open_dataset, recorded
+from merit.cache import cache_folder
+from merit.cli.audit import gone_through
+from merit.cli.grid import first_of, following
+from merit.cli.options import CACHE, CONCURRENCY, ENCODER, stoppable
+from merit.cli.run import progress_bar
+from merit.errors import InputError
+from merit.models import CachedEncoder, open_encoder
+from merit.models.completers import KNOWN
 from merit.oracle import open_judge
-from merit.score import score
+from merit.report import Mark, Report, Table, build, summary_table, write_report
+from merit.report.page import write_page
+from merit.stream import DataSpec, Gap, Grid, RunSpec, RunView, Workshop, audit_run, read_run, run_covered
+from merit.types import QuestionId
+
+METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
+_AGAINST = "iterative"
+_MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
+_STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
+_RUNS, _REPORT, _INITIAL = "runs", "report", "initial.jsonl"
 
 
 @click.command()
-@click.option("--timeout", "timeout_s", type=SECONDS, default=2.0, show_default=True)
-def demo(timeout_s: float) -> None:
-    """Judge ten sample answers over a small library database, twice: on it alone, and on its test suite."""
-    console = Console()
+@click.option("--model", metavar="URI", help=f"A live model instead of the recorded answers: {KNOWN}.")
+@ENCODER
+@click.option("--methods", default=METHODS, show_default=True, help="Methods, with commas between them.")
+@click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of each stream.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("merit-demo"),
+    show_default=True,
+    help="The folder for runs and report; an earlier demo in it is replaced.",
+)
+@CONCURRENCY
+@CACHE
+def demo(
+    model: str | None,
+    encoder: str,
+    methods: str,
+    seeds: str,
+    limit: int | None,
+    out: Path,
+    concurrency: int,
+    cache: Path | None,
+) -> None:
+    """Run methods over the bundled benchmark, compare and audit them, and write the report.
+
+    Without --model, the answers are those that a real model gave when they were recorded, and no model is called. A run
+    whose prompts the recording does not cover is left out and said. Exit 1 where nothing could be run.
+    """
+    started = time.monotonic()
+    console = Console(highlight=False, soft_wrap=True)
+    recording = None if model else recorded()
+    grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
+    _announce(console, grid, recording, limit)
+    _make_room(out)
+    folder = (cache or cache_folder()).absolute()
+    gaps = _run(grid, folder, concurrency)
+    views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
+    if views:
+        made = build(views, against="merit" if any(view.method.name == "merit" for view in views) else _AGAINST)
+        _show(console, summary_table(made.groups, _AGAINST))
+    for sentence in left_out(grid, gaps):
+        console.print(sentence)
+    if not views:
+        sys.exit("merit: nothing could be run: the recording covers none of these runs; ask a live model with --model")
+    _audit(console, views, encoder, folder)
+    page = _write(made, views, out)
+    console.print(f"\n[bold]report[/]    {page}  (open it in a browser; every episode is in it)")
+    console.print(f"runs      {grid.out}, {time.monotonic() - started:.0f} s in all")
+    console.print(f"next      {_episode(views)}")
     console.print(
-        "Ten questions to a small library database, each with one hand-written sample answer: some right, some wrong, "
-        "one that never ends, one that tries to delete. Each answer is judged on the database alone, and on its test "
-        "suite: the same tables with other rows as well.\n"
+        "          merit demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
     )
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        library.build(root)
-        dataset = load("spider", root)
-        predictions = read_predictions(root / "predictions.jsonl", dataset.questions, {})
-        results = []
-        for protocol in ("db", "suite"):
-            with closing(open_judge(dataset, protocol, cache=None, timeout_s=timeout_s)) as judge:
-                results.append(score(dataset, protocol, predictions, judge))
-    table = Table("question and answer", "database alone", "test suite", show_lines=True)
-    for question in dataset.questions:
-        alone, suite = (result.verdicts[question] for result in results)
-        said = f"\n[dim]{escape(alone.error)}[/]" if alone.error else ""
-        asked = f"{question.text}\n[cyan]{escape(predictions[question.id])}[/]"
-        table.add_row(asked, f"{alone.status}{said}", "same" if suite.status is alone.status else suite.status)
-    console.print(table)
-    for result in results:
-        show(result, console)
+
+
+def _episode(views: Sequence[RunView]) -> str:
+    """The command that shows an episode worth a look: a repair of the method that has most of them."""
+    best = max(views, key=lambda view: len(_repaired(view)))
+    return f"merit show {best.path} {(_repaired(best) or [best.turns[0].episode.task.question.id])[-1]}"
+
+
+def _repaired(view: RunView) -> list[QuestionId]:
+    return [turn.episode.task.question.id for turn in view.turns if turn.final_correct and not turn.initial_correct]
+
+
+def _grid(model: str, encoder: str, methods: str, seeds: str, limit: int | None, out: Path) -> Grid:
+    data = DataSpec(NAME, None)
+    names = dict.fromkeys(find_method(name.strip()).name for name in methods.split(","))
+    runs = {
+        f"{name}/seed{seed}": RunSpec(data, out / _INITIAL, name, seed, limit=limit)
+        for name in names
+        for seed in _seeds(seeds)
+    }
+    return Grid(out / _RUNS, model, encoder, runs)
+
+
+def _seeds(text: str) -> list[int]:
+    try:
+        return list(dict.fromkeys(int(seed) for seed in text.split(",")))
+    except ValueError:
+        raise InputError(f"--seeds {text}: give whole numbers with commas between them, such as 0,1,2") from None
+
+
+def _announce(console: Console, grid: Grid, recording: Recording | None, limit: int | None) -> None:
+    names = dict.fromkeys(spec.method for spec in grid.runs.values())
+    seeds = dict.fromkeys(spec.seed for spec in grid.runs.values())
     console.print(
-        "\nThe suite tells answers that are right by luck from right ones. Score your own predictions with "
-        "[bold]merit score spider --data FOLDER --pred FILE[/]."
+        f"[bold]merit demo[/]: {', '.join(names)}\n"
+        f"over {f'the first {limit}' if limit else 'all'} questions of the benchmark that comes with merit, seed"
+        f"{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {len(grid.runs)} runs.\n"
+        "Judge, failure classifier, memory, recall and audit work for real.",
     )
+    if recording is not None:
+        about = recording.manifest
+        made = "; ".join(f"{name}: {text}" for name, text in about["made"].items())
+        console.print(
+            f"[bold]No model is called[/]: the answers are recorded ones, {about['answers']} of "
+            f"{escape(about['model']['name'])} ({escape(about['model']['revision'])})."
+        )
+        console.print(escape(f"{made}.\n" if made else ""))
+    elif grid.model.startswith("replay:"):
+        console.print(f"[bold]No model is called[/]: the answers are those recorded in {escape(grid.model[7:])}.\n")
+    else:
+        console.print(f"The answers are asked of {escape(grid.model)}, live; each is kept and asked for once.\n")
+
+
+def _make_room(out: Path) -> None:
+    """An empty place for a demo; what is not an earlier one's is left alone."""
+    if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / _MARKER).write_text(
+        "Made by `merit demo`; the next one with this --out replaces its runs and report.\n", encoding="utf-8"
+    )
+    for name in (_RUNS, _REPORT):
+        shutil.rmtree(out / name, ignore_errors=True)
+    for name in (_INITIAL, f"{_INITIAL}.part"):
+        (out / name).unlink(missing_ok=True)
+
+
+def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
+    async def go() -> dict[str, Gap | None]:
+        async with Workshop(grid.model, grid.encoder, cache, concurrency) as shop:
+            with progress_bar() as bar:
+                return await run_covered(grid, shop, following(bar, len(grid.runs)))
+
+    try:
+        with stoppable(lambda: "every answer of a live model is kept"):
+            return asyncio.run(go())
+    except BaseExceptionGroup as several:
+        raise first_of(several) from None
+
+
+def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
+    """A sentence for each method that a recording does not cover, with the seeds where."""
+    found: dict[str, dict[int, Gap]] = {}
+    for name, gap in gaps.items():
+        if gap is not None:
+            found.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
+    for method, missing in found.items():
+        yield f"left out  {method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
+
+
+def _show(console: Console, table: Table) -> None:
+    columns = [column for column in table.columns if column.key != "dataset"]
+    shown = Shown(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for column in columns:
+        shown.add_column(escape(column.label), justify="right" if column.numeric else "left", no_wrap=True)
+    for row in table.rows:
+        cells = [row[column.key] for column in columns]
+        shown.add_row(*(Text(cell.text, _STYLES.get(cell.mark, "")) for cell in cells))
+    console.print(shown)
+    console.print(f"[dim]{escape(table.note)}[/]\n")
+
+
+def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path) -> None:
+    """Derive every run again, with a judge and a memory of its own."""
+    dataset = open_dataset(NAME, None, "dev", cache)
+    with ExitStack() as stack:
+        judge = stack.enter_context(closing(open_judge(dataset, views[0].identity["protocol"], cache=cache)))
+        ranking = None
+        if any(view.method.encodes for view in views):
+            ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
+        for view in views:
+            found = audit_run(view, encoder=ranking, judge=judge)
+            console.print(f"audit     {view.method.name}, seed {view.identity['seed']}: holds, {gone_through(found)}")
+
+
+def _write(made: Report, views: Sequence[RunView], out: Path) -> Path:
+    for sentence in (*made.refused, *made.notes):
+        click.echo(f"merit: {sentence}", err=True)
+    write_report(made, out / _REPORT)
+    page = out / _REPORT / "report.html"
+    write_page(made, views, page)
+    return page

@@ -1,6 +1,7 @@
 """`merit grid`: many runs from one file."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def grid(
             else:
                 found = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
     except BaseExceptionGroup as several:
-        raise _first(several) from None
+        raise first_of(several) from None
     _show(found, read)
 
 
@@ -76,21 +77,26 @@ async def _run(
 ) -> dict[str, dict[str, Any]]:
     async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
         with bar:
-            task = bar.add_task(f"{len(read.runs)} runs", total=None, said="")
-            seen: dict[str, Progress] = {}
-
-            def heard(name: str, progress: Progress) -> None:
-                seen[name] = progress
-                finished = sum(one.done == one.total for one in seen.values())
-                tokens = sum(one.tokens for one in seen.values())
-                said = f"{finished} of {len(read.runs)} runs finished, {tokens / 1e6:,.2f}M tokens"
-                total = sum(one.total for one in seen.values()) if len(seen) == len(read.runs) else None
-                bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
-
-            return await run_grid(read, shop, ahead, heard)
+            return await run_grid(read, shop, ahead, following(bar, len(read.runs)))
 
 
-def _first(several: BaseExceptionGroup[BaseException]) -> BaseException:
+def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
+    """Somebody who hears how far each of so many runs is, and has a bar show it."""
+    task = bar.add_task(f"{runs} runs", total=None, said="")
+    seen: dict[str, Progress] = {}
+
+    def heard(name: str, progress: Progress) -> None:
+        seen[name] = progress
+        finished = sum(one.done == one.total for one in seen.values())
+        tokens = sum(one.tokens for one in seen.values())
+        said = f"{finished} of {runs} runs finished, {tokens / 1e6:,.2f}M tokens"
+        total = sum(one.total for one in seen.values()) if len(seen) == runs else None
+        bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
+
+    return heard
+
+
+def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
     """What went wrong first."""
     first: BaseException = several
     while isinstance(first, BaseExceptionGroup):

@@ -16,9 +16,13 @@ from merit import prompts
 from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.run import progress_bar
-from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, open_completer
+from merit.errors import InputError
+from merit.models import AnswerStore, Sampling, open_completer
 from merit.models.answers import FILE as ANSWERS
+from merit.models.exported import is_exported, write_exported
 from merit.models.fetch import SOURCES, fetch_model
+from merit.report import open_runs
+from merit.stream.recording import manifest_place, write_recording
 from merit.types import Question
 
 _PATH = click.Path(path_type=Path)
@@ -122,22 +126,42 @@ def merge(other: Path, file: Path | None) -> None:
 
 @answers.command()
 @_FILE
-@click.option("--out", type=_PATH, required=True, help="The file to write, JSON lines.")
-def export(file: Path | None, out: Path) -> None:
-    """Write all answers as JSON lines."""
-    with closing(_store(file)) as store, out.open("w", encoding="utf-8") as lines:
-        for key, identity, answer in store.items():
-            lines.write(_line(key, identity, answer) + "\n")
-        click.echo(f"{len(store)} answers written to {out}")
+@click.option("--out", type=_PATH, required=True, help="The file to write, JSON lines; compressed if it ends in .xz.")
+@click.option(
+    "--runs",
+    multiple=True,
+    type=_PATH,
+    help="Only the answers that these finished runs used, from their own folders (or one that holds some); each is "
+    "audited on the way, and a manifest is written beside the file. May be repeated.",
+)
+@click.option(
+    "--note", "notes", multiple=True, metavar="NAME=TEXT", help="With --runs: a line of the manifest's 'made'."
+)
+def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...]) -> None:
+    """Write answers as JSON lines: all of a file, or a recording of some runs, which `replay:` reads."""
+    if not is_exported(out):
+        raise InputError(f"{out}: name a file that ends in .jsonl or .jsonl.xz")
+    if runs:
+        if file is not None:
+            raise InputError("--runs takes the answers from the runs' own folders: leave --file out")
+        _record(runs, out, notes)
+        return
+    with closing(_store(file)) as store:
+        click.echo(f"{write_exported(out, store.items())} answers written to {out}")
 
 
-def _line(key: bytes, identity: ModelIdentity, answer: Completion) -> str:
-    record = {
-        "key": key.hex(),
-        "model": identity.name,
-        "revision": identity.revision,
-        "text": answer.text,
-        "prompt_tokens": answer.prompt_tokens,
-        "output_tokens": answer.output_tokens,
-    }
-    return json.dumps(record, ensure_ascii=False)
+def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...]) -> None:
+    found, refused = open_runs(runs)
+    for sentence in refused:
+        click.echo(f"merit: left out: {sentence}", err=True)
+    manifest = write_recording(found, out, dict(_note(note) for note in notes))
+    click.echo(
+        f"{manifest['answers']} answers of {len(found)} runs written to {out}, which {manifest_place(out)} tells of"
+    )
+
+
+def _note(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals and value.strip()):
+        raise InputError(f"--note {text}: write it as NAME=TEXT")
+    return name.strip(), value.strip()

@@ -166,3 +166,7 @@ class AnswerStore:
             found = self._db.execute("SELECT id FROM model WHERE name = ? AND revision = ?", named).fetchone()
             self._models[model] = int(found[0])
         return self._models[model]
+
+    def take(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> None:
+        """Keep many answers, all or none."""
+        self._keep(answers)

@@ -5,7 +5,8 @@
 `transformers:NAME`        a hub name or a model folder, in this process (extra `[transformers]`); `?context=` as above
 `vllm:NAME`                the same by vLLM, many prompts at a time (extra `[vllm]`)
 `scripted:FILE`            answers from a script, for tests and examples
-`replay:FILE`              answers from a recording only; `#MODEL` where it has several
+`replay:FILE`              answers from a recording only, a file of answers or an export of one; `#MODEL` where it has
+                           several
 """
 
 from pathlib import Path
@@ -14,6 +15,7 @@ from merit.errors import InputError
 from merit.models.answers import AnswerStore
 from merit.models.completer import Completer
 from merit.models.endpoint import EndpointCompleter
+from merit.models.exported import is_exported, open_exported
 from merit.models.llamacpp import CONTEXT_TOKENS, LlamaCppCompleter
 from merit.models.replay import ReplayCompleter
 from merit.models.scripted import read_script
@@ -41,7 +43,8 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
         return read_script(Path(name))
     if kind == "replay" and name:
         path, _, model = name.partition("#")
-        return ReplayCompleter(AnswerStore.recording(Path(path)), model)
+        recording = open_exported if is_exported(Path(path)) else AnswerStore.recording
+        return ReplayCompleter(recording(Path(path)), model)
     raise InputError(f"{uri}: unknown model; use {KNOWN}")
 
 

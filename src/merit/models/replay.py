@@ -31,7 +31,8 @@ class ReplayCompleter:
             return found
         raise NotRecorded(
             f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()}; "
-            "ask a live model with --model"
+            "ask a live model with --model",
+            key.hex(),
         )
 
     async def close(self) -> None:

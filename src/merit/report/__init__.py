@@ -6,6 +6,7 @@ from merit.report.group import Group
 from merit.report.labels import read_labels
 from merit.report.opening import open_runs
 from merit.report.report import Report, build
+from merit.report.summary import summary_table
 from merit.report.table import Cell, Column, Mark, Table
 from merit.report.writing import write_report
 
@@ -23,5 +24,6 @@ __all__ = [
     "build",
     "open_runs",
     "read_labels",
+    "summary_table",
     "write_report",
 ]

@@ -19,7 +19,7 @@ def paired_table(groups: Sequence[Group], against: str) -> Table:
     """A method against every other: mean difference, its interval, and on how many questions each is better."""
     rows: list[Row] = []
     for group, base, other in _pairs(groups, against):
-        differences = question_differences(_outcomes(group, base), _outcomes(group, other))
+        differences = question_differences(outcomes(group, base), outcomes(group, other))
         if not differences:
             continue
         values = list(differences.values())
@@ -66,7 +66,7 @@ def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
     """The same pairs seed by seed, where every outcome is yes or no."""
     rows: list[Row] = []
     for group, base, other in _pairs(groups, against):
-        ours, theirs = _outcomes(group, base), _outcomes(group, other)
+        ours, theirs = outcomes(group, base), outcomes(group, other)
         for seed in sorted(ours.keys() & theirs.keys()):
             both = ours[seed].keys() & theirs[seed].keys()
             wins = sum(ours[seed][one] and not theirs[seed][one] for one in both)
@@ -137,7 +137,8 @@ def _pairs(groups: Sequence[Group], against: str) -> Iterator[tuple[Group, Metho
                     yield group, base[0].method, method
 
 
-def _outcomes(group: Group, method: Method) -> Outcomes:
+def outcomes(group: Group, method: Method) -> Outcomes:
+    """What became of every question in a method's runs."""
     return {
         run.seed: {turn.episode.task.question.id: turn.final_correct for turn in run.answers}
         for run in group.of(method.name)

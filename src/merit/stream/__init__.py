@@ -4,6 +4,7 @@ from merit.stream.accounting import account
 from merit.stream.ahead import window
 from merit.stream.audit import Report, audit_run
 from merit.stream.cluster import run_grid_on_ray
+from merit.stream.covered import Gap, run_covered
 from merit.stream.folder import RunFolder, RunView, read_run
 from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
@@ -16,6 +17,7 @@ from merit.stream.workshop import DataSpec, RunSpec, Workshop
 
 __all__ = [
     "DataSpec",
+    "Gap",
     "Grid",
     "Phase",
     "Progress",
@@ -34,6 +36,7 @@ __all__ = [
     "read_grid",
     "read_initial",
     "read_run",
+    "run_covered",
     "run_grid",
     "run_grid_on_ray",
     "run_stream",

@@ -6,7 +6,7 @@ contradiction is reported in one line.
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,9 +15,11 @@ from typing import Any
 from merit.agent import Attempt, Draft, Method, finalise
 from merit.agent.episode import (
     NO_FAILURE,
+    Reflection,
     Shown,
     chosen,
     cue_of,
+    drawn,
     reflection_prompt,
     repair_prompt,
     repeated,
@@ -27,18 +29,21 @@ from merit.agent.episode import (
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
-from merit.models import Encoder
+from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
-from merit.prompts import parse_reflection, parse_sql
+from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
 from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.claims import check_identity, check_metrics, check_predictions
 from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
+from merit.stream.manifest import MANIFEST
 from merit.stream.order import stream_order
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
 from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
 from merit.types import Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+
+Heard = Callable[[Prompt, Sampling, Completion], None]
 
 
 @dataclass(slots=True)
@@ -55,8 +60,13 @@ class Report:
     judged: bool = False  # whether every attempt was judged again
 
 
-def audit_run(view: RunView, *, encoder: Encoder | None = None, judge: Judge | None = None) -> Report:
-    """Derive a run again; an `encoder` lets every recall be ranked again, a `judge` every attempt be judged again."""
+def audit_run(
+    view: RunView, *, encoder: Encoder | None = None, judge: Judge | None = None, heard: Heard = lambda *_: None
+) -> Report:
+    """Derive a run again; an `encoder` lets every recall be ranked again, a `judge` every attempt be judged again.
+
+    `heard` is told every prompt on the way, how its answer was drawn, and the answer.
+    """
     check_identity(view)
     with ExitStack() as stack:
         memory = None
@@ -64,7 +74,7 @@ def audit_run(view: RunView, *, encoder: Encoder | None = None, judge: Judge | N
             scratch = stack.enter_context(tempfile.TemporaryDirectory())
             needed = encoder if view.method.encodes else None
             memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
-        replay = _Replay(view, Regime(view.identity["regime"]), memory, judge)
+        replay = _Replay(view, Regime(view.identity["regime"]), memory, judge, heard)
         replay.run()
     check_predictions(view)
     check_metrics(view, replay.regime)
@@ -80,6 +90,7 @@ class _Replay:
     regime: Regime
     memory: Memory | None
     judge: Judge | None
+    heard: Heard
     committed: dict[str, Entry] = field(default_factory=dict)
     verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
@@ -118,6 +129,8 @@ class _Replay:
         said = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens)
         if said != task.draft or first.prompt_sha256 is not None:
             raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
+        if first.prompt_tokens:  # else it is from a file of predictions, and nobody knows what was asked
+            self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
         method, budget = method_in(planned.phase, self.view.method), self.view.identity["budget"]
@@ -188,6 +201,7 @@ class _Replay:
         prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
+        self._tell(prompt, drawn(method, self._sampling, step), attempt)
         self.report.prompts += 1
 
     def _check_recall(
@@ -221,6 +235,7 @@ class _Replay:
             prompt = reflection_prompt(self._family, planned.task, attempts[:number])
             if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:
                 raise AuditFailed(f"{where}, reflection {number}: prompt or text is not the one that the records give")
+            self._tell(prompt, self._sampling, reflection)
             self.report.prompts += 1
 
     def _check_entry(self, turn: Turn, planned: Planned, stored: dict[Polarity, Iterator[Any]], where: str) -> None:
@@ -238,6 +253,16 @@ class _Replay:
         if self.memory is not None:
             self.memory.commit(entry)
         self.report.entries += 1
+
+    def _tell(self, prompt: Prompt, sampling: Sampling, said: Attempt | Reflection) -> None:
+        self.heard(prompt, sampling, Completion(said.reply, said.prompt_tokens, said.output_tokens))
+
+    @property
+    def _sampling(self) -> Sampling:
+        try:
+            return Sampling(**self.view.identity["sampling"])
+        except (TypeError, ValueError) as error:
+            raise AuditFailed(f"{self.view.path / MANIFEST}: the field 'sampling' cannot be ({error})") from None
 
     @property
     def _family(self) -> Any:

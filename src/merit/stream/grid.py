@@ -123,7 +123,9 @@ async def run_grid(
     return {name: task.result() for name, task in tasks.items()}
 
 
-async def first_answers(grid: Grid, shop: Workshop) -> None:
+async def first_answers(
+    grid: Grid, shop: Workshop, on_answer: Callable[[int, int], None] = lambda _done, _total: None
+) -> None:
     """Have the first answers that runs start from, in every file that is not there."""
     for initial in dict.fromkeys(spec.initial for spec in grid.runs.values()):
         if initial.is_file():
@@ -136,7 +138,10 @@ async def first_answers(grid: Grid, shop: Workshop) -> None:
         unfinished = initial.with_name(initial.name + ".part")
         initial.parent.mkdir(parents=True, exist_ok=True)
         family, at_once = family_named(dataset.layout.name), 2 * shop.concurrency
-        await predict_all(dataset, questions, family, shop.completer, shop.sampling, unfinished, at_once=at_once)
+        completer, sampling = shop.completer, shop.sampling
+        await predict_all(
+            dataset, questions, family, completer, sampling, unfinished, at_once=at_once, on_answer=on_answer
+        )
         unfinished.replace(initial)
 
 

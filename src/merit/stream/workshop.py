@@ -11,6 +11,7 @@ from merit.bundled import open_dataset
 from merit.data import Dataset
 from merit.models import Allowance, AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
+from merit.models.replay import ReplayCompleter
 from merit.oracle import Judge, open_judge
 from merit.stream.setup import DEFAULT_BUDGET, Setup, open_setup
 from merit.types import Regime
@@ -74,7 +75,9 @@ class Workshop:
         """The model, asked once for each answer."""
         if self._completer is None:
             opened = open_completer(self.model, concurrency=self.concurrency)
-            self._completer = AskedOnce(opened, AnswerStore(self.cache / ANSWERS), self.allowance)
+            # A recording answers alone: what was kept elsewhere fills none of its gaps, and it is not copied there.
+            kept = None if isinstance(opened, ReplayCompleter) else self.cache / ANSWERS
+            self._completer = AskedOnce(opened, AnswerStore(kept), self.allowance)
         return self._completer
 
     def judge(self, spec: DataSpec) -> tuple[Dataset, str, Judge]:

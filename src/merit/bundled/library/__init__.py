@@ -1,4 +1,4 @@
-"""A very small benchmark in Spider's layout, written for merit: what `make demo` scores."""
+"""A very small benchmark in Spider's layout, written for merit: the training split of the one that comes with it."""
 
 import sqlite3
 from contextlib import closing

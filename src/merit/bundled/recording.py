@@ -1,0 +1,51 @@
+"""The answers of a real model that come with merit, so that it can be tried without one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from merit.bundled.source import HERE
+from merit.errors import InputError
+from merit.reading import check_fields, hash_file, parse_json, read_text
+
+FORMAT = 1
+FILE, MANIFEST = "answers.jsonl.xz", "answers.json"
+_FIELDS: dict[str, type] = {
+    "format": int,
+    "sha256": str,
+    "answers": int,
+    "model": dict,
+    "made": dict,
+    "methods": list,
+    "seeds": list,
+    "encoder": object,
+}
+_WAY_OUT = "install merit again, or ask a live model with --model"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A file of answers, and what its manifest says of how they were made."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def uri(self) -> str:
+        """The model that answers from it."""
+        return f"replay:{self.path}"
+
+
+def recorded(folder: Path = HERE) -> Recording:
+    """The recording in a folder, whole: its content is what its manifest says."""
+    path, place = folder / FILE, folder / MANIFEST
+    for needed in (path, place):
+        if not needed.is_file():
+            raise InputError(f"{needed}: the recorded answers that come with merit are not here; {_WAY_OUT}")
+    manifest = parse_json(read_text(place), place)
+    check_fields(manifest, _FIELDS, str(place))
+    if manifest["format"] != FORMAT:
+        raise InputError(f"{place}: a recording of format {manifest['format']}, this merit reads {FORMAT}; {_WAY_OUT}")
+    if hash_file(path) != manifest["sha256"]:
+        raise InputError(f"{path}: damaged (its hash is not the one that {MANIFEST} names); {_WAY_OUT}")
+    return Recording(path, manifest)

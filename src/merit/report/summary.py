@@ -1,0 +1,66 @@
+"""All methods in one table that fits a terminal: accuracy and the difference from one of them, with intervals."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from merit.agent import Method
+from merit.report.accuracy import DATASET, abouts
+from merit.report.cells import NOTHING, Row, lead, number, signed, words
+from merit.report.group import Group
+from merit.report.names import method_label
+from merit.report.paired import Outcomes, outcomes, question_differences
+from merit.report.statistics import INTERVAL_NOTE, bootstrap, mean
+from merit.report.table import Cell, Column, Table
+from merit.types import QuestionId
+
+
+def summary_table(groups: Sequence[Group], against: str) -> Table:
+    """Every method's accuracy, and its paired difference from `against`."""
+    rows: list[Row] = []
+    for group in groups:
+        mine = [_row(group, method, against) for method in group.methods]
+        lead(mine, "accuracy", [method.online for method in group.methods])
+        rows += mine
+    columns = (
+        DATASET,
+        Column("method", "Method", numeric=False),
+        Column("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
+        Column("delta", f"Δ {against} [95% CI]", note=f"paired difference from {against}, percentage points"),
+        Column("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
+        Column("calls", "Calls", note="of the model, mean over seeds"),
+    )
+    note = f"Δ is each method minus {against} on the same questions and seeds. {INTERVAL_NOTE} {abouts(groups)}"
+    return Table("summary", "All methods", note, columns, tuple(rows))
+
+
+def _row(group: Group, method: Method, against: str) -> Row:
+    runs, mine = group.of(method.name), outcomes(group, method)
+    base = [run.method for run in group.of(against) if method.name != against]
+    values = list(question_differences(mine, outcomes(group, base[0])).values()) if base else []
+    return {
+        "dataset": words(group.label),
+        "method": words(method_label(method)),
+        "accuracy": _between(number(mean([run.accuracy for run in runs])), number, _rates(mine)),
+        "delta": _between(signed(mean(values)), signed, values) if values else NOTHING,
+        "repaired": number(mean([run.counts["repaired"] for run in runs]), 1),
+        "calls": number(mean([run.counts["calls"]["total"] for run in runs]), 0),
+    }
+
+
+def _rates(found: Outcomes) -> list[float]:
+    """For each question how often it was right over the seeds, in percent."""
+    pooled: dict[QuestionId, list[bool]] = {}
+    for _, right in sorted(found.items()):
+        for one, was in right.items():
+            pooled.setdefault(one, []).append(was)
+    ordered = sorted(pooled, key=lambda one: (isinstance(one, str), one))  # so that resamples do not depend on a seed
+    return [100.0 * sum(pooled[one]) / len(pooled[one]) for one in ordered]
+
+
+def _between(cell: Cell, form: Callable[[float], Cell], values: list[float]) -> Cell:
+    """A mean with the interval of the values it is the mean of."""
+    found = bootstrap(values)
+    if found is None:
+        return cell
+    low, high = (form(end).text for end in found)
+    return replace(cell, text=f"{cell.text} [{low}, {high}]")
