@@ -457,6 +457,13 @@ def test_nobody_leads_where_all_are_alike(tmp_path: Path) -> None:
         assert {cell.mark for one in table(report, name).rows for cell in one.values()} == {None}, name
 
 
+def test_what_repairs_nothing_is_not_second_at_repairing(tmp_path: Path) -> None:
+    known: Letters = {("zero_shot", 0): {0: "R", 1: "W"}, ("iterative", 0): {0: "R", 1: "WR"}}
+    report = build(write_all(tmp_path, known, questions(2)))
+    for name, marks in (("by_failure", {None}), ("learning", {None}), ("main", {Mark.BEST, Mark.SECOND, None})):
+        assert {cell.mark for one in table(report, name).rows for cell in one.values()} == marks, name
+
+
 def test_one_seed_is_a_point_without_a_bar(tmp_path: Path) -> None:
     known = letters(SIZE, 7, ("iterative", "merit"))
     del known["iterative", 1], known["iterative", 2]
