@@ -139,7 +139,7 @@ def _cost_columns(prices: Prices | None) -> tuple[Column, ...]:
         Column("embedding_s", "Emb. s", note="seconds of encoding, of the whole process where runs share one"),
         Column("retrieval_calls", "Retr.", note="recalls"),
         Column("retrieval_s", "Retr. s", note="seconds of recalling"),
-        Column("judged", "Judged", note="attempts judged"),
+        Column("judged", "Judged", note="attempts judged; SQL that an episode says again is run once"),
         Column("database_s", "Judge s", note="seconds of running and judging SQL"),
         Column("tokens_extra", "Tok. / extra", note="tokens per additional right answer"),
         *(money if prices is not None else ()),
