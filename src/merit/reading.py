@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,15 +37,18 @@ def sendable(text: str) -> str:
 
 
 def parse_json(text: str, path: Path, line: int = 1) -> Any:
-    """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent."""
+    """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent.
+
+    NaN and Infinity are no JSON, and nothing can be compared with them, so they are refused here.
+    """
     try:
-        value = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
         return _sendable(value) if _SURROGATE.search(text) else value
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
-    except ValueError as error:  # numbers of thousands of digits, keys that are there twice
+    except ValueError as error:  # numbers of thousands of digits, or beyond all numbers, keys that are there twice
         raise InputError(f"{path}, line {line}: {error}") from None
 
 
@@ -55,6 +59,13 @@ def _sendable(value: Any) -> Any:
         return [_sendable(item) for item in value]
     if isinstance(value, dict):
         return {sendable(name): _sendable(item) for name, item in value.items()}
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is no finite number")
     return value
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +101,21 @@ def test_a_run_whose_recalls_are_damaged_is_said_and_left_out(tmp_path: Path) ->
     assert f"left out, {log}, line 4: is not a recall of question" in result.stderr
     assert result.stdout.startswith("1 runs, ")
     assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_a_similarity_that_is_no_number_does_not_end_the_report(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path / "bench")
+    for seed in (0, 1):
+        bench.run(tmp_path / "runs" / f"{seed}", "precedent", seed=seed)
+    log = tmp_path / "runs" / "0" / "retrievals.jsonl"
+    text, times = re.subn(r'"dense":-?[0-9][^,]*', '"dense":NaN', log.read_text(), count=1)
+    assert times == 1
+    log.write_text(text)
+    result = merit("report", tmp_path / "runs", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert f"{tmp_path / 'runs' / '0'}: left out, {log}, line " in result.stderr
+    assert "NaN is no finite number" in result.stderr
+    assert result.stdout.startswith("1 runs, ")
 
 
 def test_nothing_to_report_is_exit_1(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ class Tried:
     prompt: int = 100
     output: int = 10
     repeat: bool = False
-    shown: Sequence["Shown"] | None = None  # what was recalled for it; None where the log has no line
+    shown: Sequence["Shown"] = ()  # what was recalled for it, by a method that recalls
 
 
 Shown = tuple[str, float | None, float]  # an entry's id, its dense similarity and its score
@@ -102,10 +102,11 @@ def _turn(
     regime: Regime,
 ) -> Turn:
     tried = course if method.repairs else course[:1]
+    recalling = method.recall is not None and (method.online or phase is Phase.ANSWER)
     attempts = tuple(
         Attempt(
             t.sql, t.sql, t.prompt, t.output, t.verdict, None if t.verdict.satisfied else classify(t.verdict),
-            "0" * 64 if step else None, None if t.shown is None else _recall(t.shown, method), t.repeat,
+            "0" * 64 if step else None, _recall(t.shown, method) if step and recalling else None, t.repeat,
         )
         for step, t in enumerate(tried)
     )  # fmt: skip
@@ -121,7 +122,6 @@ def _turn(
         entry = f"pre-{position}" if ran else None
     elif len(attempts) > 1 and method.writes and phase is (Phase.ANSWER if method.online else Phase.GATHER):
         entry = f"{'pos' if ran else 'neg'}-{position}"
-    recalling = method.recall is not None and (method.online or phase is Phase.ANSWER)
     recalls = len(attempts) - 1 if recalling else 0
     return Turn(phase, replace(episode, reflections=reflections), entry, *known, recalls)
 

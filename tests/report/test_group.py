@@ -75,7 +75,46 @@ def test_encoders_matter_only_where_both_encode(tmp_path: Path) -> None:
     assert [note for note in report.notes if "not compared" in note] == [
         f'{tmp_path / "bge"}: not compared with {tmp_path / "iterative"}: encoder.name is "wordllama" there and "bge" here'
     ]
-    assert [group.label for group in report.groups] == ["Spider, encoder.name wordllama", "Spider, encoder.name bge"]
+    assert [group.label for group in report.groups] == ["Spider, encoder wordllama", "Spider, encoder bge"]
+
+
+def labels(tmp_path: Path, *changes: dict[str, Any]) -> list[str]:
+    return [one.label for one in build([run(tmp_path / f"{i}", "merit", **c) for i, c in enumerate(changes)]).groups]
+
+
+def test_groups_are_called_by_what_a_person_tells_them_apart_by_and_no_more(tmp_path: Path) -> None:
+    """Data and first answers differ as well, but their hashes say nothing to anybody."""
+    other = {
+        "dataset": {"name": "spider", "split": "dev", "sha256": "e" * 64, "questions": 9},
+        "initial_sha256": "2" * 64,
+    }
+    assert labels(tmp_path / "a", {}, {**other, "regime": "dbms_only"}) == [
+        "Spider, questions 8",
+        "Spider, questions 9",
+    ]
+    assert labels(tmp_path / "b", {}, other, {"regime": "dbms_only"}) == [
+        "Spider, questions 8, regime denotation_confirmed",
+        "Spider, questions 9, regime denotation_confirmed",
+        "Spider, questions 8, regime dbms_only",
+    ]
+    assert labels(tmp_path / "c", {}, {"initial_sha256": "2" * 64}) == [
+        "Spider, initial_sha256 11111111...",
+        "Spider, initial_sha256 22222222...",
+    ]
+    assert labels(tmp_path / "d", *({"initial_sha256": "1" * 60 + end} for end in ("aaaa", "bbbb"))) == [
+        "Spider, group 1", "Spider, group 2",
+    ]  # fmt: skip
+
+
+def test_runs_of_different_code_are_compared_and_that_is_said(tmp_path: Path) -> None:
+    code = "d" * 16
+    views = [run(tmp_path / "a", "merit"), run(tmp_path / "b", "iterative"), run(tmp_path / "c", "merit", 1, code=code)]
+    report = build(views)
+    assert len(report.groups) == 1
+    assert [note for note in report.notes if "code" in note] == [
+        "Spider: its runs were made by 2 versions of merit's code: cccccccc made 2, dddddddd made 1"
+    ]
+    assert not any("code" in note for note in build(views[:2]).notes)
 
 
 def test_a_part_of_the_stream_is_not_compared_with_all_of_it(tmp_path: Path) -> None:
@@ -169,6 +208,32 @@ def test_a_run_that_kept_no_times_has_dashes(tmp_path: Path) -> None:
     (tmp_path / "a" / "timings.json").write_text('{"format": 1, "sessions": [{"wall_s": "long"}]}')
     (cost,) = table(build([view]), "cost").rows
     assert cost["wall_s"].text == "--"
+
+
+def timed(path: Path, **session: Any) -> dict[str, Any]:
+    times = {"format": 1, "sessions": [{"turns": 1, "wall_s": 9.0, **session}]}
+    (cost,) = table(build([run(path, "merit", times=times)]), "cost").rows
+    return {key: cost[key].value for key in ("model_s", "embedding_s", "retrieval_s", "database_s")}
+
+
+def test_seconds_are_of_the_run_and_of_its_looking_ahead(tmp_path: Path) -> None:
+    """A run that looked ahead finds its answers there: its own waiting is next to nothing, and would be misread."""
+    work = {kind: {"count": 1, "seconds": s} for kind, s in (("judge", 0.5), ("recall", 0.25), ("model", 0.1))}
+    ahead = {kind: {"count": 9, "seconds": s} for kind, s in (("judge", 4.0), ("recall", 2.0), ("model", 300.0))}
+    sent = {"calls": 7, "seconds": 40.0}
+    encoded = {"texts": 3, "seconds": 1.5}
+    now = timed(tmp_path / "now", work=work, ahead=ahead, sent=sent, embedding_of_process=encoded)
+    assert now == {"model_s": 40.0, "embedding_s": 1.5, "retrieval_s": 2.25, "database_s": 4.5}
+    alone = timed(tmp_path / "alone", work=work, ahead={})  # whoever shares no model waits for it himself
+    assert alone == {"model_s": 0.1, "embedding_s": 0.0, "retrieval_s": 0.25, "database_s": 0.5}
+
+
+def test_seconds_that_older_runs_did_not_keep_are_dashes(tmp_path: Path) -> None:
+    work = {"judge": {"count": 1, "seconds": 0.5}, "model": {"count": 1, "seconds": 0.1}}
+    process = timed(tmp_path / "process", work=work, sent_by_process={"seconds": 9000.0}, embedding={"seconds": 1.5})
+    assert process == {"model_s": None, "embedding_s": 1.5, "retrieval_s": None, "database_s": None}
+    unseen = timed(tmp_path / "unseen", work=work, sent={"seconds": 40.0})
+    assert unseen == {"model_s": 40.0, "embedding_s": 0.0, "retrieval_s": None, "database_s": None}
 
 
 def test_a_run_of_right_answers_only_divides_by_nothing(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_file_that_is_no_labels_is_one_sentence(text: str, tmp_path: Path) -> 
 def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
     path = tmp_path / "theirs.csv"
     path.write_bytes("\ufeffhuman,classifier\r\nSyntax,UNKNOWN\r\n".encode())
-    assert read_labels(path) == [Label("theirs", FailureType.SYNTAX, FailureType.UNKNOWN)]
+    assert read_labels(path) == [Label("theirs", FailureType.SYNTAX, FailureType.UNKNOWN)]  # of no run that it names
     assert read_records(path, ("human",))[0][0] == 2
 
 
@@ -168,9 +168,50 @@ def test_whatever_a_dataset_is_called_its_table_has_a_file_of_its_own() -> None:
     assert sorted(found) == ["confusion_etc-x-y", "confusion_etc-x-y-2", "confusion_unnamed"]
 
 
+def labels_of(run: str) -> list[Label]:
+    labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX, run)] * 3
+    return [*labels, Label("spider", FailureType.FILTER_VALUE, FailureType.RESULT_MISMATCH, run)]
+
+
 def test_the_papers_last_table_joins_runs_and_labels(view: RunView) -> None:
-    labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX)] * 3
-    labels.append(Label("spider", FailureType.FILTER_VALUE, FailureType.RESULT_MISMATCH))
-    (row,) = table(build([view], labels=labels), "failures").rows
+    report = build([view], labels=labels_of(view.manifest["run"]))
+    (row,) = table(report, "failures").rows
     printed = [row[key].text for key in ("result_mismatch", "schema_linking", "other", "accuracy", "macro_f1")]
     assert printed == ["60.00", "30.00", "10.00", "75.00", "0.333"]
+    assert not any("human labels" in note for note in report.notes)
+
+
+def test_labels_of_other_runs_say_nothing_of_these_failures(view: RunView, tmp_path: Path) -> None:
+    asked = [one.question for one in view.questions.values()]
+    courses: dict[QuestionId, Course] = {one.id: [Tried("SELECT 1", SYNTAX)] for one in asked}
+    other = write_run(tmp_path / "other", asked, "zero_shot", courses, initial_sha256="2" * 64)
+    wrong = [Label("spider", FailureType.SYNTAX, FailureType.UNKNOWN, "0" * 32)] * 5
+    report = build([view, other], labels=[*labels_of(view.manifest["run"]), *wrong])
+    assert [one["accuracy"].text for one in table(report, "failures").rows] == ["75.00", "--"]
+    assert [one["labels"].value for one in table(report, "classifier").rows] == [9]
+    assert [note for note in report.notes if "human labels" in note] == [
+        f"5 human labels are of the run {'0' * 32}, which is not reported: they stand in the tables of the classifier "
+        "alone"
+    ]
+    report = build([view], labels=labels_of(""))
+    assert "accuracy" not in table(report, "failures").rows[0]
+    assert any(note.startswith("4 human labels are of no run that their file names") for note in report.notes)
+
+
+def test_a_failure_labelled_twice_is_refused(view: RunView, tmp_path: Path) -> None:
+    lines = [{**one, "human": "SYNTAX"} for one in records(view, sample(view, 3, 0), classifier=False)]
+    first, second = tmp_path / "a.csv", tmp_path / "b.csv"
+    write_records(first, [*lines, {**lines[1], "human": "UNKNOWN"}])
+    run, question = lines[1]["run"], lines[1]["question_id"]
+    with pytest.raises(InputError) as said:
+        read_labels(first)
+    places = [number for number, one in read_records(first) if one["question_id"] == question]
+    assert str(said.value) == (
+        f"{first}, line {places[1]}: question {question} of the run {run} is labelled already, in "
+        f"{first}, line {places[0]}"
+    )
+    write_records(first, lines)
+    write_records(second, lines[1:2])
+    assert len(read_labels(first)) == 3
+    with pytest.raises(InputError, match=f"^{second}, line .* is labelled already, in {first}, line "):
+        read_labels(first, second)

@@ -53,6 +53,14 @@ def test_metrics_that_do_not_follow_from_the_turns_are_not_believed(runs: Path) 
     assert refused == [f"{path}: does not follow from the turns; `merit audit` says more"]
 
 
+def test_a_finished_run_without_its_turns_is_said(runs: Path) -> None:
+    path = runs / "merit" / "seed1" / "trajectories.jsonl"
+    path.unlink()
+    found, refused = open_runs([runs])
+    assert len(found) == 3
+    assert refused == [f"{path}: no such file, though the run is finished; put it back, or run it again"]
+
+
 DAMAGE = {
     "manifest.json": "{",
     "stream.json": "{}",

@@ -362,6 +362,8 @@ def test_it_asks_for_nothing_and_complains_about_nothing(driver: Any, page: str)
 def test_an_address_that_leads_nowhere_says_so(driver: Any, page: str) -> None:
     go(driver, page, "#/episode/no-such-run/1")
     assert texts(driver, "h1") == ["Not here"]
+    go(driver, page, "#/episode/%E0%A4%A/1")  # no text at all
+    assert texts(driver, "h1") == ["Not here"]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

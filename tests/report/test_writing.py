@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from making.reports import letters, questions, write_all
-from merit.report import Cell, Column, Mark, Prices, Report, Table, build, write_report
+from merit.report import Cell, Column, Figure, Mark, Prices, Report, Series, Shape, Table, build, write_report
 from merit.report.latex import latex
-from merit.report.markdown import markdown
+from merit.report.markdown import markdown, markdown_report
+from merit.report.plot import draw
 from merit.report.validation import Label
 from merit.types import FailureType
 
@@ -129,11 +130,81 @@ def test_odd_names_mean_nothing_to_latex_or_markdown() -> None:
     assert len(re.findall(r"(?<!\\)\|", line)) == 4
 
 
+def long_table(rows: int, columns: int, note: str = "Note.") -> Table:
+    heads = (Column("dataset", "D", numeric=False), *(Column(f"c{i}", f"C{i}") for i in range(columns)))
+    cells = [
+        {"dataset": Cell("Spider", "Spider"), **{f"c{i}": Cell(n, str(n)) for i in range(columns)}} for n in range(rows)
+    ]
+    return Table("long", "Long", note, heads, tuple(cells))
+
+
+def test_a_table_that_a_page_does_not_hold_is_several() -> None:
+    text = latex(long_table(100, 3, "Said at length. " * 60))
+    parts = text.split(r"\begin{table}[tp]")[1:]
+    assert [part.count(r"\end{table}") for part in parts] == [1] * len(parts)
+    sizes = [len(re.findall(r"^\d+ & ", part, re.MULTILINE)) for part in parts]
+    assert sum(sizes) == 100
+    assert max(sizes) <= 44
+    assert sizes[0] < 40  # its caption takes lines too
+    assert ["Said at length." in part for part in parts] == [True] + [False] * (len(parts) - 1)
+    assert re.findall(r"\\label\{(.*?)\}", text) == ["tab:long", *(f"tab:long-{n}" for n in range(2, len(parts) + 1))]
+    assert all(r"\textit{Spider}" in part for part in parts)
+    assert latex(long_table(40, 3)).count(r"\begin{table}[tp]") == 1
+
+
+def test_a_wide_table_takes_the_width_of_the_page() -> None:
+    narrow, wide = latex(long_table(3, 8)), latex(long_table(3, 9))
+    assert (r"\begin{table}[tp]" in narrow, r"\columnwidth" in narrow, r"\textwidth" in narrow) == (True, True, False)
+    assert (r"\begin{table*}[tp]" in wide, r"\end{table*}" in wide, r"\columnwidth" in wide) == (True, True, False)
+    assert r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%" in wide
+
+
+def test_what_is_not_reported_stands_at_the_end_and_is_told_at_the_beginning(report: Report) -> None:
+    lines = markdown_report(
+        Report(report.tables, report.figures, report.groups, ("a note",), ("x: why", "y: why")), "f"
+    )
+    heads = [line for line in lines.splitlines() if line.startswith("#")]
+    assert (heads[0], heads[1], heads[-1]) == ("# Report", "## Notes", "## Not reported")
+    assert lines.splitlines()[2] == "Not reported: 2; the last section says what and why."
+    assert lines.endswith("## Not reported\n\n- x: why\n- y: why\n")
+    assert "Not reported" not in markdown_report(report, "f")
+
+
+def wide_figure(places: int, low: tuple[float | None, ...] | None) -> Figure:
+    names = tuple(f"Precedent (temperature=0.{n}, least_grade=executed)" for n in range(places))
+    series = tuple(
+        Series(f"Spider, questions {n}, model a-name-that-is-long", names, (1.0,) * places, low, low) for n in "ab"
+    )
+    return Figure("wide", "Wide", "", "Method", "Accuracy", Shape.POINTS, series)
+
+
+def test_a_figure_grows_with_its_places_and_nothing_is_squeezed() -> None:
+    """Warnings are errors here: matplotlib would say that there is no room."""
+    widths = [int(re.search(r'width="(\d+)', draw(wide_figure(n, None))["svg"].decode())[1]) for n in (5, 20, 45)]  # type: ignore[index]
+    assert widths[0] < widths[1] < widths[2]
+
+
+def test_a_point_without_an_interval_is_hollow_and_has_no_bar() -> None:
+    def drawn(low: tuple[float | None, ...] | None) -> str:
+        return draw(wide_figure(2, low))["svg"].decode()
+
+    assert "LineCollection" in drawn((0.5, 0.5))
+    assert "LineCollection" not in drawn(None)
+    assert drawn(None) == drawn((None, None))
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex here")
 def test_latex_compiles(report: Report, tmp_path: Path) -> None:
-    odd = Report((*report.tables, odd_table()), report.figures, report.groups, (ODD,), (ODD,))
+    odd = Report(
+        (*report.tables, odd_table(), long_table(100, 12, "Said at length. " * 60)),
+        report.figures,
+        report.groups,
+        (ODD,),
+        (ODD,),
+    )
     write_report(odd, tmp_path)
     command = ["pdflatex", "-draftmode", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
     assert "Overfull" not in done.stdout
+    assert "Float too large" not in done.stdout

@@ -2,7 +2,9 @@
 
 import asyncio
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -59,6 +61,21 @@ def test_no_answer_is_asked_for_twice_and_unneeded_ones_are_counted(bench: Bench
     assert len(sent) == len(set(sent)) == asked.sent.calls
     assert needed <= set(sent)
     assert asked.sent.wasted == len(set(sent) - needed) > 0
+
+
+def test_what_is_done_ahead_is_counted_apart(bench: Bench, tmp_path: Path) -> None:
+    def session(name: str, ahead: int) -> dict[str, Any]:
+        bench.run(tmp_path / name, model=AskedOnce(Slow(luck=4), AnswerStore(None)), ahead=ahead)
+        (found,) = json.loads((tmp_path / name / "timings.json").read_text())["sessions"]
+        return dict(found)
+
+    far, near = session("far", 8), session("near", 0)
+    assert near["ahead"] == {}
+    assert {kind: one["count"] for kind, one in far["work"].items()} == {
+        kind: one["count"] for kind, one in near["work"].items()
+    }
+    assert far["ahead"].keys() == {"judge", "recall", "model"}
+    assert all(far["ahead"][kind]["count"] >= far["work"][kind]["count"] for kind in far["ahead"])
 
 
 def test_without_memory_nothing_is_wasted(bench: Bench, tmp_path: Path) -> None:

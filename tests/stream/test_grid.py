@@ -218,6 +218,18 @@ def test_a_grid_file_that_is_wrong_says_where(tmp_path: Path, changes: dict[str,
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("timeout", ["inf", "nan", "0", "-1.5"])
+def test_a_time_limit_that_is_none_is_refused(tmp_path: Path, timeout: str) -> None:
+    """A manifest could not say it: JSON has no such number."""
+    path = write_grid(tmp_path)
+    path.write_text(f"{path.read_text()}\ntimeout = {timeout}\n")
+    with pytest.raises(InputError) as refused:
+        read_grid(path)
+    assert (
+        str(refused.value) == f"{path}, dataset 1: timeout: {float(timeout)!r} is no number of seconds; use one above 0"
+    )
+
+
 def test_a_file_that_is_no_grid(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("out = [")
     with pytest.raises(InputError, match=r"x.toml: not valid TOML"):

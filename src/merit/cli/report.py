@@ -47,7 +47,7 @@ def report(
         found,
         _prices(price_prompt, price_output),
         against=find_method(against).name,
-        labels=[label for path in labels for label in read_labels(path)],
+        labels=read_labels(*labels),
         refused=refused,
     )
     for sentence in (*made.refused, *made.notes):

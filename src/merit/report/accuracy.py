@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 
 from merit.agent import Method
-from merit.report.cells import NOTHING, Row, count, lead, number, signed, spread, words
+from merit.report.cells import NOTHING, Row, lead, number, signed, spread, words
 from merit.report.figure import Figure, Series, Shape
-from merit.report.group import Group
+from merit.report.group import Group, Scored
 from merit.report.names import ABLATIONS, method_label
 from merit.report.statistics import deviation, mean
-from merit.report.table import Column, Table
+from merit.report.table import Cell, Column, Table
 
 FULL = "merit"
 _SPREAD = "Values are mean ± sample standard deviation (n-1) over seeds, in percent; one seed has no deviation."
 _LEADERS = (
-    "Bold and underlined are the best and the second within a dataset, ties alike; a method that is not online takes "
-    "no part in that."
+    "Bold and underlined are the best and the second within a dataset, ties alike; a method that is not online, or was "
+    "not run with all seeds, takes no part in that."
 )
+BARS = "Bars are one sample standard deviation (n-1) over seeds; a hollow point is of one seed, which has none."
 DATASET = Column("dataset", "Dataset", numeric=False)
-_HIDDEN = (Column("std", "Std.", shown=False), Column("seeds", "Seeds", shown=False))
 
 
 def main_table(groups: Sequence[Group]) -> Table:
@@ -30,7 +30,7 @@ def main_table(groups: Sequence[Group]) -> Table:
             runs = group.of(method.name)
             row["initial"] = number(mean([run.initial_accuracy for run in runs]))
             row["delta"] = signed(mean([run.accuracy - run.initial_accuracy for run in runs]))
-        lead(mine, "accuracy", [method.online for method in methods])
+        lead(mine, "accuracy", [may_lead(group, method) for method in methods])
         rows += mine
     columns = (
         DATASET,
@@ -38,7 +38,8 @@ def main_table(groups: Sequence[Group]) -> Table:
         Column("initial", "Initial", note="accuracy of the shared first answers"),
         Column("accuracy", "Exec. accuracy", note="right at last"),
         Column("delta", "Δ", note="Exec. accuracy minus Initial, percentage points"),
-        *_HIDDEN,
+        Column("std", "Std.", shown=False),
+        seeds_column(rows),
     )
     note = f"{_SPREAD} {_LEADERS} {abouts(groups)}"
     return Table("main", "Execution accuracy", note, columns, tuple(rows))
@@ -52,24 +53,27 @@ def ablation_table(groups: Sequence[Group]) -> Table:
         if not any(method.name in ABLATIONS for method in methods):
             continue
         mine = [_accuracy_row(group, method) for method in methods]
-        full = group.of(FULL)
         for row, method in zip(mine, methods, strict=True):
             row["delta"] = NOTHING
             if method.name == FULL:
                 row["method"] = words("MERIT Full")
-            elif full:
-                mine_mean, full_mean = (mean([run.accuracy for run in group.of(name)]) for name in (method.name, FULL))
-                row["delta"] = signed(mine_mean - full_mean)
-        lead(mine, "accuracy", [method.online for method in methods])
+            elif both := group.common_seeds(method.name, FULL):
+                ours, full = group.runs[method.name], group.runs[FULL]
+                row["delta"] = signed(mean([ours[seed].accuracy - full[seed].accuracy for seed in both]))
+        lead(mine, "accuracy", [may_lead(group, method) for method in methods])
         rows += mine
     columns = (
         DATASET,
         Column("method", "Variant", numeric=False),
         Column("accuracy", "Exec.", note="right at last"),
         Column("delta", "Δ", note="percentage points relative to full MERIT"),
-        *_HIDDEN,
+        Column("std", "Std.", shown=False),
+        seeds_column(rows),
     )
-    note = f"Δ is the change in percentage points relative to full MERIT. {_SPREAD} {_LEADERS} {abouts(groups)}"
+    note = (
+        f"Δ is the change in percentage points relative to full MERIT, over the seeds that both ran. {_SPREAD} "
+        f"{_LEADERS} {abouts(groups)}"
+    )
     return Table("ablation", "Execution accuracy of MERIT's ablations", note, columns, tuple(rows))
 
 
@@ -79,17 +83,37 @@ def accuracy_figure(groups: Sequence[Group]) -> Figure:
     for group in groups:
         found = {method_label(method): [run.accuracy for run in group.of(method.name)] for method in group.methods}
         middles = tuple(mean(values) for values in found.values())
-        around = [deviation(values) or 0.0 for values in found.values()]
-        low = tuple(middle - width for middle, width in zip(middles, around, strict=True))
-        high = tuple(middle + width for middle, width in zip(middles, around, strict=True))
+        ends = [around(values) for values in found.values()]
+        low, high = tuple(one[0] for one in ends), tuple(one[1] for one in ends)
         series.append(Series(group.label, tuple(found), middles, low, high))
-    note = f"Bars are one sample standard deviation (n-1) over seeds. {abouts(groups)}"
+    note = f"{BARS} {abouts(groups)}"
     return Figure("accuracy", "Execution accuracy", note, "Method", "Exec. accuracy (%)", Shape.POINTS, tuple(series))
+
+
+def around(values: Sequence[float]) -> tuple[float | None, float | None]:
+    """The ends of a bar of one deviation; one value has none."""
+    width = deviation(values)
+    return (None, None) if width is None else (mean(values) - width, mean(values) + width)
 
 
 def abouts(groups: Sequence[Group]) -> str:
     """What all numbers of a table are numbers of."""
     return " ".join(group.about for group in groups)
+
+
+def may_lead(group: Group, method: Method) -> bool:
+    """Whether a method may be best or second: what other seeds did is no lead over those that did not run them."""
+    return method.online and len(group.of(method.name)) == len(group.seeds)
+
+
+def seeds_of(runs: Sequence[Scored]) -> Cell:
+    """How many seeds for programs, which ones for people."""
+    return Cell(len(runs), ", ".join(str(run.seed) for run in runs))
+
+
+def seeds_column(rows: Sequence[Row]) -> Column:
+    """The seeds of each row; people need to see them only where they differ."""
+    return Column("seeds", "Seeds", shown=len({row["seeds"].text for row in rows}) > 1)
 
 
 def _accuracy_row(group: Group, method: Method) -> Row:
@@ -100,5 +124,5 @@ def _accuracy_row(group: Group, method: Method) -> Row:
         "method": words(method_label(method)),
         "accuracy": accuracy,
         "std": deviates,
-        "seeds": count(len(runs)),
+        "seeds": seeds_of(runs),
     }

@@ -1,24 +1,27 @@
 """Accuracy by part: database, failure type of the first answer, difficulty; and what first answers fail of."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, abouts
+from merit.report.accuracy import DATASET, abouts, may_lead
 from merit.report.cells import Row, count, lead_in_row, number, words
 from merit.report.group import Group
 from merit.report.names import FAILURES, method_label, method_place
 from merit.report.table import Column, Table
+from merit.report.validation import Label, labels_of, scores
 from merit.stream import Turn
 from merit.types import FailureType, QuestionId
 
 Part = TypeVar("Part", bound=str | int)
 _DIFFICULTIES = ("simple", "moderate", "challenging", "easy", "medium", "hard", "extra")
 _UNSEEN = "(not observed)"  # wrong, but nobody told the agent: in the regime dbms_only
-_LEADERS = (
-    "Bold and underlined are the best and the second of a row; a method that is not online takes no part in that."
+LEADERS = (
+    "Bold and underlined are the best and the second of a row; a method that is not online, or was not run with all "
+    "seeds, takes no part in that"
 )
+REPAIRERS = f"{LEADERS}, nor one that repairs nothing."
 
 
 def by_database(groups: Sequence[Group]) -> Table:
@@ -35,7 +38,8 @@ def by_database(groups: Sequence[Group]) -> Table:
 def by_failure(groups: Sequence[Group]) -> Table:
     """Accuracy by how the first answer failed."""
     title = "Repaired by failure type of the first answer"
-    table = _breakdown(groups, "by_failure", title, "Failure type", _failure_of, list(FAILURES.values()))
+    order = list(FAILURES.values())
+    table = _breakdown(groups, "by_failure", title, "Failure type", _failure_of, order, repairing=True)
     note = f"Only questions whose first answer is wrong, so accuracy is the share that was repaired. {table.note}"
     return Table(table.id, table.title, note, table.columns, table.rows)
 
@@ -57,10 +61,11 @@ def without_difficulty(groups: Sequence[Group]) -> Iterator[str]:
             yield f"{group.label}: no accuracy by difficulty, its questions carry none"
 
 
-def failure_table(groups: Sequence[Group], validated: Mapping[str, tuple[float, float]]) -> Table:
+def failure_table(groups: Sequence[Group], labels: Sequence[Label]) -> Table:
     """What the first answers fail of, with how well the classifier tells it where people have labelled (Table 5)."""
     rows: list[Row] = []
-    for group in groups:
+    validated = [scores(labels_of(labels, group)) for group in groups]
+    for group, agreement in zip(groups, validated, strict=True):
         first: dict[QuestionId, str | None] = {}
         for run in group.every():
             for turn in run.answers:
@@ -73,8 +78,8 @@ def failure_table(groups: Sequence[Group], validated: Mapping[str, tuple[float, 
         row = {"dataset": words(group.label), "failures": count(wrong)}
         row |= {kind.value.lower(): number(share) for kind, share in shares.items()}
         row["other"] = number(100.0 * rest / wrong if wrong else None)
-        if validated:
-            accuracy, macro = validated.get(group.shared["dataset"]["name"], (None, None))
+        if any(validated):
+            accuracy, macro = agreement or (None, None)
             row |= {"accuracy": number(accuracy), "macro_f1": number(macro, 3)}
         rows.append(row)
     columns = [DATASET, Column("failures", "Failures", note="questions whose first answer is wrong")]
@@ -82,9 +87,9 @@ def failure_table(groups: Sequence[Group], validated: Mapping[str, tuple[float, 
         shown = kind in (FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING)
         columns.append(Column(kind.value.lower(), label, note="percent of the failures", shown=shown))
     columns.append(Column("other", "Other", note="all other types together, percent of the failures"))
-    if validated:
-        columns.append(Column("accuracy", "Acc. (%)", note="of the classifier, against human labels"))
-        columns.append(Column("macro_f1", "Macro-F1", note="of the classifier, against human labels"))
+    if any(validated):
+        columns.append(Column("accuracy", "Acc. (%)", note="of the classifier, against human labels of these runs"))
+        columns.append(Column("macro_f1", "Macro-F1", note="of the classifier, against human labels of these runs"))
     note = (
         "Shares are percentages of the failures; Result mismatch is executable SQL with a wrong denotation, Other are "
         f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {abouts(groups)}"
@@ -102,8 +107,14 @@ def all_methods(groups: Sequence[Group]) -> list[Method]:
     return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_place)
 
 
-def share_rows(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
-    """For each part of a stream that occurs, the percentage right at last for each method, over all its seeds."""
+def share_rows(
+    group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None], *, repairing: bool = False
+) -> dict[Part, Row]:
+    """For each part of a stream that occurs, the percentage right at last for each method, over all its seeds.
+
+    `repairing`: only methods that repair may lead.
+    """
+    leaders = [one.name for one in group.methods if may_lead(group, one) and (one.repairs or not repairing)]
     right: Counter[tuple[Part, str]] = Counter()
     total: Counter[tuple[Part, str]] = Counter()
     for run in group.every():
@@ -117,7 +128,7 @@ def share_rows(group: Group, methods: Sequence[Method], part_of: Callable[[Turn]
         for method in methods:
             place = (part, method.name)
             row[method.name] = number(100.0 * right[place] / total[place] if total[place] else None)
-        lead_in_row(row, [method.name for method in methods if method.online])
+        lead_in_row(row, leaders)
     return rows
 
 
@@ -128,6 +139,8 @@ def _breakdown(
     heading: str,
     part_of: Callable[[Turn], str | None],
     order: Sequence[str] = (),
+    *,
+    repairing: bool = False,
 ) -> Table:
     methods = all_methods(groups)
     rows: list[Row] = []
@@ -137,7 +150,7 @@ def _breakdown(
             for turn in run.answers:
                 if (part := part_of(turn)) is not None:
                     questions.setdefault(part, set()).add(turn.episode.task.question.id)
-        shares = share_rows(group, methods, part_of)
+        shares = share_rows(group, methods, part_of, repairing=repairing)
         for part in [*(one for one in order if one in shares), *sorted(shares.keys() - set(order))]:
             row = {"dataset": words(group.label), "part": words(part), "questions": count(len(questions[part]))}
             rows.append({**row, **shares[part]})
@@ -147,7 +160,8 @@ def _breakdown(
         Column("questions", "n", note="questions"),
         *part_columns(methods),
     )
-    note = f"Percent right at last over all seeds together. {_LEADERS} {abouts(groups)}"
+    leaders = REPAIRERS if repairing else f"{LEADERS}."
+    note = f"Percent right at last over all seeds together. {leaders} {abouts(groups)}"
     return Table(identity, title, note, columns, tuple(rows))
 
 

@@ -63,8 +63,8 @@ def lead_in_row(row: Row, keys: Sequence[str]) -> None:
 
 def _mark(places: Sequence[tuple[Row, str]], *, low: bool) -> None:
     values = {i: float(row[key].text.split()[0]) for i, (row, key) in enumerate(places) if row[key].value is not None}
-    if len(values) < 2:
-        return  # nothing to lead
+    if len(set(values.values())) < 2:
+        return  # nobody leads alone or where all are alike
     ranked = sorted(set(values.values()), reverse=not low)
     for mark, value in zip((Mark.BEST, Mark.SECOND), ranked, strict=False):
         for i, (row, key) in enumerate(places):

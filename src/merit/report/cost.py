@@ -6,18 +6,18 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.reading import parse_json, read_text
-from merit.report.accuracy import DATASET, abouts
+from merit.report.accuracy import BARS, DATASET, abouts, around, may_lead, seeds_column, seeds_of
 from merit.report.cells import Row, lead, number, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group, Scored, file_suffix
 from merit.report.names import ABLATIONS, method_label
-from merit.report.statistics import deviation, mean
+from merit.report.statistics import mean
 from merit.report.table import Column, Table
 from merit.stream.folder import TIMINGS
 
 _LEADERS = (
     "Bold and underlined are the best and the second within a dataset and metric; ablations and methods that are not "
-    "online, or repair nothing, take no part in that."
+    "online, repair nothing, or were not run with all seeds, take no part in that."
 )
 
 
@@ -56,6 +56,7 @@ def repair_table(groups: Sequence[Group]) -> Table:
         Column("oscillation", "Osc.↓", note="percent of all questions whose trajectory holds the same SQL twice"),
         Column("tokens", "Tok.↓", note="prompt and output tokens of all calls, first answers included, in millions"),
         Column("calls", "Calls↓", note="model calls: first answers, repairs and reflections"),
+        seeds_column(rows),
     )
     note = f"Means over seeds. {_LEADERS} {abouts(groups)}"
     return Table("repair", "Repair behaviour and inference cost", note, columns, tuple(rows))
@@ -91,11 +92,14 @@ def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
         money = f"Money is in the currency of the prices, {each}. "
     note = (
         "Means over seeds. Seconds are of the machines and moments the runs were made on (timings.json), added up over "
-        "work side by side; a dash is a run that kept none. What one more right answer takes: everything but the "
-        "first answers, divided by how many more are right at last than at first, over all seeds. "
+        "work side by side, and with what was done to look ahead; a dash is a run that did not keep them. What one "
+        "more right answer takes: everything but the first answers, divided by how many more are right at last than at "
+        "first, over all seeds. "
         f"{money}{_LEADERS} {abouts(groups)}"
     )
-    return Table("cost", "Cost beyond the paper's accounting", note, _cost_columns(prices), tuple(rows))
+    return Table(
+        "cost", "Cost beyond the paper's accounting", note, (*_cost_columns(prices), seeds_column(rows)), tuple(rows)
+    )
 
 
 def frontier_figures(groups: Sequence[Group]) -> list[Figure]:
@@ -107,11 +111,11 @@ def frontier_figures(groups: Sequence[Group]) -> list[Figure]:
             runs = group.of(method.name)
             tokens = mean([run.counts["tokens"]["total"] / len(run.answers) for run in runs])
             found = [run.accuracy for run in runs]
-            middle, around = mean(found), deviation(found) or 0.0
-            series.append(Series(method_label(method), (tokens,), (middle,), (middle - around,), (middle + around,)))
+            low, high = around(found)
+            series.append(Series(method_label(method), (tokens,), (mean(found),), (low,), (high,)))
         note = (
-            "Means over seeds; bars are one sample standard deviation (n-1). Tokens are prompt and output tokens of "
-            f"all calls, first answers included. {group.about}"
+            f"Means over seeds. {BARS} Tokens are prompt and output tokens of all calls, first answers included. "
+            f"{group.about}"
         )
         identity, title = f"frontier{file_suffix(groups, group)}", f"Accuracy against cost, {group.label}"
         x, y = "Tokens per question", "Exec. accuracy (%)"
@@ -130,13 +134,13 @@ def _cost_columns(prices: Prices | None) -> tuple[Column, ...]:
         Column("prompt_tokens", "Prompt", note="prompt tokens, millions"),
         Column("output_tokens", "Output", note="output tokens, millions"),
         Column("wall_s", "Wall s", note="seconds from beginning to end, over all sessions of a run"),
-        Column("model_s", "Model s", note="seconds of waiting for the model, kept answers included"),
-        Column("embedding_calls", "Emb.", note="texts that needed an embedding"),
+        Column("model_s", "Model s", note="seconds of the calls it sent; an answer that was kept takes none"),
+        Column("embedding_calls", "Emb.", note="texts of its recalls and entries, encoded anew or kept"),
         Column("embedding_s", "Emb. s", note="seconds of encoding, of the whole process where runs share one"),
         Column("retrieval_calls", "Retr.", note="recalls"),
         Column("retrieval_s", "Retr. s", note="seconds of recalling"),
-        Column("judged", "DB", note="attempts run on the databases"),
-        Column("database_s", "DB s", note="seconds of running and judging them"),
+        Column("judged", "Judged", note="attempts judged; SQL that an episode says again is run once"),
+        Column("database_s", "Judge s", note="seconds of running and judging SQL"),
         Column("tokens_extra", "Tok. / extra", note="tokens per additional right answer"),
         *(money if prices is not None else ()),
     )
@@ -145,15 +149,16 @@ def _cost_columns(prices: Prices | None) -> tuple[Column, ...]:
 def _rows(group: Group, measures: dict[str, tuple[Callable[[Scored], Any], int]]) -> list[Row]:
     rows: list[Row] = []
     for method in group.methods:
-        row = {"dataset": words(group.label), "method": words(method_label(method))}
+        runs = group.of(method.name)
+        row = {"dataset": words(group.label), "method": words(method_label(method)), "seeds": seeds_of(runs)}
         for key, (measure, digits) in measures.items():
-            row[key] = number(mean([measure(run) for run in group.of(method.name)]), digits)
+            row[key] = number(mean([measure(run) for run in runs]), digits)
         rows.append(row)
     return rows
 
 
 def _eligible(group: Group) -> list[bool]:
-    return [m.online and m.repairs and m.name not in ABLATIONS for m in group.methods]
+    return [may_lead(group, m) and m.repairs and m.name not in ABLATIONS for m in group.methods]
 
 
 def _steps(run: Scored) -> float:
@@ -176,28 +181,44 @@ def _per_extra(runs: Sequence[Scored], price: Callable[[float, float], float]) -
     return spent / extra if extra > 0 else None
 
 
-_KINDS = {"model_s": "model", "retrieval_s": "recall", "database_s": "judge"}
+_KINDS = {"retrieval_s": "recall", "database_s": "judge"}
 
 
 def _seconds(runs: Sequence[Scored]) -> Row:
-    """Mean seconds by kind; a dash where a run kept none."""
+    """Mean seconds by kind; a dash where a run did not keep them."""
     kept = [_timings(run) for run in runs]
-    keys = ("wall_s", "embedding_s", *_KINDS)
-    found = [one for one in kept if one is not None]
-    whole = len(found) == len(runs)
-    return {key: number(mean([one[key] for one in found]) if whole else None, 1) for key in keys}
+    row: Row = {}
+    for key in ("wall_s", "embedding_s", "model_s", *_KINDS):
+        values = [one[key] for one in kept if key in one]
+        row[key] = number(mean(values) if len(values) == len(runs) else None, 1)
+    return row
 
 
-def _timings(run: Scored) -> dict[str, float] | None:
+def _timings(run: Scored) -> dict[str, float]:
+    """What a run took, over its sessions; without the kinds that one of them did not keep."""
     path = run.view.path / TIMINGS
     try:
-        sessions = parse_json(read_text(path), path)["sessions"]
-        seconds = {"wall_s": 0.0, "embedding_s": 0.0, **dict.fromkeys(_KINDS, 0.0)}
-        for one in sessions:
-            seconds["wall_s"] += float(one["wall_s"])
-            seconds["embedding_s"] += float(one.get("embedding", {}).get("seconds", 0.0))
-            for key, kind in _KINDS.items():
-                seconds[key] += float(one["work"].get(kind, {}).get("seconds", 0.0))
-        return seconds if sessions else None
+        sessions = [_session(one) for one in parse_json(read_text(path), path)["sessions"]]
     except (MeritError, KeyError, TypeError, ValueError, AttributeError):
-        return None  # nothing depends on it, and the dash says so
+        return {}  # nothing depends on it, and the dash says so
+    kinds = set.intersection(*map(set, sessions)) if sessions else set()
+    return {key: sum(one[key] for one in sessions) for key in kinds}
+
+
+def _session(record: dict[str, Any]) -> dict[str, float]:
+    found = {"wall_s": float(record["wall_s"])}
+    encoded = record.get("embedding_of_process", record.get("embedding", {}))  # the older name
+    found["embedding_s"] = float(encoded.get("seconds", 0.0))
+    shared = "sent" in record or "sent_by_process" in record  # older: what all runs of a process sent, not this one
+    if "sent" in record:
+        found["model_s"] = float(record["sent"]["seconds"])
+    elif not shared:
+        found["model_s"] = _worked(record["work"], "model")
+    if "ahead" in record or not shared:  # older ones did not keep what they did to look ahead
+        for key, kind in _KINDS.items():
+            found[key] = _worked(record["work"], kind) + _worked(record.get("ahead", {}), kind)
+    return found
+
+
+def _worked(work: dict[str, Any], kind: str) -> float:
+    return float(work.get(kind, {}).get("seconds", 0.0))

@@ -6,13 +6,13 @@ from itertools import accumulate
 
 from merit.agent import Method
 from merit.agent.episode import votes
-from merit.report.accuracy import DATASET, abouts
-from merit.report.breakdown import all_methods, part_columns, share_rows
-from merit.report.cells import Row, number, words
+from merit.report.accuracy import DATASET, abouts, around
+from merit.report.breakdown import REPAIRERS, all_methods, part_columns, share_rows
+from merit.report.cells import Row, count, number, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group, Scored, file_suffix
 from merit.report.names import method_label
-from merit.report.statistics import deviation, mean
+from merit.report.statistics import mean
 from merit.report.table import Column, Table
 from merit.stream import Turn
 from merit.types import Regime
@@ -32,14 +32,24 @@ def learning_table(groups: Sequence[Group]) -> Table:
         def part_of(turn: Turn, length: int = length, parts: int = parts) -> int | None:
             return None if turn.initial_correct else turn.episode.task.position * parts // length
 
-        shares = share_rows(group, methods, part_of)
+        wrong = {
+            (run.seed, turn.episode.task.question.id): part_of(turn) for run in group.every() for turn in run.answers
+        }
+        sizes = Counter(wrong.values())  # every method has a seed's questions in the same order
+        shares = share_rows(group, methods, part_of, repairing=True)
         for part in sorted(shares):
             first, last = (-(-length * place // parts) for place in (part, part + 1))
-            rows.append({"dataset": words(group.label), "part": words(f"{first + 1}-{last}"), **shares[part]})
-    columns = (DATASET, Column("part", "Position", numeric=False, note="in the stream"), *part_columns(methods))
+            row = {"dataset": words(group.label), "part": words(f"{first + 1}-{last}"), "questions": count(sizes[part])}
+            rows.append({**row, **shares[part]})
+    columns = (
+        DATASET,
+        Column("part", "Position", numeric=False, note="in the stream"),
+        Column("questions", "n", note="wrong first answers over all seeds"),
+        *part_columns(methods),
+    )
     note = (
         "Percent of the wrong first answers in this part of the stream that were repaired, over all seeds together; "
-        f"each seed has its own order. A method that is not online takes no part in best and second. {abouts(groups)}"
+        f"each seed has its own order. {REPAIRERS} {abouts(groups)}"
     )
     return Table("learning", "Repaired along the stream", note, columns, tuple(rows))
 
@@ -104,15 +114,14 @@ def _learning_figure(group: Group, suffix: str) -> Figure:
     for method in group.methods:
         curves = [_gains(run, points) for run in group.of(method.name)]
         at = [[curve[i] for curve in curves] for i in range(len(points))]
-        middle, around = [mean(values) for values in at], [deviation(values) for values in at]
+        middle, ends = tuple(mean(values) for values in at), [around(values) for values in at]
         low = high = None
         if len(curves) > 1:
-            low = tuple(y - (width or 0.0) for y, width in zip(middle, around, strict=True))
-            high = tuple(y + (width or 0.0) for y, width in zip(middle, around, strict=True))
-        series.append(Series(method_label(method), tuple(map(float, points)), tuple(middle), low, high))
+            low, high = tuple(one[0] for one in ends), tuple(one[1] for one in ends)
+        series.append(Series(method_label(method), tuple(map(float, points)), middle, low, high))
     note = (
         "Accuracy gained over the first answers on the questions up to a position; bands are one sample standard "
-        f"deviation (n-1) over seeds. {group.about}"
+        f"deviation (n-1) over seeds; a line without one is of one seed. {group.about}"
     )
     title, x, y = f"Learning curve, {group.label}", "Position in the stream", "Gain over first answers (pp)"
     return Figure(f"learning{suffix}", title, note, x, y, Shape.LINE, tuple(series))

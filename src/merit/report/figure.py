@@ -19,8 +19,8 @@ class Series:
     name: str
     x: tuple[float | str, ...]
     y: tuple[float, ...]
-    low: tuple[float, ...] | None = None
-    high: tuple[float, ...] | None = None
+    low: tuple[float | None, ...] | None = None  # None for a point that has no interval
+    high: tuple[float | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 """Which runs may be compared: those that share data, first answers, protocol, regime, budget, model and encoder."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, combinations
 from typing import Any
 
 from merit.agent import Method
@@ -27,6 +29,20 @@ _SHARED = (
     "timeout_s",
     "stream_sha256",
 )
+# What a person would call groups apart by, the most telling first; all else, hashes above all, only if it must be.
+_TELLING = {
+    "dataset.split": "split",
+    "dataset.questions": "questions",
+    "answered": "answered",
+    "protocol": "protocol",
+    "regime": "regime",
+    "model.name": "model",
+    "budget": "budget",
+    "encoder.name": "encoder",
+    "model.revision": "model revision",
+    "encoder.revision": "encoder revision",
+    "timeout_s": "timeout",
+}
 
 
 class Scored:
@@ -80,6 +96,10 @@ class Group:
     def of(self, method: str) -> list[Scored]:
         """A method's runs by seed; none where it was not run."""
         return [run for _, run in sorted(self.runs.get(method, {}).items())]
+
+    def common_seeds(self, method: str, other: str) -> list[int]:
+        """The seeds that both were run with."""
+        return sorted(self.runs.get(method, {}).keys() & self.runs.get(other, {}).keys())
 
     def every(self) -> Iterator[Scored]:
         """All its runs."""
@@ -166,20 +186,39 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
                 yield f"{run.view.path}: not compared with {path}: {differs}"
 
 
+def versions(groups: Sequence[Group]) -> Iterator[str]:
+    """A sentence for each group whose runs were made by different versions of merit."""
+    for group in groups:
+        found = Counter(str(run.view.identity["code"]) for run in group.every())
+        if len(found) > 1:
+            each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(found.items()))
+            yield f"{group.label}: its runs were made by {len(found)} versions of merit's code: {each}"
+
+
 def _label(groups: Sequence[Group]) -> None:
-    """Name groups by their dataset and, where one has several, by what they differ in."""
+    """Name groups by their dataset and, where one has several, by the least that tells them apart."""
     for dataset in {_dataset(group) for group in groups}:
         mine = [group for group in groups if _dataset(group) == dataset]
         fields = [dict(_flat({**group.shared, "encoder": group.encoder})) for group in mine]
-        labels = [dataset_label(dataset)] * len(mine)
-        for name in dict.fromkeys(name for one in fields for name in one):
-            if len(set(labels)) == len(mine):
-                break
-            values = [_short(one.get(name)) for one in fields]
-            if len(set(values)) > 1:
-                labels = [f"{label}, {name} {value}" for label, value in zip(labels, values, strict=True)]
-        for group, label in zip(mine, labels, strict=True):
-            group.label = label
+        for group, said in zip(mine, _told_apart(fields), strict=True):
+            group.label = ", ".join([dataset_label(dataset), *said])
+
+
+def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """The fewest fields, with their values, that tell all groups apart: of the telling ones, if these are enough."""
+    names = dict.fromkeys((*_TELLING, *(name for one in groups for name in one)))
+    values = {name: [_short(one.get(name)) for one in groups] for name in names}
+    differing = [name for name in names if len(set(values[name])) > 1]
+    telling = [name for name in differing if name in _TELLING]
+    for chosen in chain(_subsets(telling), _subsets(differing)):
+        said = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
+        if len(set(said)) == len(groups):
+            return said
+    return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # what differs is too long to say
+
+
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return chain.from_iterable(combinations(names, size) for size in range(len(names) + 1))
 
 
 def _place(dataset: str) -> tuple[bool, str]:
@@ -207,7 +246,7 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = "none" if value is None else value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 40 else f"{text[:8]}..."
 
 

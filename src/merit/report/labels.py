@@ -86,15 +86,23 @@ def read_records(path: Path, needed: Sequence[str] = COLUMNS) -> list[tuple[int,
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
 
 
-def read_labels(path: Path) -> list[Label]:
-    """What people said, beside what the classifier says; lines without a label are left out."""
+def read_labels(*paths: Path) -> list[Label]:
+    """What people said, beside what the classifier says; lines without a label are left out, one twice is refused."""
+    seen: dict[tuple[str, str], str] = {}
+    return [label for path in paths for label in _read_labels(path, seen)]
+
+
+def _read_labels(path: Path, seen: dict[tuple[str, str], str]) -> list[Label]:
     found = []
     for number, record in read_records(path, ("human",)):
         if human := record["human"].strip():
             where = f"{path}, line {number}"
+            key = run, question = record.get("run", ""), record.get("question_id", "")
+            if run and question and seen.setdefault(key, where) != where:
+                raise InputError(f"{where}: question {question} of the run {run} is labelled already, in {seen[key]}")
             named, classified = failure_type(human, "human", where), record.get(CLASSIFIER, "").strip()
             kind = failure_type(classified, CLASSIFIER, where) if classified else _classified(record, where)
-            found.append(Label(record.get("dataset") or path.stem, named, kind))
+            found.append(Label(record.get("dataset") or path.stem, named, kind, run))
     if not found:
         raise InputError(f"{path}: nothing is labelled yet; fill in the column 'human', or use `merit label`")
     return found

@@ -1,6 +1,7 @@
 """Tables as Markdown, for people."""
 
 import re
+from collections.abc import Sequence
 
 from merit.report.report import Report
 from merit.report.table import Cell, Mark, Table
@@ -25,14 +26,21 @@ def markdown(table: Table) -> str:
 def markdown_report(report: Report, figures: str) -> str:
     """Everything in one text; `figures` is the folder of the pictures."""
     parts = ["# Report\n"]
-    for title, sentences in (("Not reported", report.refused), ("Notes", report.notes)):
-        if sentences:
-            parts.append(f"## {title}\n\n" + "".join(f"- {_plain(one)}\n" for one in sentences))
+    if report.refused:
+        parts.append(f"Not reported: {len(report.refused)}; the last section says what and why.\n")
+    if report.notes:
+        parts.append(_listed("Notes", report.notes))
     parts += [markdown(table) for table in report.tables]
     for figure in report.figures:
         title, note = _plain(figure.title), _plain(figure.note)
         parts.append(f"## {title}\n\n![{title}]({figures}/{figure.id}.svg)\n\n{note}\n")
+    if report.refused:
+        parts.append(_listed("Not reported", report.refused))
     return "\n".join(parts)
+
+
+def _listed(title: str, sentences: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "".join(f"- {_plain(one)}\n" for one in sentences)
 
 
 def _cell(cell: Cell) -> str:

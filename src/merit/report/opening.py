@@ -6,7 +6,7 @@ from pathlib import Path
 from merit.errors import MeritError, RunUnusable
 from merit.reading import parse_json, read_text
 from merit.stream import RunView, account, read_run
-from merit.stream.folder import METRICS, run_folders
+from merit.stream.folder import METRICS, TRAJECTORIES, run_folders
 
 
 def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:
@@ -36,6 +36,10 @@ def _folders(paths: Iterable[Path], refused: list[str]) -> list[Path]:
 
 def _open(path: Path, *, unfinished: bool) -> RunView:
     finished = (path / METRICS).is_file()
+    if finished and not (path / TRAJECTORIES).is_file():
+        raise RunUnusable(
+            f"{path / TRAJECTORIES}: no such file, though the run is finished; put it back, or run it again"
+        )
     run = read_run(path, torn=not finished)
     if not finished:
         if not unfinished:

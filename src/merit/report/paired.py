@@ -24,7 +24,7 @@ def paired_table(groups: Sequence[Group], against: str) -> Table:
             continue
         values = list(differences.values())
         between, low, high = interval(bootstrap(values))
-        seeds = sorted(set(group.runs[base.name]) & set(group.runs[other.name]))
+        seeds = group.common_seeds(base.name, other.name)
         rows.append(
             {
                 "dataset": words(group.label),

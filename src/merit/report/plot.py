@@ -1,7 +1,9 @@
 """Figures as SVG and PNG, the same bytes each time."""
 
+from collections.abc import Sequence
 from io import BytesIO
 from itertools import cycle
+from math import isnan, nan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _LINES = ("-", "--", ":")
 _MARKERS = ("o", "s", "^")
 _WIDEST = 26  # letters of a name on one line
+_SLANTED = 0.06  # inches that a letter of a place's name takes below the picture
 _SETTINGS: Any = {
     "svg.hashsalt": "merit",  # ids in an SVG come from this and nothing else
     "svg.fonttype": "none",  # text stays text
@@ -36,7 +39,7 @@ def draw(figure: Figure) -> dict[str, bytes]:
     with mpl.rc_context():
         mpl.rcdefaults()  # whatever this machine's own settings are
         mpl.rcParams.update(_SETTINGS)
-        canvas = Canvas(figsize=(7.2, 4.2), layout="constrained")
+        canvas = Canvas(figsize=_size(figure), layout="constrained")
         axes = canvas.subplots()
         draws = {Shape.LINE: _lines, Shape.BAR: _bars, Shape.POINTS: _points}[figure.shape]
         draws(axes, figure)
@@ -56,7 +59,8 @@ def _lines(axes: "Axes", figure: Figure) -> None:
     for series, (colour, line) in zip(figure.series, styles, strict=False):
         axes.plot(series.x, series.y, color=colour, linestyle=line, label=_folded(series.name))
         if series.low is not None and series.high is not None:
-            axes.fill_between(_numbers(series), series.low, series.high, color=colour, alpha=0.12, linewidth=0)
+            low, high = _known(series.low), _known(series.high)
+            axes.fill_between(_numbers(series), low, high, color=colour, alpha=0.12, linewidth=0)
 
 
 def _bars(axes: "Axes", figure: Figure) -> None:
@@ -69,23 +73,43 @@ def _bars(axes: "Axes", figure: Figure) -> None:
 
 
 def _points(axes: "Axes", figure: Figure) -> None:
-    named = any(isinstance(x, str) for series in figure.series for x in series.x)
+    named = _is_named(figure)
     places = _places(figure) if named else {}
     width = 0.5 / len(figure.series)
     styles = cycle((colour, marker) for marker in _MARKERS for colour in _COLOURS)
     for number, (series, (colour, marker)) in enumerate(zip(figure.series, styles, strict=False)):
         shift = (number - (len(figure.series) - 1) / 2) * width
         at = [places[x] + shift for x in series.x] if named else _numbers(series)
-        around = None
-        if series.low is not None and series.high is not None:
-            below = [y - low for y, low in zip(series.y, series.low, strict=True)]
-            above = [high - y for y, high in zip(series.y, series.high, strict=True)]
-            around = [[max(0.0, one) for one in below], [max(0.0, one) for one in above]]
-        axes.errorbar(at, series.y, yerr=around, fmt=marker, capsize=3, color=colour, label=_folded(series.name))
-    if any(series.low and min(series.low) < 0 for series in figure.series):
+        nothing = (None,) * len(series.y)
+        low, high = _known(series.low or nothing), _known(series.high or nothing)
+        axes.plot([], [], marker, color=colour, label=_folded(series.name))
+        axes.plot(at, series.y, marker, color=colour, markerfacecolor="none")
+        for x, y, below, above in zip(at, series.y, low, high, strict=True):
+            if not isnan(below):  # one that has no interval stays hollow
+                around = [[max(0.0, y - below)], [max(0.0, above - y)]]
+                axes.errorbar([x], [y], yerr=around, fmt=marker, capsize=3, color=colour)
+    if any(low is not None and low < 0 for series in figure.series for low in series.low or ()):
         axes.axhline(0, color="black", linewidth=0.8)
     if named:
         _name_places(axes, places)
+
+
+def _size(figure: Figure) -> tuple[float, float]:
+    """Inches: wider with every place that has a name, higher with every line of a long legend."""
+    named = _is_named(figure) or figure.shape is Shape.BAR
+    lines = sum(len(_folded(series.name).split("\n")) for series in figure.series)
+    places = _places(figure) if named else {}
+    below = max((len(str(x)) for x in places), default=0) * _SLANTED
+    return 7.2 + 0.3 * max(0, len(places) - 12), max(4.2, 2.6 + below, 1.0 + 0.17 * lines)
+
+
+def _is_named(figure: Figure) -> bool:
+    return any(isinstance(x, str) for series in figure.series for x in series.x)
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    """Values for a drawing, which leaves out what is no number."""
+    return [nan if value is None else value for value in values]
 
 
 def _places(figure: Figure) -> dict[float | str, int]:

@@ -11,7 +11,7 @@ from merit.memory import Grade
 from merit.reading import parse_json
 from merit.sql import canonical
 from merit.stream import Phase, RunView, Turn
-from merit.stream.folder import RETRIEVALS, polarity_of, read_lines
+from merit.stream.folder import METRICS, RETRIEVALS, polarity_of, read_lines
 from merit.types import Polarity, QuestionId, Regime
 
 
@@ -21,7 +21,6 @@ class Look:
 
     entries: tuple[str, ...]
     dense: float | None  # the largest similarity of one that was shown; None where nothing was encoded
-    score: float | None  # the largest score, which compares within a pool only; None where nothing was shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +36,12 @@ Located = tuple[str, Any]  # a line of the retrieval log: where it is, and what 
 
 
 def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Located]]]:
-    """Every turn with its lines of the retrieval log; one that ends early gives what it has."""
+    """Every turn with its lines of the retrieval log; one that ends early gives what it has.
+
+    Only a run that is not finished may have a last line that is not.
+    """
     path = view.path / RETRIEVALS
-    lines = enumerate(read_lines(path, torn=True), 1)
+    lines = enumerate(read_lines(path, torn=not (view.path / METRICS).is_file()), 1)
     for turn in view.turns:
         mine = islice(lines, turn.recalls)
         yield turn, [(f"{path}, line {number}", parse_json(line, path, number)) for number, line in mine]
@@ -83,12 +85,17 @@ def repeated_step(attempts: Sequence[Attempt], step: int) -> int:
     return next((place for place, one in enumerate(attempts[:step]) if canonical(one.sql) == said), -1)
 
 
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
+
+
 def _look(record: dict[str, Any], where: str) -> Look:
     try:
         matches = [match for pool in record["pools"] for match in pool["matches"]]
         entries = tuple(str(match["entry"]) for match in matches)
-        dense = [float(match["dense"]) for match in matches if match["dense"] is not None]
-        scores = [float(match["score"]) for match in matches]
-    except (KeyError, TypeError, ValueError) as error:
+        dense = [_number(match["dense"]) for match in matches if match["dense"] is not None]
+    except (KeyError, TypeError, OverflowError) as error:
         raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
-    return Look(entries, max(dense, default=None), max(scores, default=None))
+    return Look(entries, max(dense, default=None))

@@ -12,11 +12,12 @@ from merit.report.names import method_label
 from merit.report.statistics import mean
 from merit.report.table import Cell, Column, Table
 from merit.stream import Turn
+from merit.stream.folder import RETRIEVALS
 from merit.types import Polarity, QuestionId
 
 _STEPS = 10  # parts of a similarity of 1
+_FEWEST = 10  # questions that a difference is told of
 _NOTHING = -math.inf  # as a place: before everything that was found
-Outcomes = list[tuple[int, Turn]]  # answers, each with the seed of its run
 
 
 def memory_table(groups: Sequence[Group]) -> Table:
@@ -55,36 +56,63 @@ def memory_table(groups: Sequence[Group]) -> Table:
 def similarity_table(groups: Sequence[Group]) -> Table:
     """Accuracy by how near the nearest entry of the first recall was, beside the method that remembers nothing."""
     rows: list[Row] = []
+    blind: dict[str, None] = {}  # methods that recall by something else
     for group in groups:
         for method in group.methods:
-            if method.recall is None or method.recall.random_seed is not None:
-                continue  # there is no nearest
-            parts: dict[tuple[bool, float], Outcomes] = {}
-            for run in group.of(method.name):
-                for place, turn in _places(run):
-                    parts.setdefault(place, []).append((run.seed, turn))
-            reference = _reference(group, method)
-            for place, outcomes in sorted(parts.items()):
-                row = {"dataset": words(group.label), "method": words(method_label(method))}
-                row |= {"part": words(_named(*place)), "questions": count(len(outcomes))}
-                rows.append({**row, **_accuracies(outcomes), **_beside(outcomes, group, reference)})
+            if method.recall is not None and not method.encodes:
+                blind[method_label(method)] = None
+            elif method.recall is not None and all(run.looks is not None for run in group.of(method.name)):
+                rows += _nearness(group, method)
     columns = (
         DATASET,
         Column("method", "Method", numeric=False),
         Column("part", "Nearest", numeric=False, note="dense similarity of the nearest entry at the first recall"),
-        Column("questions", "n", note="questions that recalled, over all seeds"),
+        Column("questions", "n", note="questions that recalled, over the seeds that both methods ran"),
         Column("accuracy", "Exec. accuracy", note="percent of them right at last"),
         Column("repaired", "Repaired", note="percent of those wrong at first"),
         Column("reference", "Beside", numeric=False, note="the method that remembers nothing"),
         Column("reference_accuracy", "Its accuracy", note="on the same questions and seeds"),
-        Column("gain", "Δ pp", note="on the questions and seeds that both have, percentage points"),
+        Column("gain", "Δ pp", note=f"percentage points; a dash where n is below {_FEWEST}"),
     )
+    without = f"Without a similarity, and so not here: {', '.join(blind)}. " if blind else ""
     note = (
-        "Parts are a tenth wide, their lower end included; where nothing is encoded they are of the score, which is "
-        "relative to its pool. Methods that show what failed stand beside iterative, the others beside resample, or "
-        f"whichever of the two was run. {abouts(groups)}"
+        "Parts are a tenth wide, their lower end included. Methods that show what failed stand beside iterative, the "
+        "others beside resample, or whichever of the two was run; without either, a row is of all seeds. "
+        f"{without}{abouts(groups)}"
     )
     return Table("by_similarity", "Gain by similarity of what was recalled", note, columns, tuple(rows))
+
+
+def without_recalls(groups: Sequence[Group]) -> Iterator[str]:
+    """A sentence for each run whose retrieval log does not have all that it recalled."""
+    for view in {run.view.path: run.view for group in groups for run in group.every() if run.looks is None}.values():
+        log = view.path / RETRIEVALS
+        what = "ends before the run does" if log.is_file() else "is missing"
+        yield f"{log}: {what}, so no table says what {view.method.name} recalled; `merit audit` says more"
+
+
+def _nearness(group: Group, method: Method) -> Iterator[Row]:
+    """A method's rows: on the seeds that its reference ran too, and where there is none, on all."""
+    reference = _reference(group, method)
+    theirs: dict[tuple[int, QuestionId], bool] = {}
+    for run in group.of(reference.name) if reference else ():
+        theirs |= {(run.seed, turn.episode.task.question.id): turn.final_correct for turn in run.answers}
+    parts: dict[float, list[tuple[Turn, bool | None]]] = {}
+    for run in group.of(method.name):
+        for place, turn in _places(run):
+            key = (run.seed, turn.episode.task.question.id)
+            if reference is None or key in theirs:
+                parts.setdefault(place, []).append((turn, theirs.get(key)))
+    for place, both in sorted(parts.items()):
+        row = {"dataset": words(group.label), "method": words(method_label(method))}
+        row |= {"part": words(_named(place)), "questions": count(len(both))}
+        row |= _accuracies([turn for turn, _ in both])
+        row["reference"] = words(method_label(reference) if reference else "")
+        others = [right for _, right in both if right is not None]
+        gained = sum(turn.final_correct for turn, _ in both) - sum(others)
+        row["reference_accuracy"] = number(_percent(others))
+        row["gain"] = signed(100.0 * gained / len(both) if others and len(both) >= _FEWEST else None)
+        yield row
 
 
 def _kept(runs: Sequence[Scored]) -> Row:
@@ -125,55 +153,30 @@ def _shown(runs: Sequence[Scored]) -> Row:
     return row
 
 
-def _places(run: Scored) -> Iterator[tuple[tuple[bool, float], Turn]]:
-    """Where each question that recalled belongs: whether by score, and at which tenth."""
+def _places(run: Scored) -> Iterator[tuple[float, Turn]]:
+    """At which tenth each question that recalled belongs."""
     for turn in run.answers:
         if looks := (run.looks or {}).get(turn.episode.task.question.id):
-            first = looks[0]
-            if first.dense is not None:
-                yield (False, min(_tenth(first.dense), _STEPS - 1)), turn
-            else:
-                yield (first.score is not None, _NOTHING if first.score is None else _tenth(first.score)), turn
+            near = looks[0].dense
+            yield _NOTHING if near is None else min(math.floor(round(_STEPS * near, 9)), _STEPS - 1), turn
 
 
-def _tenth(value: float) -> int:
-    return math.floor(round(_STEPS * value, 9))
-
-
-def _named(by_score: bool, tenth: float) -> str:
-    if tenth == _NOTHING:
-        return "nothing recalled"
-    return f"{'score ' if by_score else ''}{tenth / _STEPS:.1f} to {(tenth + 1) / _STEPS:.1f}"
+def _named(tenth: float) -> str:
+    return "nothing recalled" if tenth == _NOTHING else f"{tenth / _STEPS:.1f} to {(tenth + 1) / _STEPS:.1f}"
 
 
 def _reference(group: Group, method: Method) -> Method | None:
     """What it would be without a memory: the plain method that shows as much of what failed, or else the other one."""
     names = ("iterative", "resample") if method.history else ("resample", "iterative")
-    return next((one for name in names for one in group.methods if one.name == name), None)
+    found = (one for name in names for one in group.methods if one.name == name)
+    return next((one for one in found if group.common_seeds(method.name, one.name)), None)
 
 
-def _accuracies(outcomes: Outcomes) -> Row:
-    wrong = [turn.final_correct for _, turn in outcomes if not turn.initial_correct]
+def _accuracies(turns: Sequence[Turn]) -> Row:
+    wrong = [turn.final_correct for turn in turns if not turn.initial_correct]
     return {
-        "accuracy": number(_percent([turn.final_correct for _, turn in outcomes])),
+        "accuracy": number(_percent([turn.final_correct for turn in turns])),
         "repaired": number(_percent(wrong)),
-    }
-
-
-def _beside(outcomes: Outcomes, group: Group, reference: Method | None) -> Row:
-    theirs: dict[tuple[int, QuestionId], bool] = {}
-    for run in group.of(reference.name) if reference else ():
-        theirs |= {(run.seed, turn.episode.task.question.id): turn.final_correct for turn in run.answers}
-    both = [
-        (turn.final_correct, theirs[seed, turn.episode.task.question.id])
-        for seed, turn in outcomes
-        if (seed, turn.episode.task.question.id) in theirs
-    ]
-    ours, others = (_percent([pair[which] for pair in both]) for which in (0, 1))
-    return {
-        "reference": words(method_label(reference) if reference else ""),
-        "reference_accuracy": number(others),
-        "gain": signed(None if ours is None or others is None else ours - others),
     }
 
 

@@ -8,11 +8,11 @@ from merit.report.breakdown import by_database, by_difficulty, by_failure, failu
 from merit.report.cost import Prices, cost_table, frontier_figures, repair_table
 from merit.report.course import learning_figures, learning_table, steps_figures, steps_table
 from merit.report.figure import Figure
-from merit.report.group import Group, group_runs
+from merit.report.group import Group, group_runs, versions
 from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpaired
-from merit.report.remembered import memory_table, similarity_table
+from merit.report.remembered import memory_table, similarity_table, without_recalls
 from merit.report.table import Table
-from merit.report.validation import Label, class_table, confusion_tables, scores, summary_table
+from merit.report.validation import Label, class_table, confusion_tables, summary_table, unreported
 from merit.stream import RunView
 
 
@@ -45,7 +45,7 @@ def build(
         repair_table(groups),
         cost_table(groups, prices),
         ablation_table(groups),
-        failure_table(groups, scores(labels)),
+        failure_table(groups, labels),
         by_database(groups),
         by_failure(groups),
         by_difficulty(groups),
@@ -64,10 +64,12 @@ def build(
         *learning_figures(groups),
         *steps_figures(groups),
     ]
+    notes = [*apart, *versions(groups), *without_recalls(groups), *unpaired(groups, against)]
+    notes += [*unreported(groups, labels), *without_difficulty(groups)]
     return Report(
         tables=tuple(table for table in tables if table.rows),
         figures=tuple(figure for figure in figures if any(series.x for series in figure.series)),
         groups=tuple(groups),
-        notes=(*apart, *unpaired(groups, against), *without_difficulty(groups)),
+        notes=tuple(notes),
         refused=(*refused, *left_out),
     )

@@ -1,11 +1,12 @@
 """How well the failure classifier agrees with people: accuracy, macro-F1, every class, and the confusions (Table 5)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from merit.report.accuracy import DATASET
 from merit.report.cells import Row, count, number, words
+from merit.report.group import Group
 from merit.report.names import FAILURES, dataset_label, file_name
 from merit.report.statistics import mean
 from merit.report.table import Column, Table
@@ -24,6 +25,7 @@ class Label:
     dataset: str
     human: FailureType
     classifier: FailureType
+    run: str = ""  # whose failure it is; nothing where the file does not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +52,34 @@ class Agreement:
         return 2 * self.both / (self.classifier + self.human) if self.classifier + self.human else 0.0
 
 
-def scores(labels: Sequence[Label]) -> dict[str, tuple[float, float]]:
-    """Accuracy in percent and macro-F1 of each dataset."""
-    found = {}
-    for dataset, mine in _by_dataset(labels).items():
-        accuracy = 100.0 * sum(one.human is one.classifier for one in mine) / len(mine)
-        found[dataset] = (accuracy, mean([one.f1 for one in _classes(mine).values()]))
-    return found
+def scores(labels: Sequence[Label]) -> tuple[float, float] | None:
+    """Accuracy in percent and macro-F1; None where there is no label."""
+    if not labels:
+        return None
+    accuracy = 100.0 * sum(one.human is one.classifier for one in labels) / len(labels)
+    return accuracy, mean([one.f1 for one in _classes(labels).values()])
+
+
+def labels_of(labels: Sequence[Label], group: Group) -> list[Label]:
+    """The labels of a group's own runs."""
+    runs = {run.view.manifest["run"] for run in group.every()}
+    return [one for one in labels if one.run in runs]
+
+
+def unreported(groups: Sequence[Group], labels: Sequence[Label]) -> Iterator[str]:
+    """A sentence for each run that has labels and is not reported; without any runs, nobody expects it."""
+    runs = {run.view.manifest["run"] for group in groups for run in group.every()}
+    for run, many in Counter(one.run for one in labels if one.run not in runs).items() if runs else ():
+        whose = f"of the run {run}, which is not reported" if run else "of no run that their file names"
+        yield f"{many} human labels are {whose}: they stand in the tables of the classifier alone"
 
 
 def summary_table(labels: Sequence[Label]) -> Table:
     """Accuracy and macro-F1."""
     rows = []
-    for dataset, (accuracy, macro) in scores(labels).items():
-        size = len(_by_dataset(labels)[dataset])
-        row = {"dataset": words(dataset_label(dataset)), "labels": count(size)}
+    for dataset, mine in _by_dataset(labels).items():
+        accuracy, macro = scores(mine) or (None, None)
+        row = {"dataset": words(dataset_label(dataset)), "labels": count(len(mine))}
         rows.append({**row, "accuracy": number(accuracy), "macro_f1": number(macro, 3)})
     columns = (
         DATASET,

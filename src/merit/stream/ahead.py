@@ -58,8 +58,9 @@ class Ahead:
     """Looks ahead of one stream, `window` turns far."""
 
     def __init__(self, agents: Mapping[Phase, Agent], todo: Sequence[Planned], share: Share, window: int) -> None:
+        self.work = Work()  # what it does is counted, apart from the run's own
         self._share = share
-        self._agents = {phase: _looking(agent, share) for phase, agent in agents.items()}
+        self._agents = {phase: _looking(agent, share, self.work) for phase, agent in agents.items()}
         self._todo = todo
         self._window = window
         self._guesses: dict[int, list[Completion]] = {}
@@ -131,9 +132,9 @@ class _OneAtATime:
             return self._oracle.judge(question, sql)
 
 
-def _looking(agent: Agent, share: Share) -> Agent:
+def _looking(agent: Agent, share: Share, work: Work) -> Agent:
     """The same agent for looking ahead; what it hears, it keeps to itself."""
-    return replace(agent, completer=share.early, oracle=_OneAtATime(agent.oracle), work=Work(), verdicts={})
+    return replace(agent, completer=share.early, oracle=_OneAtATime(agent.oracle), work=work, verdicts={})
 
 
 def window(concurrency: int, streams: int) -> int:
@@ -143,6 +144,9 @@ def window(concurrency: int, streams: int) -> int:
 
 class Nowhere:
     """Looks nowhere: one call after the other."""
+
+    def __init__(self) -> None:
+        self.work = Work()
 
     async def prepare(self, turn: int, entries: int) -> None:
         """Nothing is asked for early."""

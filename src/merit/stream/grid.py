@@ -166,13 +166,16 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
     for name, allowed in (("split", ("dev", "train")), ("protocol", ("db", "suite"))):
         if item.get(name, allowed[0]) not in allowed:
             raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
-    return DataSpec(
-        name=item["name"],
-        root=base / item["data"] if "data" in item else None,
-        split=item.get("split", "dev"),
-        protocol=item.get("protocol"),
-        timeout_s=float(item.get("timeout", 30.0)),
-    )
+    try:
+        return DataSpec(
+            name=item["name"],
+            root=base / item["data"] if "data" in item else None,
+            split=item.get("split", "dev"),
+            protocol=item.get("protocol"),
+            timeout_s=float(item.get("timeout", 30.0)),
+        )
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _methods(value: Any, where: str) -> list[str]:

@@ -92,8 +92,9 @@ async def run_stream(
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
+        looking = _looking(setup, working, todo, ahead)
         try:
-            async with aclosing(_looking(setup, working, todo, ahead)) as looking:
+            async with aclosing(looking):
                 for number, planned in enumerate(todo[before:], before):
                     await looking.prepare(number, progress.entries)
                     turn = await _turn(setup, working[planned.phase], planned, memory)
@@ -103,9 +104,9 @@ async def run_stream(
                     on_turn(progress)
         finally:
             if len(folder.turns) > before:
-                work = working[Phase.ANSWER].work
+                works = {"work": working[Phase.ANSWER].work, "ahead": looking.work}
                 with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
-                    _note_time(folder, _session(setup, work, len(folder.turns) - before, started))
+                    _note_time(folder, _session(setup, works, len(folder.turns) - before, started))
         found = account(folder.turns, setup.method)
         check_arithmetic(found, setup.method, setup.regime, setup.budget)
         folder.write_whole(METRICS, found)
@@ -164,13 +165,14 @@ def _note_time(folder: RunFolder, session: dict[str, Any]) -> None:
     folder.write_whole(TIMINGS, {"format": 1, "sessions": [*sessions, session]})
 
 
-def _session(setup: Setup, work: Work, turns: int, started: float) -> dict[str, Any]:
+def _session(setup: Setup, works: Mapping[str, Work], turns: int, started: float) -> dict[str, Any]:
     session: dict[str, Any] = {
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
-        "work": {kind: {"count": work.counts[kind], "seconds": round(s, 3)} for kind, s in work.seconds.items()},
         "statements_of_process": setup.judge.statements,
     }
+    for name, work in works.items():
+        session[name] = {k: {"count": work.counts[k], "seconds": round(s, 3)} for k, s in work.seconds.items()}
     if isinstance(setup.encoder, CachedEncoder):
         session["embedding_of_process"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
     if isinstance(setup.completer, Share):

@@ -1,5 +1,6 @@
 """Where the concrete things of runs are put together and shared: one model, one encoder, one judge a dataset."""
 
+import math
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Self
 from merit.agent import find_method
 from merit.bundled import open_dataset
 from merit.data import Dataset
+from merit.errors import InputError
 from merit.models import Allowance, AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.models.replay import ReplayCompleter
@@ -26,6 +28,10 @@ class DataSpec:
     split: str = "dev"
     protocol: str | None = None  # the suite where there is one
     timeout_s: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout_s < math.inf:  # also refuses what is no number at all
+            raise InputError(f"timeout: {self.timeout_s!r} is no number of seconds; use one above 0")
 
 
 @dataclass(frozen=True, slots=True)

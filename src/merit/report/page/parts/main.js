@@ -5,9 +5,17 @@ let shown = null; // the view that is there, and how far it was scrolled at each
 let visits = 0;
 const scrolled = new Map();
 
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // not an address of ours: whatever looks for it says that it is not here
+  }
+}
+
 function parse(hash) {
   const [path, query = ""] = hash.replace(/^#/, "").split("?");
-  const [view = "", ...rest] = path.split("/").filter(Boolean).map(decodeURIComponent);
+  const [view = "", ...rest] = path.split("/").filter(Boolean).map(decoded);
   return { view, rest, wanted: Object.fromEntries(new URLSearchParams(query)) };
 }
 

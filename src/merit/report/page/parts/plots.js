@@ -195,7 +195,7 @@ function tell(point, figure, ring, tip, width) {
   const { series, i } = point;
   const number = (value) => value.toLocaleString("en", { maximumFractionDigits: 3 });
   const at = typeof series.x[i] === "number" ? number(series.x[i]) : String(series.x[i]);
-  const range = series.low && series.high ? ` (${number(series.low[i])} to ${number(series.high[i])})` : "";
+  const range = Number.isFinite(series.low?.[i]) ? ` (${number(series.low[i])} to ${number(series.high[i])})` : "";
   ring.setAttribute("cx", point.left);
   ring.setAttribute("cy", point.top);
   tip.replaceChildren(

@@ -86,15 +86,18 @@ const SHAPES = {
   points(series, x, y) {
     return series.x.flatMap((at, i) =>
       Number.isFinite(series.y[i])
-        ? [whisker(series, i, x.at(at), y), dot(series.colour, x.at(at), y.at(series.y[i]))]
+        ? [
+            whisker(series, i, x.at(at), y),
+            dot(series.colour, x.at(at), y.at(series.y[i]), !Number.isFinite(series.low?.[i])),
+          ]
         : [],
     );
   },
 };
 
-/** A point: colours come again, but then in another form. */
-function dot(colour, x, y) {
-  const at = { class: `dot c${colour % COLOURS}` };
+/** A point: colours come again, but then in another form; hollow where it has no interval. */
+function dot(colour, x, y, hollow = false) {
+  const at = { class: `dot c${colour % COLOURS}${hollow ? " hollow" : ""}` };
   const form = Math.floor(colour / SAME_FORM) % 3;
   if (form === 1) return s("rect", { x: x - 4, y: y - 4, width: 8, height: 8, ...at });
   if (form === 2) return s("path", { d: `M${x},${y - 5}l5,9h-10z`, ...at });
