@@ -346,7 +346,8 @@ def test_a_run_whose_money_is_spent_goes_on_when_there_is_more(
     command = run_command(data, script, initial, tmp_path / "poor")
     said = refused(*command, "--prices", 1000, 1000, "--max-cost", 1.5)
     assert "was spent of the 1.5 allowed" in said
-    assert said.endswith("every answer is kept: allow more and run the same command again")
+    assert said.endswith("every answer is kept: run the same command again, for as much again, or allow more")
+    assert "(by this command)" in said
     done = len((tmp_path / "poor" / "trajectories.jsonl").read_text().splitlines())
     assert 0 < done < len(ITEMS)
     assert merit(*command, "--prices", 1000, 1000, "--max-cost", 100).exit_code == 0

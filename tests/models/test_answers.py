@@ -22,6 +22,7 @@ from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, No
 from merit.models import Allowance, AnswerStore, AskedOnce, Completion, ModelIdentity, Prices, Sampling, answer_key
 from merit.models.answers import FILE
 from merit.models.completer import Completer
+from merit.models.places import Places
 from merit.models.replay import ReplayCompleter
 
 MODEL = ModelIdentity("openai:m", "1")
@@ -53,6 +54,19 @@ class Model:
 
     async def close(self) -> None:
         self.closed = True
+
+
+class Queueing(Model):
+    """Answers so many at a time."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__()
+        self.free = Places(places)
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        async with self.free:
+            await asyncio.sleep(0.001)
+            return await super().complete(prompt, sampling)
 
 
 def run(scene: Callable[[], Coroutine[None, None, None]]) -> None:
@@ -611,6 +625,23 @@ def test_another_model_gets_none_of_them(tmp_path: Path) -> None:
     run(scene)
 
 
+def test_two_who_share_a_file_use_one_answer(tmp_path: Path) -> None:
+    """As two processes do: both ask, the first answer stays, and both go on with it."""
+
+    async def scene() -> None:
+        models = [Model(), Model()]
+        models[1].finished = 5  # so that its answer is another one
+        both = [AskedOnce(model, AnswerStore(tmp_path / "a.sqlite")) for model in models]
+        found = await asyncio.gather(*(once.complete("p", GREEDY) for once in both))
+        assert [len(model.asked) for model in models] == [1, 1]
+        assert [answer.text for answer in found] == ["answer 1 to p"] * 2
+        assert [once.sent.calls for once in both] == [1, 1]
+        for once in both:
+            await once.close()
+
+    run(scene)
+
+
 def test_who_stops_waiting_stops_neither_the_question_nor_the_others(tmp_path: Path) -> None:
     async def scene() -> None:
         model = Model()
@@ -710,6 +741,24 @@ def test_the_allowance_ends_a_run_and_keeps_everything(tmp_path: Path) -> None:
 
     run(scene)
     assert len(contents(tmp_path / "a.sqlite")) == 4
+
+
+def test_the_allowance_is_overstepped_by_no_more_than_what_is_under_way() -> None:
+    """However many calls wait for a place."""
+
+    async def scene() -> None:
+        model = Queueing(3)
+        once = AskedOnce(model, AnswerStore(None), Allowance(max_tokens=25))
+        calls = [once.complete(f"p{i}", GREEDY) for i in range(50)]
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        assert 3 <= len(model.asked) <= 5  # the third goes beyond it, and two more may be under way by then
+        assert [type(one) for one in found].count(BudgetSpent) == 50 - len(model.asked)
+        assert once.sent.tokens == 10 * len(model.asked)
+        for _ in range(3):  # every place was given back
+            await asyncio.wait_for(model.free.__aenter__(), 1.0)
+        await once.close()
+
+    run(scene)
 
 
 def test_money_ends_a_run_as_tokens_do(tmp_path: Path) -> None:

@@ -64,6 +64,9 @@ def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
     large[:] = bytes(index % 251 for index in range(1024)) * (20 << 10)  # trained a little: no weight is what it was
     (tmp_path / "model.safetensors").write_bytes(large)
     assert content_hash(tmp_path) != first
+    (tmp_path / "model.safetensors").write_bytes(bytes(12_345_678) + b"\1" + bytes((20 << 20) - 12_345_679))
+    assert content_hash(tmp_path) != first  # a single weight is another one
+    (tmp_path / "model.safetensors").write_bytes(large)
     (tmp_path / "model.safetensors").rename(tmp_path / "other.safetensors")
     assert content_hash(tmp_path) != first
 

@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import json
+import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from making.benchmark import FickleModel
+from making.benchmark import ITEMS, Failing, FickleModel
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
-from merit.errors import ModelFailed
+from merit.errors import InputError, ModelFailed
 from merit.models import AnswerStore, AskedOnce, Completion, Sampling
+from merit.models.places import CALL
+from merit.oracle import Judge
 from merit.stream import window
+from merit.types import Question, Verdict
 
 
 class Slow(FickleModel):
@@ -109,6 +114,64 @@ def test_a_dead_model_is_not_asked_again_for_the_same_turn(bench: Bench, tmp_pat
     with pytest.raises(ModelFailed, match="the endpoint is dead"):
         bench.run(tmp_path / "run", model=AskedOnce(model, AnswerStore(None)), ahead=1)
     assert model.asked <= 2  # the turn's own, and one ahead of it
+
+
+class Dying(Slow):
+    """Notes what it was asked in vain by those who cannot wait."""
+
+    def __init__(self, answers: int) -> None:
+        super().__init__(fails_at=answers)
+        self.in_vain: Counter[str] = Counter()
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        try:
+            return await super().complete(prompt, sampling)
+        except ModelFailed:
+            call = CALL.get()
+            self.in_vain[prompt] += call is not None and call.urgent
+            raise
+
+
+def test_a_model_that_dies_is_not_asked_again_for_the_same_turn_whatever_was_guessed(
+    bench: Bench, tmp_path: Path
+) -> None:
+    for answers in range(1, 30):
+        model = Dying(answers)
+        with pytest.raises(ModelFailed, match="the model is gone"):
+            bench.run(tmp_path / str(answers), model=AskedOnce(model, AnswerStore(None)), ahead=8)
+        assert max(model.in_vain.values()) == 1
+
+
+class Statements:
+    """The judge's work, made slow and noted."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, seconds: float) -> None:
+        self.run: Counter[tuple[object, str]] = Counter()
+        judged = Judge.judge
+
+        def judge(oracle: Judge, question: Question, sql: str) -> Verdict:
+            self.run[question.id, sql] += 1
+            time.sleep(seconds)
+            return judged(oracle, question, sql)
+
+        monkeypatch.setattr(Judge, "judge", judge)
+
+
+def test_a_statement_that_was_judged_ahead_is_not_run_again(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = Statements(monkeypatch, seconds=0.002)
+    bench.run(tmp_path / "run", "iterative", model=AskedOnce(Slow(), AnswerStore(None)), ahead=8)
+    assert statements.run.total() <= len(statements.run) + len(ITEMS)  # again only when its turn came while it ran
+
+
+def test_a_run_that_ends_leaves_no_statements_waiting(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = Statements(monkeypatch, seconds=0.1)
+    with pytest.raises(InputError, match="the model is gone"):
+        bench.run(tmp_path / "run", model=AskedOnce(Failing(0), AnswerStore(None)), ahead=11)
+    assert statements.run.total() <= 4  # the turn's own, and one after the other ahead of it
 
 
 def test_one_stream_looks_far_and_many_less_so() -> None:

@@ -1,6 +1,7 @@
 """Streams: what a run is, and that each method obeys its row in SPEC.md."""
 
 import json
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
 from merit.memory import curate
-from merit.models import ModelIdentity
+from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
 from merit.models.scripted import Rule, ScriptedCompleter
 from merit.stream import RunView, read_run
 from merit.stream.turn import Phase, Turn
@@ -113,6 +114,41 @@ def test_a_longer_limit_goes_on_with_the_same_run(bench: Bench, tmp_path: Path) 
     for limit in (3, 7, None):
         bench.run(tmp_path / "pieces", limit=limit)
     assert files_of(tmp_path / "pieces") == files_of(tmp_path / "whole")
+
+
+def sessions(run: Path) -> list[dict[str, Any]]:
+    path = run / "timings.json"
+    found: list[dict[str, Any]] = json.loads(path.read_text())["sessions"] if path.is_file() else []
+    return found
+
+
+def test_every_session_is_in_the_account_whatever_it_finished(bench: Bench, tmp_path: Path) -> None:
+    run, store = tmp_path / "run", AnswerStore(None)
+    for answers in (1, 0):  # what was sent was paid for, though no turn came of it
+        with pytest.raises(InputError, match="the model is gone"):
+            bench.run(run, model=AskedOnce(Failing(answers), store))
+    bench.run(run, model=AskedOnce(FickleModel(), store))
+    assert [(one["turns"], one["sent"]["calls"]) for one in sessions(run)[:2]] == [(0, 1), (0, 0)]
+    assert sessions(run)[2]["turns"] == len(ITEMS)
+    bench.run(run, model=AskedOnce(FickleModel(), store))  # there was nothing left to do
+    assert len(sessions(run)) == 3
+
+
+def test_the_account_of_a_session_is_kept_while_it_runs(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a kill loses little of it."""
+    monkeypatch.setattr("merit.stream.run._NOTED_EVERY", 4)
+    seen: list[list[int]] = []
+
+    class Watching(FickleModel):
+        async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+            seen.append([one["turns"] for one in sessions(tmp_path / "run")])
+            return await super().complete(prompt, sampling)
+
+    bench.run(tmp_path / "run", model=Watching())
+    assert [turns for turns, _ in groupby(seen)] == [[], [4], [8]]
+    assert [one["turns"] for one in sessions(tmp_path / "run")] == [len(ITEMS)]
 
 
 @pytest.mark.parametrize("answers", range(0, 30, 5))

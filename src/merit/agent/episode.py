@@ -5,7 +5,7 @@ entry, and the stream commits it.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from merit import prompts
@@ -23,6 +23,7 @@ from merit.tracing import span
 from merit.types import Demonstration, Failure, FailureSubtype, FailureType, Question, QuestionId, Regime, Verdict
 
 NO_FAILURE = Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)  # of a candidate that ran, or of an answer
+Apart = Callable[[Callable[[Question, str], Verdict], Question, str], Awaitable[Verdict]]
 _SEEDS = 1000  # more than an episode has draws, so that streams do not share theirs
 
 
@@ -103,6 +104,7 @@ class Agent:
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
     verdicts: dict[QuestionId, dict[str, Verdict]] = field(default_factory=dict)  # heard already, by question and SQL
+    apart: Apart = asyncio.to_thread  # how the oracle is heard without holding up others
 
 
 async def repair(agent: Agent, task: Task) -> Episode:
@@ -243,7 +245,7 @@ async def _judge(agent: Agent, question: Question, sql: str) -> Verdict:
     verdict = heard.get(sql)
     if verdict is None:
         with agent.work.of("judge"):  # in a thread, since a statement may take until its deadline
-            verdict = await asyncio.to_thread(agent.oracle.judge, question, sql)
+            verdict = await agent.apart(agent.oracle.judge, question, sql)
         heard[sql] = verdict
     return verdict
 

@@ -55,15 +55,18 @@ AHEAD = click.option(
     type=click.IntRange(min=0),
     help="Turns whose answers are asked for early; changes the time, never the result (default: by --concurrency).",
 )
+_BOUND = "Holds for this command alone; calls under way by then, at most --concurrency, are still paid for."
 MAX_TOKENS = click.option(
-    "--max-tokens", type=click.IntRange(min=1), help="Stop when so many tokens were sent and received."
+    "--max-tokens", type=click.IntRange(min=1), help=f"Stop when so many tokens were sent and received. {_BOUND}"
 )
 _MONEY = click.FloatRange(min=0.0, max=1e9)
 PRICES = click.option(
     "--prices", type=(_MONEY, _MONEY), metavar="PROMPT OUTPUT", help="What a million prompt and output tokens cost."
 )
 MAX_COST = click.option(
-    "--max-cost", type=click.FloatRange(min=0.0, max=1e9, min_open=True), help="Stop when so much was spent."
+    "--max-cost",
+    type=click.FloatRange(min=0.0, max=1e9, min_open=True),
+    help=f"Stop when so much was spent. {_BOUND}",
 )
 TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")

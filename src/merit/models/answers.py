@@ -86,9 +86,10 @@ class AnswerStore:
             ).fetchone()
         return self._completion(*row) if row else None
 
-    def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> None:
-        """Keep an answer; the first one for a key stays."""
+    def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> Completion:
+        """Keep an answer; the first one for a key stays, perhaps another process's, and is returned."""
         self._keep([(key, model, answer)])
+        return self.get(key) or answer
 
     def models(self) -> list[tuple[ModelIdentity, int]]:
         """Whose answers are there, and how many."""

@@ -73,7 +73,7 @@ class AskedOnce:
             return known
         asked = self._under_way.get(key)
         if asked is None:
-            call = Call(urgent)
+            call = Call(urgent, self._check)
             task = asyncio.create_task(self._ask(key, prompt, sampling, sent, call))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits any more
             asked = self._under_way[key] = _Asked(task, call, needed)
@@ -91,11 +91,15 @@ class AskedOnce:
         await self._completer.close()
         self._store.close()
 
+    def _check(self) -> None:
+        """Complain where the allowance is used up: before a call waits, and again when it has a place."""
+        if self.allowance.limited:
+            self.allowance.check(self.sent)
+
     async def _ask(self, key: bytes, prompt: str, sampling: Sampling, sent: Sent, call: Call) -> Completion:
         CALL.set(call)
         try:
-            if self.allowance.limited:
-                self.allowance.check(self.sent)
+            self._check()
             started = time.monotonic()
             with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
                 completion = await self._completer.complete(prompt, sampling)
@@ -105,11 +109,11 @@ class AskedOnce:
             sent.seconds += time.monotonic() - started
             sent.prompt_tokens += completion.prompt_tokens
             sent.output_tokens += completion.output_tokens
-            self._store.put(key, self.identity, completion)
+            kept = self._store.put(key, self.identity, completion)
             if not self._under_way[key].needed:
                 self._unused[key] = sent
                 sent.wasted += 1
-            return completion
+            return kept
         finally:
             del self._under_way[key]
 

@@ -46,7 +46,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much may be spent; whatever is None is not limited."""
+    """How much one command may spend; whatever is None is not limited."""
 
     max_tokens: int | None = None
     max_cost: float | None = None
@@ -69,4 +69,7 @@ class Allowance:
         if self.max_cost is not None and self.prices is not None and self.prices.cost(sent) >= self.max_cost:
             used = f"{self.prices.cost(sent):.4f} was spent of the {self.max_cost:g} allowed, for {sent.tokens} tokens"
         if used:
-            raise BudgetSpent(f"{used}; every answer is kept: allow more and run the same command again")
+            raise BudgetSpent(
+                f"{used} (by this command); every answer is kept: run the same command again, for as much again, or "
+                "allow more"
+            )

@@ -9,8 +9,7 @@ from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models.completer import Sampling
 from merit.reading import sendable
 
-_WHOLE = 1 << 24  # files up to this size are read whole, larger ones in samples
-_SAMPLES, _SAMPLE = 64, 1 << 16
+_PART = 1 << 20  # bytes read at a time
 
 
 class Weights:
@@ -49,21 +48,14 @@ class Weights:
 
 
 def content_hash(folder: Path) -> str:
-    """A model folder's revision: small files by content, weights by size and samples spread over them.
-
-    Any training changes nearly every weight, so samples tell models apart without reading gigabytes each time.
-    """
+    """A model folder's revision: every byte counts, since a merged adapter may change only a few layers."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         size = path.stat().st_size
         digest.update(f"{path.name}\0{size}\0".encode())
         with path.open("rb") as file:
-            if size <= _WHOLE:
-                digest.update(file.read())
-                continue
-            for number in range(_SAMPLES):
-                file.seek((size - _SAMPLE) * number // (_SAMPLES - 1))
-                digest.update(file.read(_SAMPLE))
+            while part := file.read(_PART):
+                digest.update(part)
     return digest.hexdigest()[:16]
 
 

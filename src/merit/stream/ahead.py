@@ -10,18 +10,16 @@ mostly says the same again: so all calls of an episode are asked for at once wit
 """
 
 import asyncio
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from merit.agent import Agent, Work, repair
 from merit.errors import ContextOverflow, MeritError, ModelFailed, NotRecorded
 from merit.models import Completer, Completion, ModelIdentity, Sampling, Share
-from merit.oracle import Oracle
 from merit.stream.plan import Planned
 from merit.stream.turn import Phase
 from merit.tracing import span
-from merit.types import Question, Verdict
+from merit.types import Question, Status, Verdict
 
 # How far ahead a turn is looked at again if the memory has grown meanwhile: near ones matter more.
 _LOOKED_AT_AGAIN = (1, 3, 8, 24)
@@ -60,7 +58,9 @@ class Ahead:
     def __init__(self, agents: Mapping[Phase, Agent], todo: Sequence[Planned], share: Share, window: int) -> None:
         self.work = Work()  # what it does is counted, apart from the run's own
         self._share = share
-        self._agents = {phase: _looking(agent, share, self.work) for phase, agent in agents.items()}
+        self._working = agents
+        alone = _OneAtATime()
+        self._agents = {phase: _looking(agent, share, alone, self.work) for phase, agent in agents.items()}
         self._todo = todo
         self._window = window
         self._guesses: dict[int, list[Completion]] = {}
@@ -76,10 +76,15 @@ class Ahead:
                 self._look_at(number, entries)
         if (running := self._tasks.pop(turn, None)) is not None:
             running.cancel()  # it looks at an older memory; what it asked for stays under way
-        failed = await self._prepare(turn, self._share.at_once)
+        planned = self._todo[turn]
+        looking = self._agents[planned.phase]
+        failed = await self._prepare(turn, replace(looking, completer=self._share.at_once, apart=asyncio.to_thread))
         self._guesses.pop(turn, None)
         self._looked.pop(turn, None)
-        self._agents[self._todo[turn].phase].verdicts.pop(self._todo[turn].task.question.id, None)
+        heard = looking.verdicts.pop(planned.task.question.id, {})
+        known = self._working[planned.phase].verdicts.setdefault(planned.task.question.id, {})
+        # What met its limit may have met a busy moment: the run hears that itself.
+        known.update((sql, verdict) for sql, verdict in heard.items() if verdict.status is not Status.TIMEOUT)
         if isinstance(failed, ModelFailed) and not isinstance(failed, ContextOverflow | NotRecorded):
             raise failed  # no need to be patient with the same endpoint once more
 
@@ -94,7 +99,7 @@ class Ahead:
         if turn in self._tasks:
             return
         self._looked[turn] = entries
-        task = self._tasks[turn] = asyncio.create_task(self._prepare(turn, self._share.early))
+        task = self._tasks[turn] = asyncio.create_task(self._prepare(turn, self._agents[self._todo[turn].phase]))
         task.add_done_callback(lambda done: self._done(turn, done))
 
     def _done(self, turn: int, task: asyncio.Task[MeritError | None]) -> None:
@@ -103,38 +108,49 @@ class Ahead:
         if not task.cancelled():
             task.exception()  # what fails here fails again when its turn comes, and is told then
 
-    async def _prepare(self, turn: int, completer: Completer) -> MeritError | None:
-        """Have a turn's answers; what failed is returned, since a guess may have led astray."""
+    async def _prepare(self, turn: int, agent: Agent) -> MeritError | None:
+        """Have a turn's answers; what failed is returned, unless a wrong guess led there."""
         planned = self._todo[turn]
-        agent = self._agents[planned.phase]
         guesses = self._guesses.setdefault(turn, [])
         while True:
-            guessing = _Guessing(completer, tuple(guesses))
+            guessing = _Guessing(agent.completer, tuple(guesses))
             failed = None
             try:
                 with span("look ahead", {"merit.question": str(planned.task.question.id)}):
                     await repair(replace(agent, completer=guessing), planned.task)
             except MeritError as error:
                 failed = error
-            if await _learn(guesses, guessing):
-                return failed
+            try:
+                if await _learn(guesses, guessing):
+                    return failed
+            except MeritError as error:  # a real call's: every guess before it was right
+                return error
 
 
 class _OneAtATime:
-    """A judge for looking ahead: one statement at a time, so that the run's own have the machine to themselves."""
+    """Hears a judge for looking ahead: one statement at a time, so that the run's own have the machine to themselves.
 
-    def __init__(self, oracle: Oracle) -> None:
-        self._oracle = oracle
-        self._lock = threading.Lock()
+    Those who wait hold no thread and can be stopped.
+    """
 
-    def judge(self, question: Question, sql: str) -> Verdict:
-        with self._lock:
-            return self._oracle.judge(question, sql)
+    def __init__(self) -> None:
+        self._free = asyncio.Lock()
+
+    async def __call__(self, judge: Callable[[Question, str], Verdict], question: Question, sql: str) -> Verdict:
+        await self._free.acquire()
+        running = asyncio.create_task(asyncio.to_thread(judge, question, sql))
+        running.add_done_callback(self._done)  # not earlier: a statement that nobody waits for still runs
+        return await asyncio.shield(running)
+
+    def _done(self, running: asyncio.Task[Verdict]) -> None:
+        self._free.release()
+        if not running.cancelled():
+            running.exception()  # told to whoever waits
 
 
-def _looking(agent: Agent, share: Share, work: Work) -> Agent:
+def _looking(agent: Agent, share: Share, alone: _OneAtATime, work: Work) -> Agent:
     """The same agent for looking ahead; what it hears, it keeps to itself."""
-    return replace(agent, completer=share.early, oracle=_OneAtATime(agent.oracle), work=work, verdicts={})
+    return replace(agent, completer=share.early, apart=alone, work=work, verdicts={})
 
 
 def window(concurrency: int, streams: int) -> int:
@@ -158,10 +174,7 @@ class Nowhere:
 async def _learn(guesses: list[Completion], guessing: _Guessing) -> bool:
     """Keep the real answers as guesses, up to the first guess that was wrong; whether none was."""
     for number, (task, used) in enumerate(zip(guessing.asked, guessing.used, strict=False)):
-        try:
-            answer = await asyncio.shield(task)
-        except MeritError:
-            return True  # nothing more can be learned here
+        answer = await asyncio.shield(task)
         guesses[number : number + 1] = [answer]
         if answer.text != used.text:
             return False

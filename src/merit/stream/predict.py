@@ -1,19 +1,23 @@
 """First answers, generated once, greedily, and kept in one file."""
 
 import asyncio
+import fcntl
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from merit import prompts
 from merit.data import Dataset
-from merit.errors import InputError
+from merit.errors import InputError, RunUnusable
 from merit.models import Completer, Sampling
 from merit.prompts import Family
 from merit.reading import parse_json
 from merit.stream.folder import read_lines
-from merit.stream.initial import check_initial, initial_line, model_label
+from merit.stream.initial import FORMAT, check_initial, initial_line, model_label
 from merit.types import Question, QuestionId
+
+_BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
 
 
 async def predict_all(
@@ -29,10 +33,7 @@ async def predict_all(
 ) -> int:
     """Ask for the first answers that `path` does not have yet; returns how many were added, in question order."""
     asked = {question.id: question for question in dataset.questions}
-    known = _known(path, asked, completer)
-    todo = [question for question in questions if question.id not in known]
     places = asyncio.Semaphore(at_once)
-    on_answer(len(known), len(known) + len(todo))
 
     async def answer(question: Question) -> str:
         prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text())
@@ -40,23 +41,53 @@ async def predict_all(
             completion = await completer.complete(prompt.text, sampling)
         return initial_line(question, prompt, completion, completer.identity)
 
-    tasks = [asyncio.create_task(answer(question)) for question in todo]
-    try:
-        with path.open("ab") as file:
+    with _alone(path) as file:
+        known = _known(path, asked, completer)
+        todo = [question for question in questions if question.id not in known]
+        on_answer(len(known), len(known) + len(todo))
+        tasks = [asyncio.create_task(answer(question)) for question in todo]
+        try:
             for done, task in enumerate(tasks, 1):
-                file.write((await task + "\n").encode())
-                file.flush()
+                _append(file, (await task + "\n").encode(), path)
                 on_answer(len(known) + done, len(known) + len(todo))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
     return len(todo)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[int]:
+    """A file open for appending, by one process at a time."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunUnusable(f"{path}: another process writes first answers there; wait for it or stop it") from None
+        yield file
+    finally:
+        os.close(file)
+
+
+def _append(file: int, data: bytes, path: Path) -> None:
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+    except OSError as error:
+        raise RunUnusable(
+            f"{path}: cannot be written ({error.strerror}); every answer so far is kept: make room, then run the same "
+            "command again"
+        ) from error
 
 
 def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) -> set[QuestionId]:
     """Which questions a file that was begun has answers to; what is no such file is left as it is."""
-    if not path.exists() or path.stat().st_size == 0:
+    if path.stat().st_size == 0:
         return set()
     lines = read_lines(path, torn=True)
     known: set[QuestionId] = set()
@@ -68,7 +99,14 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
             mine = model_label(completer.identity)
             raise InputError(f"{where}: answered by {record.get('model')}, not by {mine}; choose another --out")
         known.add(record["id"])
-    if not known:
+    if not known and not _torn(path):
         raise InputError(f"{path}: holds something else than first answers; choose another --out")
     os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # a line that was never finished
     return known
+
+
+def _torn(path: Path) -> bool:
+    """Whether all there is are the first bytes of the first line."""
+    with path.open("rb") as file:
+        there = file.read(len(_BEGINNING))
+    return _BEGINNING.startswith(there)

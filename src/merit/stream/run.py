@@ -23,6 +23,8 @@ from merit.stream.turn import Phase, Turn
 from merit.tracing import span
 from merit.types import Question, Regime
 
+_NOTED_EVERY = 50  # turns after which timings.json is brought up to date, so that a kill loses little of it
+
 
 @dataclass(slots=True)
 class Progress:
@@ -93,6 +95,15 @@ async def run_stream(
             progress.add(turn)
         on_turn(progress)
         looking = _looking(setup, working, todo, ahead)
+        earlier = _sessions(folder)
+
+        def note_time() -> None:
+            done = len(folder.turns) - before
+            works = {"work": working[Phase.ANSWER].work, "ahead": looking.work}
+            session = _session(setup, works, done, started)
+            with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
+                folder.write_whole(TIMINGS, {"format": 1, "sessions": [*earlier, session]})
+
         try:
             async with aclosing(looking):
                 for number, planned in enumerate(todo[before:], before):
@@ -102,11 +113,11 @@ async def run_stream(
                     working[planned.phase].verdicts.pop(planned.task.question.id, None)
                     progress.add(turn)
                     on_turn(progress)
+                    if (number + 1 - before) % _NOTED_EVERY == 0:
+                        note_time()
         finally:
-            if len(folder.turns) > before:
-                works = {"work": working[Phase.ANSWER].work, "ahead": looking.work}
-                with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
-                    _note_time(folder, _session(setup, works, len(folder.turns) - before, started))
+            if before < len(todo):  # also where no turn was finished: what was sent was paid for
+                note_time()
         found = account(folder.turns, setup.method)
         check_arithmetic(found, setup.method, setup.regime, setup.budget)
         folder.write_whole(METRICS, found)
@@ -156,13 +167,12 @@ def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
             )
 
 
-def _note_time(folder: RunFolder, session: dict[str, Any]) -> None:
-    """Add a session to timings.json: what it took, which is different each time and so in no other file."""
+def _sessions(folder: RunFolder) -> list[Any]:
+    """The earlier sessions in timings.json: what each took, which is different each time and so in no other file."""
     try:
-        sessions = list(parse_json(read_text(folder.path / TIMINGS), folder.path / TIMINGS)["sessions"])
+        return list(parse_json(read_text(folder.path / TIMINGS), folder.path / TIMINGS)["sessions"])
     except (MeritError, KeyError, TypeError):
-        sessions = []  # none yet, or not ours to mend: nothing depends on it
-    folder.write_whole(TIMINGS, {"format": 1, "sessions": [*sessions, session]})
+        return []  # none yet, or not ours to mend: nothing depends on it
 
 
 def _session(setup: Setup, works: Mapping[str, Work], turns: int, started: float) -> dict[str, Any]:
