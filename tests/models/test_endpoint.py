@@ -218,6 +218,16 @@ def errors_with_a_key(monkeypatch: pytest.MonkeyPatch, chat: ChatServer, behavio
     return asyncio.run(ask())
 
 
+def test_a_reply_that_holds_it_where_a_number_should_be_is_cut_and_without_it(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = completion("x", 1, 1)
+    reply["usage"]["prompt_tokens"] = f"{KEY} " * 1000
+    [said] = errors_with_a_key(monkeypatch, chat, [lambda _: as_json(reply)])
+    assert KEY not in said
+    assert len(said.splitlines()[-1]) < 600
+
+
 def test_the_key_appears_in_no_error(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
     behaviours = [*PASSING.values(), silence, *OVERFLOWS.values(), UNAUTHORIZED, UNKNOWN_MODEL]
     assert not any(KEY in said for said in errors_with_a_key(monkeypatch, chat, behaviours))
@@ -741,6 +751,21 @@ def test_one_that_does_one_thing_at_a_time_is_waited_for_three_times_as_long_as_
 
     assert seconds(lambda: asyncio.run(ask())) < 10.0
     assert chat.requests == 3
+
+
+def test_nobody_waits_longer_for_a_slow_one_that_used_to_say_that_it_lives(chat: ChatServer) -> None:
+    async def ask() -> float:
+        completer = EndpointCompleter("m", patience=LISTENING)
+        chat.latency_s = 1.2
+        await completer.complete("p", GREEDY)
+        chat.latency_s, chat.behaviour, chat.alive = 0.0, silence, False
+        started = time.monotonic()
+        with pytest.raises(ModelFailed, match="answers none"):
+            await completer.complete("q", GREEDY)
+        await completer.close()
+        return time.monotonic() - started
+
+    assert asyncio.run(ask()) < 2.5  # not three times as long as the answer took
 
 
 def test_a_slow_server_can_be_given_more_time_for_its_first_answer(chat: ChatServer) -> None:

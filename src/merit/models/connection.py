@@ -71,7 +71,6 @@ class Connection:
         self._listening: asyncio.Task[None] | None = None
         self._waiting: dict[asyncio.Timeout, float] = {}  # calls under way, since when
         self._heard_at = 0.0
-        self._answered_at = 0.0
         self._longest_s = 0.0  # silence that an answer has ended
         self._silent = False
 
@@ -87,10 +86,11 @@ class Connection:
                 async with session.post(
                     f"{self._base}{path}", data=data, headers=self._headers, proxy=self._proxy, allow_redirects=False
                 ) as response:
-                    self._heard_at = time.monotonic()
+                    silent_s, self._heard_at = self._silent_s(), time.monotonic()
                     whole = Response(response.status, response.headers, await response.read())
                     if whole.status == 200:
-                        self._note_answer()
+                        self._longest_s = max(self._longest_s, silent_s)
+                        self._give_more_time()
                     return whole
         except aiohttp.ServerTimeoutError:
             raise Unreachable(f"no connection within {self._patience.connect_s:g} s") from None
@@ -102,11 +102,6 @@ class Connection:
             raise NoResponse(" ".join(f"{type(error).__name__} {error}".split())) from None
         finally:
             self._waiting.pop(limit, None)
-
-    @property
-    def lull_s(self) -> float:
-        """How long a silence means nothing: three times the longest one that an answer has ended."""
-        return 3 * self._longest_s
 
     async def close(self) -> None:
         """Close every connection."""
@@ -128,11 +123,14 @@ class Connection:
             self._listening = asyncio.create_task(self._listen())
         return self._session
 
-    def _note_answer(self) -> None:
-        """Who waits while others are answered waits in a queue, and gets more time."""
+    def _silent_s(self) -> float:
+        """For how long calls have waited and nothing was heard."""
         now = time.monotonic()
-        self._longest_s = max(self._longest_s, now - max(self._answered_at, min(self._waiting.values())))
-        self._answered_at = now
+        return now - max(self._heard_at, min(self._waiting.values(), default=now))
+
+    def _give_more_time(self) -> None:
+        """Who waits while others are answered only waits in a queue."""
+        now = time.monotonic()
         for limit, since in self._waiting.items():
             _reschedule(limit, min(now + self._patience.request_s, since + self._patience.longest_request_s))
 
@@ -140,12 +138,12 @@ class Connection:
         """End all calls under way when the endpoint is silent and does not say that it lives."""
         in_vain = 0
         while True:
-            silent_s = time.monotonic() - max(self._heard_at, min(self._waiting.values(), default=time.monotonic()))
+            silent_s = self._silent_s()
             if silent_s < self._patience.quiet_s:
                 in_vain = 0
                 await asyncio.sleep(self._patience.quiet_s - silent_s)
                 continue
-            if in_vain >= self._patience.probes and silent_s >= max(self._patience.silent_s, self.lull_s):
+            if in_vain >= self._patience.probes and silent_s >= max(self._patience.silent_s, 3 * self._longest_s):
                 break
             started = time.monotonic()
             if await self._lives():

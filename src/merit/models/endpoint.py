@@ -56,6 +56,7 @@ class EndpointCompleter:
         self.places = concurrency
         self._free = Places(concurrency)
         self._answered_at = -math.inf  # when the endpoint last gave an answer
+        self._longest_s = 0.0  # that it took to, from the answer before or the question
         self._failing_since = math.inf  # when whoever fails began to, since then
         self._failed_at = -math.inf
         self._quiet_until = 0.0
@@ -75,7 +76,7 @@ class EndpointCompleter:
         failing_since, tried, pause = math.inf, 0, self._patience.first_pause_s
         while True:
             try:
-                completion = await self._ask_in_turn(body)
+                return await self._ask_in_turn(body)
             except _Fault as fault:
                 if not self._merely_busy(fault):
                     failing_since, tried = min(failing_since, time.monotonic()), tried + 1
@@ -84,9 +85,6 @@ class EndpointCompleter:
                     self._quiet_until = max(self._quiet_until, time.monotonic() + fault.wait_s)
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that callers spread out
                 pause = min(2 * pause, self._patience.longest_pause_s)
-            else:
-                self._answered_at, self._failing_since = time.monotonic(), math.inf
-                return completion
 
     async def close(self) -> None:
         """Close the connections."""
@@ -103,10 +101,12 @@ class EndpointCompleter:
                 if (started := time.monotonic()) < self._quiet_until:
                     continue
                 try:
-                    return await self._ask(body)
+                    completion = await self._ask(body)
                 except _Fault as fault:
                     self._note_fault(fault, started)
                     raise
+                self._note_answer(started)
+                return completion
 
     async def _ask(self, body: dict[str, Any]) -> Completion:
         try:
@@ -130,11 +130,15 @@ class EndpointCompleter:
                 _text(message.get("content")), _tokens(usage["prompt_tokens"]), _tokens(usage["completion_tokens"])
             )
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise _Fault(f"an answer that is no completion ({error!r})") from None
+            raise _Fault(f"an answer that is no completion ({self._shown(repr(error))})") from None
+
+    def _shown(self, said: str) -> str:
+        """What an endpoint said, as a message may hold it: short, and without the key."""
+        return (said.replace(self._key, "***") if self._key else said)[:300]
 
     def _refuse(self, response: Response) -> None:
         status, all_said = response.status, " ".join(response.body.decode("utf-8", "replace").split())
-        said = (all_said.replace(self._key, "***") if self._key else all_said)[:300]
+        said = self._shown(all_said)
         if status not in _PASSING and any(words in all_said.lower() for words in _CONTEXT_WORDS):
             raise ContextOverflow(f"{self.identity.name}: a prompt does not fit into the model's context ({said})")
         if (status in _PASSING or status == 200) and "insufficient_quota" not in all_said:
@@ -146,6 +150,11 @@ class EndpointCompleter:
             "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
         )
 
+    def _note_answer(self, started: float) -> None:
+        now = time.monotonic()
+        self._longest_s = max(self._longest_s, now - max(started, self._answered_at))
+        self._answered_at, self._failing_since = now, math.inf
+
     def _note_fault(self, fault: _Fault, started: float) -> None:
         """Since when the endpoint fails; a try that begins long after the last fault is another matter."""
         if started - self._failed_at > self._patience.faults_s:
@@ -156,7 +165,7 @@ class EndpointCompleter:
     def _merely_busy(self, fault: _Fault) -> bool:
         """Whether the endpoint asks for patience and has answered somebody not long ago."""
         silent_s = time.monotonic() - self._answered_at
-        return fault.busy and silent_s <= max(self._patience.faults_s, self._connection.lull_s) + (fault.wait_s or 0.0)
+        return fault.busy and silent_s <= max(self._patience.faults_s, 3 * self._longest_s) + (fault.wait_s or 0.0)
 
     def _give_up_on(self, fault: _Fault, failing_since: float, tried: int) -> None:
         """Stop when neither this call nor any other has been answered for a while, or this one never is."""
