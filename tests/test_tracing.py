@@ -1,6 +1,8 @@
 """Spans: nothing unless asked for, and then the whole of an episode."""
 
+import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +81,33 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
     with pytest.raises(InputError, match=r"install merit-sql\[trace\]"):
         tracing.start()
+
+
+def test_a_collector_that_is_not_there_costs_moments_and_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as place:
+        nowhere = f"http://127.0.0.1:{place.getsockname()[1]}"
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", nowhere)
+    tracing.start()
+    for _ in range(1200):  # more than a batch
+        with tracing.span("x"):
+            pass
+    started = time.monotonic()
+    tracing.stop()
+    assert time.monotonic() - started < 5.0
+    assert [record.getMessage() for record in caplog.records] == [
+        "merit: --trace lost 1200 spans; is a collector at OTEL_EXPORTER_OTLP_ENDPOINT?"
+    ]
+
+
+def test_nor_does_one_that_says_nothing(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{mute.getsockname()[1]}")
+        tracing.start()
+        with tracing.span("x"):
+            pass
+        started = time.monotonic()
+        tracing.stop()
+    assert time.monotonic() - started < 6.0
+    assert len(caplog.records) == 1

@@ -3,7 +3,11 @@
 import hashlib
 import http.server
 import json
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from making.endpoint import ChatServer, as_json, completion, status
+from making.endpoint import ChatServer, as_json, completion, silence, status
 from merit.cli.main import cli
 from merit.errors import InputError, MeritError, ModelFailed
 from merit.models import AnswerStore, Completion, ModelIdentity
@@ -49,6 +53,19 @@ def test_a_model_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Monkey
         result = merit("model", "check", "openai:m")
     assert isinstance(result.exception, MeritError)
     assert "answered 404 for model m" in str(result.exception)
+
+
+def test_a_check_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(silence) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        command = [sys.executable, "-m", "merit", "model", "check", "openai:m"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
+            while not server.requests and check.poll() is None:
+                time.sleep(0.02)
+            check.send_signal(signal.SIGINT)
+            out, error = check.communicate(timeout=20)
+    assert (check.returncode, out) == (130, "")
+    assert error == "merit: stopped; openai:m has not answered twice yet\n"
 
 
 @pytest.fixture

@@ -173,6 +173,20 @@ OVERFLOWS: dict[str, Behaviour] = {
         "the request exceeds the available context size. try increasing the context size or enable context shift",
         type="invalid_request_error",
     ),
+    "vLLM, long prompt": refusal(
+        400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096."
+    ),
+    "TGI": lambda _: as_json(
+        {
+            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` "
+            "tokens and 512 `max_new_tokens`",
+            "error_type": "validation",
+        },
+        422,
+    ),
+    "Anthropic": refusal(400, "prompt is too long: 210000 tokens > 200000 maximum"),
+    "behind a page of other words": refusal(400, "x " * 300 + "exceeds the maximum context length"),
+    "as a success": lambda _: as_json({"error": {"message": "maximum context length is 4096 tokens"}}),
 }
 UNAUTHORIZED = refusal(401, "Incorrect API key provided.", type="invalid_request_error")
 UNKNOWN_MODEL = refusal(404, "The model `m` does not exist.", type="NotFoundError")

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
@@ -25,6 +26,7 @@ from making.endpoint import (
     Asked,
     Behaviour,
     ChatServer,
+    Reply,
     answer,
     as_json,
     at_first,
@@ -44,8 +46,9 @@ from making.endpoint import (
 )
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models import Completion, Sampling
-from merit.models.connection import Patience
-from merit.models.endpoint import EndpointCompleter
+from merit.models.connection import Patience, _reschedule
+from merit.models.endpoint import EndpointCompleter, _patience
+from merit.models.places import CALL, Call
 
 GREEDY = Sampling()
 QUICK = Patience(
@@ -149,6 +152,11 @@ def test_an_answer_without_content_is_empty(chat: ChatServer) -> None:
     assert ask_one() == Completion("", 123, 0)
 
 
+def test_so_is_a_message_that_does_not_even_name_it(chat: ChatServer) -> None:
+    chat.behaviour = lambda _: as_json({**completion("", 5, 0), "choices": [{"message": {"refusal": "no"}}]})
+    assert ask_one() == Completion("", 5, 0)
+
+
 def test_an_answer_may_come_in_parts(chat: ChatServer) -> None:
     parts = [{"type": "text", "text": "SELECT "}, {"type": "image", "url": "x"}, {"type": "text", "text": "1"}]
     reply = completion("", 5, 2)
@@ -208,6 +216,16 @@ def errors_with_a_key(monkeypatch: pytest.MonkeyPatch, chat: ChatServer, behavio
         return said
 
     return asyncio.run(ask())
+
+
+def test_a_reply_that_holds_it_where_a_number_should_be_is_cut_and_without_it(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply = completion("x", 1, 1)
+    reply["usage"]["prompt_tokens"] = f"{KEY} " * 1000
+    [said] = errors_with_a_key(monkeypatch, chat, [lambda _: as_json(reply)])
+    assert KEY not in said
+    assert len(said.splitlines()[-1]) < 600
 
 
 def test_the_key_appears_in_no_error(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,11 +303,21 @@ def test_a_passing_fault_is_asked_again_and_changes_nothing(chat: ChatServer, fa
             },
             id="infinitely many tokens",
         ),
+        *(
+            pytest.param(completion("x", *tokens), id=f"{tokens} tokens")
+            for tokens in [(-500, 1), (1, -1), (2**40, 1), (10**30, 1)]
+        ),
     ],
 )
 def test_a_reply_that_is_no_completion_ends_in_a_sentence(chat: ChatServer, reply: object) -> None:
     chat.behaviour = lambda _: as_json(reply)
     with pytest.raises(ModelFailed, match="2 tries .an answer that is no completion"):
+        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+
+
+def test_a_reply_nested_too_deep_ends_in_a_sentence(chat: ChatServer) -> None:
+    chat.behaviour = lambda _: Reply(200, b"[" * 200_000)
+    with pytest.raises(ModelFailed, match="2 tries .an answer that is no completion .RecursionError"):
         ask_one(patience=Patience(first_pause_s=0.01, tries=2))
 
 
@@ -393,6 +421,68 @@ def test_waiting_as_told_is_not_counted_as_fault(chat: ChatServer) -> None:
     assert chat.requests == 3
 
 
+def at_most_every(seconds_s: float, retry_after: str | None) -> Behaviour:
+    """A healthy endpoint with a limit on its rate."""
+    lock, free_at = threading.Lock(), [0.0]
+
+    def behave(asked: Asked) -> Action:
+        with lock:
+            if time.monotonic() < free_at[0]:
+                return status(429, retry_after)(asked)
+            free_at[0] = time.monotonic() + seconds_s
+            return answer(asked)
+
+    return behave
+
+
+@pytest.mark.parametrize("retry_after", ["0.05", None])
+def test_an_endpoint_that_limits_the_rate_is_not_failing(chat: ChatServer, retry_after: str | None) -> None:
+    chat.behaviour = at_most_every(0.05, retry_after)
+    patience = Patience(faults_s=5.0, first_pause_s=0.01, longest_pause_s=0.02, tries=3, call_s=0.2)
+    found = ask_all([f"p{i}" for i in range(20)], patience=patience)
+    assert not any(isinstance(one, BaseException) for one in found)
+    assert chat.requests > 60  # more than three for each, on the average
+
+
+@pytest.mark.parametrize("retry_after", ["0", None])
+def test_one_that_limits_the_rate_to_nothing_is_given_up(chat: ChatServer, retry_after: str | None) -> None:
+    patience = Patience(faults_s=0.3, first_pause_s=0.01, longest_pause_s=0.02, tries=4)
+
+    async def ask() -> float:
+        completer = EndpointCompleter("m", patience=patience)
+        await completer.complete("p", GREEDY)
+        chat.behaviour, started = status(429, retry_after), time.monotonic()
+        with pytest.raises(ModelFailed, match=r"tries \(status 429: <html>not now"):
+            await completer.complete("q", GREEDY)
+        await completer.close()
+        return time.monotonic() - started
+
+    assert 0.25 <= asyncio.run(ask()) < 3.0
+
+
+def test_who_waits_as_told_takes_no_place_and_urgent_calls_go_first(chat: ChatServer) -> None:
+    chat.behaviour = lambda asked: (status(429, "0.6") if asked.at - chat.asked[0].at < 0.3 else answer)(asked)
+    patience = Patience(first_pause_s=0.05, longest_pause_s=0.05)
+
+    async def ask() -> None:
+        completer = EndpointCompleter("m", concurrency=2, patience=patience)
+
+        async def early(prompt: str) -> None:
+            CALL.set(Call(urgent=False))
+            await completer.complete(prompt, GREEDY)
+
+        looking_ahead = [asyncio.create_task(early(f"p{i}")) for i in range(8)]
+        await asyncio.sleep(0.3)
+        await asyncio.gather(completer.complete("urgent", GREEDY), *looking_ahead)
+        await completer.close()
+
+    asyncio.run(ask())
+    after = [asked for asked in chat.asked if asked.at - chat.asked[0].at >= 0.3]
+    assert after[0].prompt == "urgent"
+    assert after[0].at - chat.asked[0].at >= 0.6
+    assert len(after) == 9
+
+
 def test_one_slow_fault_is_not_the_end(chat: ChatServer) -> None:
     """A busy CPU server takes minutes for an answer; when one is lost, it is asked for again."""
     chat.latency_s = 0.25  # longer than faults_s, much shorter than request_s
@@ -429,9 +519,61 @@ def test_a_call_that_always_fails_ends_while_others_succeed(chat: ChatServer) ->
     patience = Patience(faults_s=60.0, first_pause_s=0.01, longest_pause_s=0.02, tries=7)
     cursed, *others = ask_all(["cursed", *(f"p{i}" for i in range(30))], patience=patience, concurrency=4)
     assert isinstance(cursed, ModelFailed)
-    assert "7 tries (status 500)" in str(cursed)
+    assert "7 tries (status 500: <html>not now</html>)" in str(cursed)
     assert sum(asked.prompt == "cursed" for asked in chat.asked) == 7
     assert not any(isinstance(found, BaseException) for found in others)
+
+
+def test_an_address_that_takes_no_connection_fails_from_the_start_of_the_first_try(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        others = [socket.socket() for _ in range(4)]
+        for other in others:
+            other.setblocking(False)
+            other.connect_ex(full.getsockname())
+        monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{full.getsockname()[1]}/v1")
+        with pytest.raises(ModelFailed, match=r"2 tries \(no connection within 0.4 s"):
+            ask_one(patience=Patience(connect_s=0.4, faults_s=0.5, first_pause_s=0.01))
+        for other in others:
+            other.close()
+
+
+def test_nobody_is_patient_anew_with_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", dead_url())
+    patience = Patience(faults_s=0.3, first_pause_s=0.02, longest_pause_s=0.05)
+
+    async def tries() -> list[bool]:
+        completer, at_once = EndpointCompleter("m", patience=patience), []
+        for pause_s in (0.0, 0.0, 0.5):
+            await asyncio.sleep(pause_s)
+            with pytest.raises(ModelFailed) as caught:
+                await completer.complete("p", GREEDY)
+            at_once.append("after 1 tries" in str(caught.value))
+        await completer.close()
+        return at_once
+
+    assert asyncio.run(tries()) == [False, True, False]  # later it may be back
+
+
+def test_a_quota_that_is_used_up_is_reported_at_once_with_the_endpoints_reason(chat: ChatServer) -> None:
+    said = "You exceeded your current quota, please check your plan"
+    chat.behaviour = refusal(429, said, type="insufficient_quota")
+    with pytest.raises(ModelFailed, match=f"answered 429 for model m .*{said}"):
+        ask_one()
+    assert chat.requests == 1
+
+
+@pytest.mark.parametrize("code", [500, 200])
+def test_the_endpoints_own_reason_is_told_without_the_key(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    chat.behaviour = refusal(code, f"{KEY} requires more memory (8.0 GiB)\nthan is there")
+    with pytest.raises(ModelFailed, match=rf"2 tries \(status {code}: .*\*\*\* requires more memory") as caught:
+        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+    assert KEY not in str(caught.value)
+    assert chat.requests == 2
 
 
 @pytest.mark.parametrize("server", OVERFLOWS)
@@ -483,6 +625,9 @@ def test_a_wrong_path_names_the_variable(chat: ChatServer, monkeypatch: pytest.M
         "http://127.0.0.1:0/v1",
         "http://127.0.0.1:99999/v1",
         "http://127.0.0.1\n:8000/v1",
+        "http://a..b/v1",
+        f"http://{'a' * 70}.example/v1",
+        "http://xn--a/v1",
     ],
 )
 def test_an_address_that_is_none_is_reported_before_anything_is_asked(
@@ -535,8 +680,9 @@ def test_an_endpoint_that_says_nothing_at_all_is_given_up(chat: ChatServer) -> N
     for one in found:
         assert isinstance(one, ModelFailed)
         assert str(one) == (
-            f"{chat.url}: takes requests but answers none, not even GET /models; every answer so far is kept: "
-            "run the same command again when the endpoint is back"
+            f"{chat.url}: takes requests but answers none, not even GET /models; if it is only slow, set "
+            "MERIT_PATIENCE_S to the seconds that an answer may take, or use --concurrency 1; every answer so far is "
+            "kept: run the same command again when the endpoint is back"
         )
 
 
@@ -589,6 +735,103 @@ def test_an_endpoint_that_comes_to_itself_is_not_given_up(chat: ChatServer) -> N
     chat.latency_s, chat.alive = 1.4, False
     threading.Timer(0.6, setattr, [chat, "alive", True]).start()
     assert ask_one(patience=LISTENING).output_tokens == 2
+
+
+def test_one_that_does_one_thing_at_a_time_is_waited_for_three_times_as_long_as_before(chat: ChatServer) -> None:
+    chat.alive = False  # it answers no probe while it thinks
+
+    async def ask() -> None:
+        completer = EndpointCompleter("m", patience=Patience(request_s=30.0, quiet_s=0.2, probe_s=0.1, probes=3))
+        for chat.latency_s in (0.35, 0.75):
+            assert await completer.complete("p", GREEDY)
+        chat.behaviour = silence
+        with pytest.raises(ModelFailed, match="answers none"):
+            await completer.complete("q", GREEDY)
+        await completer.close()
+
+    assert seconds(lambda: asyncio.run(ask())) < 10.0
+    assert chat.requests == 3
+
+
+def test_nobody_waits_longer_for_a_slow_one_that_used_to_say_that_it_lives(chat: ChatServer) -> None:
+    async def ask() -> float:
+        completer = EndpointCompleter("m", patience=LISTENING)
+        chat.latency_s = 1.2
+        await completer.complete("p", GREEDY)
+        chat.latency_s, chat.behaviour, chat.alive = 0.0, silence, False
+        started = time.monotonic()
+        with pytest.raises(ModelFailed, match="answers none"):
+            await completer.complete("q", GREEDY)
+        await completer.close()
+        return time.monotonic() - started
+
+    assert asyncio.run(ask()) < 2.5  # not three times as long as the answer took
+
+
+def test_a_slow_server_can_be_given_more_time_for_its_first_answer(chat: ChatServer) -> None:
+    chat.alive, chat.latency_s = False, 1.4
+    assert ask_one(patience=replace(LISTENING, silent_s=3.0)).output_tokens == 2
+
+
+def test_the_environment_says_how_much() -> None:
+    assert _patience("") == Patience()
+    assert _patience(" 120 ") == Patience(silent_s=120.0)
+    assert _patience("600") == Patience(silent_s=600.0, request_s=600.0)
+
+
+@pytest.mark.parametrize("value", ["long", "0", "-1", "nan", "inf", "1e9"])
+def test_and_what_is_no_time_is_refused(chat: ChatServer, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MERIT_PATIENCE_S", value)
+    with pytest.raises(InputError, match=f"MERIT_PATIENCE_S is '{value}'; it should be a number of seconds"):
+        EndpointCompleter("m")
+
+
+# Queues
+
+
+def test_who_waits_while_others_are_answered_is_not_cut_off(chat: ChatServer) -> None:
+    slot = threading.Lock()
+
+    def one_at_a_time(asked: Asked) -> Action:
+        with slot:
+            time.sleep(0.05)
+        return answer(asked)
+
+    chat.behaviour = one_at_a_time
+    found = ask_all([f"p{i}" for i in range(24)], patience=replace(QUICK, request_s=0.4))
+    assert not any(isinstance(one, BaseException) for one in found)
+    assert chat.requests == 24
+
+
+def test_but_not_for_ever(chat: ChatServer) -> None:
+    chat.behaviour = lambda asked: at_first(silence)(asked) if asked.prompt == "lost" else answer(asked)
+
+    async def ask() -> None:
+        completer = EndpointCompleter("m", patience=replace(QUICK, request_s=0.3, longest_request_s=0.6))
+        lost = asyncio.create_task(completer.complete("lost", GREEDY))
+        number, started = 0, time.monotonic()
+        while not lost.done():
+            number += 1
+            await completer.complete(f"p{number}", GREEDY)
+            await asyncio.sleep(0.05)
+            assert time.monotonic() - started < 5.0
+        assert time.monotonic() - started >= 0.6
+        await completer.close()
+
+    asyncio.run(ask())
+    assert sum(asked.prompt == "lost" for asked in chat.asked) == 2
+
+
+def test_a_limit_that_ends_its_call_is_not_moved() -> None:
+    async def end() -> None:
+        async with asyncio.timeout(0.01) as limit:
+            try:
+                await asyncio.sleep(5.0)
+            finally:
+                _reschedule(limit, math.inf)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(end())
 
 
 # Ways there

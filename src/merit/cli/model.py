@@ -16,7 +16,7 @@ from merit import prompts
 from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.run import progress_bar
-from merit.errors import InputError
+from merit.errors import InputError, Stopped
 from merit.models import AnswerStore, Sampling, open_completer
 from merit.models.answers import FILE as ANSWERS
 from merit.models.exported import is_exported, write_exported
@@ -39,8 +39,15 @@ def model() -> None:
 @click.argument("uri")
 @JSON
 def check(uri: str, as_json: bool) -> None:
-    """Ask a model one question, twice, and say what works and how fast."""
-    found = asyncio.run(_check(uri))
+    """Ask a model one question, twice, and say what works and how fast.
+
+    An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds for an
+    answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    """
+    try:
+        found = asyncio.run(_check(uri))
+    except KeyboardInterrupt:
+        raise Stopped(f"stopped; {uri} has not answered twice yet") from None
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return

@@ -1,6 +1,6 @@
 """Language models by URI.
 
-`openai:MODEL`             any OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)
+`openai:MODEL`             any OpenAI-compatible endpoint (OPENAI_BASE_URL, OPENAI_API_KEY; MERIT_PATIENCE_S if slow)
 `llamacpp:FILE.gguf`       llama.cpp in this process (extra `[llamacpp]`); `?context=TOKENS` sets its context
 `transformers:NAME`        a hub name or a model folder, in this process (extra `[transformers]`); `?context=` as above
 `vllm:NAME`                the same by vLLM, many prompts at a time (extra `[vllm]`)

@@ -1,7 +1,8 @@
 """HTTP to a model's endpoint: responses as they come, and whether anybody is there at all.
 
 A large model on a small machine takes minutes for an answer, and so does a server that hangs. While calls wait and
-nothing is heard, the endpoint is asked for its list of models, which a live one gives at once.
+nothing is heard, the endpoint is asked for its list of models, which a live one gives at once. One that does one thing
+at a time cannot, so silence that its answers have ended before is waited out three times over.
 """
 
 import asyncio
@@ -21,11 +22,13 @@ from yarl import URL
 class Patience:
     """How long to keep asking."""
 
-    request_s: float = 300.0  # for one answer; a busy CPU server takes minutes
+    request_s: float = 300.0  # for one answer, after the last one to anybody; a busy CPU server takes minutes
+    longest_request_s: float = 3600.0  # for one answer, whoever else is answered
     connect_s: float = 10.0
     quiet_s: float = 15.0  # of silence before the endpoint is asked whether it lives
     probe_s: float = 10.0  # for it to say so
     probes: int = 3  # in vain, before it is given up
+    silent_s: float = 0.0  # at least, before it is given up
     faults_s: float = 45.0  # of nothing but faults
     first_pause_s: float = 0.25
     longest_pause_s: float = 8.0
@@ -47,6 +50,10 @@ class NoResponse(Exception):
     """Nothing came, or only part of it; that may pass."""
 
 
+class Unreachable(NoResponse):
+    """No connection was made in time."""
+
+
 class Silent(Exception):
     """The endpoint takes connections and says nothing, not even whether it lives."""
 
@@ -64,6 +71,7 @@ class Connection:
         self._listening: asyncio.Task[None] | None = None
         self._waiting: dict[asyncio.Timeout, float] = {}  # calls under way, since when
         self._heard_at = 0.0
+        self._longest_s = 0.0  # silence that an answer has ended
         self._silent = False
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Response:
@@ -78,10 +86,14 @@ class Connection:
                 async with session.post(
                     f"{self._base}{path}", data=data, headers=self._headers, proxy=self._proxy, allow_redirects=False
                 ) as response:
-                    self._heard_at = time.monotonic()
-                    return Response(response.status, response.headers, await response.read())
+                    silent_s, self._heard_at = self._silent_s(), time.monotonic()
+                    whole = Response(response.status, response.headers, await response.read())
+                    if whole.status == 200:
+                        self._longest_s = max(self._longest_s, silent_s)
+                        self._give_more_time()
+                    return whole
         except aiohttp.ServerTimeoutError:
-            raise NoResponse(f"no connection within {self._patience.connect_s:g} s") from None
+            raise Unreachable(f"no connection within {self._patience.connect_s:g} s") from None
         except TimeoutError:
             if self._silent:
                 raise Silent from None
@@ -106,20 +118,33 @@ class Connection:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=tls),  # no limit: who calls keeps count
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._patience.connect_s),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._patience.connect_s, ceil_threshold=60),
             )
             self._listening = asyncio.create_task(self._listen())
         return self._session
 
+    def _silent_s(self) -> float:
+        """For how long calls have waited and nothing was heard."""
+        now = time.monotonic()
+        return now - max(self._heard_at, min(self._waiting.values(), default=now))
+
+    def _give_more_time(self) -> None:
+        """Who waits while others are answered only waits in a queue."""
+        now = time.monotonic()
+        for limit, since in self._waiting.items():
+            _reschedule(limit, min(now + self._patience.request_s, since + self._patience.longest_request_s))
+
     async def _listen(self) -> None:
         """End all calls under way when the endpoint is silent and does not say that it lives."""
         in_vain = 0
-        while in_vain < self._patience.probes:
-            since = max(self._heard_at, min(self._waiting.values(), default=time.monotonic()))
-            if (left := since + self._patience.quiet_s - time.monotonic()) > 0:
+        while True:
+            silent_s = self._silent_s()
+            if silent_s < self._patience.quiet_s:
                 in_vain = 0
-                await asyncio.sleep(left)
+                await asyncio.sleep(self._patience.quiet_s - silent_s)
                 continue
+            if in_vain >= self._patience.probes and silent_s >= max(self._patience.silent_s, 3 * self._longest_s):
+                break
             started = time.monotonic()
             if await self._lives():
                 self._heard_at = time.monotonic()
@@ -128,7 +153,7 @@ class Connection:
                 await asyncio.sleep(started + self._patience.probe_s - time.monotonic())
         self._silent = True
         for limit in self._waiting:
-            limit.reschedule(0.0)
+            _reschedule(limit, 0.0)
 
     async def _lives(self) -> bool:
         """Whether there is any response at all."""
@@ -140,3 +165,9 @@ class Connection:
                 return True
         except (TimeoutError, aiohttp.ClientError, OSError):
             return False
+
+
+def _reschedule(limit: asyncio.Timeout, when: float) -> None:
+    """Move a limit, on the loop's clock (which is the monotonic one), unless it is about to end its call already."""
+    if not limit.expired():
+        limit.reschedule(when)
