@@ -52,4 +52,8 @@ def test_it_is_settled_exactly_when_nothing_could_change_it(results: str, left: 
     ("results", "agreed"), [("a", False), ("aa", True), ("ab", False), ("aab", True), ("aabbc", False), ("a--", False), ("aa--", True), ("--", False)]
 )  # fmt: skip
 def test_agreement_takes_two_and_half_of_all(results: str, agreed: bool) -> None:
-    assert is_agreed(ran(results)) == agreed
+    assert is_agreed(ran(results), 0.5) == agreed
+
+
+def test_more_than_half_can_be_asked_for() -> None:
+    assert [is_agreed(ran(results), 0.75) for results in ("aa", "aab", "aaab", "a")] == [True, False, True, False]

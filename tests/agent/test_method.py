@@ -108,6 +108,7 @@ def test_a_seed_decides_draws_and_nothing_else() -> None:
         ("precedent:history=yes", "'history' cannot be 'yes'"),
         ("precedent:databases=mine", "'databases' cannot be 'mine'"),
         ("resample:draws=0", "'draws' should be 1 or more"),
+        ("precedent:agreed=1.5", "'agreed' is a share of the candidates: 1 at most"),
         ("resample:temperature=0", "'draws' above 1 need a 'temperature'"),
         ("iterative:draws=2", "'draws' above 1 need a 'temperature'"),
         ("reflexion:history=false", "shows neither reflections nor examples"),

@@ -52,6 +52,13 @@ def test_the_only_option_is_the_context(kind: str, options: str) -> None:
     assert str(caught.value) == f"{uri}: the only option is ?context=TOKENS, with at least 512 tokens"
 
 
+@pytest.mark.parametrize("share", ["", "0", "1.5", "half"])
+def test_vllm_takes_a_share_of_the_gpu(share: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERIT_GPU_MEMORY", share)
+    with pytest.raises(InputError, match=f"MERIT_GPU_MEMORY is '{share}'; it should be a share of the GPU's memory"):
+        open_completer("vllm:m")
+
+
 def test_a_folder_is_known_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     large = bytearray(20 << 20)

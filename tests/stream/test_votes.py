@@ -64,7 +64,7 @@ def test_what_is_kept_says_how_sure_it_is(voted: RunView) -> None:
         entry = kept.get(episode.task.question.id)
         assert (entry is not None) == episode.final.verdict.satisfied
         if entry is not None:
-            agreed = is_agreed([attempt.verdict for attempt in episode.attempts])
+            agreed = is_agreed([attempt.verdict for attempt in episode.attempts], 0.5)
             assert entry.grade is (Grade.AGREED if agreed else Grade.EXECUTED)
             assert entry.after == episode.final.sql
     assert {entry.grade for entry in kept.values()} == {Grade.AGREED, Grade.EXECUTED}

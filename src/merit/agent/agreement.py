@@ -27,10 +27,10 @@ def decided(verdicts: Sequence[Verdict], left: int) -> bool:
     return all(size >= most for most in [*others, left])
 
 
-def is_agreed(verdicts: Sequence[Verdict]) -> bool:
-    """Whether at least two candidates, and at least half of all, gave the result that stands."""
+def is_agreed(verdicts: Sequence[Verdict], share: float) -> bool:
+    """Whether at least two candidates, and at least this share of all, gave the result that stands."""
     most = max(_groups(verdicts).values(), default=0)
-    return most >= 2 and 2 * most >= len(verdicts)
+    return most >= 2 and most >= share * len(verdicts)
 
 
 def _groups(verdicts: Sequence[Verdict]) -> Counter[str | None]:

@@ -52,5 +52,5 @@ def grade_of(episode: Episode, method: Method, regime: Regime) -> Grade:
     """How sure what the episode came to is."""
     if regime is Regime.DENOTATION_CONFIRMED:
         return Grade.CONFIRMED
-    agreed = votes(method, regime) and is_agreed([attempt.verdict for attempt in episode.attempts])
+    agreed = votes(method, regime) and is_agreed([attempt.verdict for attempt in episode.attempts], method.agreed)
     return Grade.AGREED if agreed else Grade.EXECUTED

@@ -32,6 +32,7 @@ class Method:
     greedy_first: bool = False  # the first repair is drawn at temperature 0 all the same
     draws: int = 1  # a repair may take on average; with more than 1, a candidate that came before is drawn again
     votes: bool = False  # where nobody says what is right: draw on, and let the result that most agree on stand
+    agreed: float = 0.5  # the share of an episode's candidates that must give its result before it counts as agreed
     seed: int = 0  # of the draws; that of the stream, where draws depend on it
     online: bool = True  # False: reads the memory of the whole stream, so it is a control and no online method
 
@@ -190,6 +191,8 @@ def _senseless(method: Method) -> str | None:
     policy = method.recall
     if method.draws < 1:
         return "'draws' should be 1 or more"
+    if method.agreed > 1:
+        return "'agreed' is a share of the candidates: 1 at most"
     if method.draws > 1 and not method.temperature:
         return "'draws' above 1 need a 'temperature', or the same answer is drawn again and again"
     if not method.history and (method.reflects or method.demonstrations):

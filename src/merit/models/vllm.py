@@ -2,7 +2,7 @@
 
 vLLM puts whatever is under way into one batch, which changes the last bits of a sum and with them, now and then, a
 word; VLLM_BATCH_INVARIANT=1 has it use kernels that do not, where the GPU has them. Either way an answer is asked for
-once and kept.
+once and kept. MERIT_GPU_MEMORY is the share of the GPU's memory it takes (0.9), for a GPU that others use too.
 """
 
 import os
@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import count
 from typing import Any
 
-from merit.errors import ModelFailed
+from merit.errors import InputError, ModelFailed
 from merit.models.completer import Completion, ModelIdentity, Sampling
 from merit.models.places import Places
 from merit.models.weights import Weights, first_line
@@ -26,6 +26,7 @@ class VllmCompleter:
     """One engine, with at most `concurrency` prompts under way."""
 
     def __init__(self, name: str, *, context_tokens: int | None = None, concurrency: int = 32) -> None:
+        share = _share(os.environ.get("MERIT_GPU_MEMORY", "0.9"))
         for variable, value in _ENVIRONMENT.items():
             os.environ.setdefault(variable, value)
         try:
@@ -38,7 +39,10 @@ class VllmCompleter:
         self._weights = Weights(name, context_tokens)
         try:
             arguments = library.AsyncEngineArgs(
-                model=self._weights.place, max_model_len=self._weights.context, disable_log_stats=True
+                model=self._weights.place,
+                max_model_len=self._weights.context,
+                gpu_memory_utilization=share,
+                disable_log_stats=True,
             )
             self._engine: Any = engine.AsyncLLM.from_engine_args(arguments)
         except (OSError, ValueError, RuntimeError) as error:
@@ -73,3 +77,14 @@ class VllmCompleter:
     async def close(self) -> None:
         """End the engine's process."""
         self._engine.shutdown()
+
+
+def _share(given: str) -> float:
+    """How much of the GPU's memory the engine may have."""
+    try:
+        share = float(given)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise InputError(f"MERIT_GPU_MEMORY is {given!r}; it should be a share of the GPU's memory, such as 0.5")
+    return share

@@ -52,6 +52,7 @@ _METHOD: dict[str, type] = {
     "greedy_first": bool,
     "draws": int,
     "votes": bool,
+    "agreed": float,
     "seed": int,
     "online": bool,
 }
