@@ -3,8 +3,6 @@
 import asyncio
 import os
 import random
-import resource
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from making.disks import no_file_larger_than
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
 from merit.models import Allowance, AnswerStore, AskedOnce, Completion, ModelIdentity, Prices, Sampling, answer_key
 from merit.models.answers import FILE
@@ -88,19 +87,6 @@ def fill(path: Path, model: ModelIdentity, *prompts: str, by: str = "") -> None:
 def contents(path: Path) -> list[tuple[bytes, ModelIdentity, Completion]]:
     with closing(AnswerStore.recording(path)) as store:
         return list(store.items())
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    """Stands in for a full disk: writing beyond the limit fails as on one."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
 
 
 @contextmanager
