@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -596,6 +597,49 @@ def test_answers_survive_reopening(tmp_path: Path) -> None:
         await again.close()
 
     run(scene)
+
+
+@pytest.mark.parametrize("uses", [1, 2, 7, 16])
+def test_whoever_is_killed_has_kept_all_that_was_used(tmp_path: Path, uses: int) -> None:
+    """It kills itself with so many answers handed out: those are kept, and of the others only calls under way are lost."""
+    script = f"""
+import asyncio, os, signal, sys
+from pathlib import Path
+from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
+from merit.models.places import Places
+
+class Model:
+    identity, free = ModelIdentity("openai:m"), Places(3)
+
+    async def complete(self, prompt, sampling):
+        async with self.free:
+            print("asked", prompt, flush=True)
+            await asyncio.sleep(0)
+            return Completion(prompt + "!", 3, 2)
+
+async def use(once, prompt):
+    await once.complete(prompt, Sampling())
+    used.append(prompt)
+    print("used", prompt, flush=True)
+    if len(used) == {uses}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    once = AskedOnce(Model(), AnswerStore(Path(sys.argv[1])))
+    await asyncio.gather(*(use(once, f"p{{i}}") for i in range(20)))
+
+used = []
+asyncio.run(main())
+"""
+    path = tmp_path / "a.sqlite"
+    killed = subprocess.run([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    said = [line.split() for line in killed.stdout.splitlines()]
+    asked, used = ([prompt for what, prompt in said if what == which] for which in ("asked", "used"))
+    assert len(used) == uses
+    kept = {answer.text.rstrip("!") for _, _, answer in contents(path)}
+    assert set(used) <= kept
+    assert len(set(asked) - kept) <= 3
 
 
 def test_another_model_gets_none_of_them(tmp_path: Path) -> None:
