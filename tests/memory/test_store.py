@@ -4,19 +4,18 @@ import json
 import logging
 import os
 import random
-import resource
 import signal
 import stat
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from making.disks import no_file_larger_than
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import EncoderFailed, InputError, MemoryUnusable
 from merit.memory import Entry, Memory, MemoryStore, RecallPolicy, Tombstone, with_id
@@ -155,19 +154,6 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
             os._exit(7)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    """Stands in for a full disk: writing beyond the limit fails as on one."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
 
 
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:

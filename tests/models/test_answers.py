@@ -3,7 +3,6 @@
 import asyncio
 import os
 import random
-import resource
 import signal
 import sqlite3
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from making.disks import no_file_larger_than
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
 from merit.models import Allowance, AnswerStore, AskedOnce, Completion, ModelIdentity, Prices, Sampling, answer_key
 from merit.models.answers import FILE
@@ -88,19 +88,6 @@ def fill(path: Path, model: ModelIdentity, *prompts: str, by: str = "") -> None:
 def contents(path: Path) -> list[tuple[bytes, ModelIdentity, Completion]]:
     with closing(AnswerStore.recording(path)) as store:
         return list(store.items())
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    """Stands in for a full disk: writing beyond the limit fails as on one."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
 
 
 @contextmanager
@@ -610,6 +597,49 @@ def test_answers_survive_reopening(tmp_path: Path) -> None:
         await again.close()
 
     run(scene)
+
+
+@pytest.mark.parametrize("uses", [1, 2, 7, 16])
+def test_whoever_is_killed_has_kept_all_that_was_used(tmp_path: Path, uses: int) -> None:
+    """It kills itself with so many answers handed out: those are kept, and of the others only calls under way are lost."""
+    script = f"""
+import asyncio, os, signal, sys
+from pathlib import Path
+from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
+from merit.models.places import Places
+
+class Model:
+    identity, free = ModelIdentity("openai:m"), Places(3)
+
+    async def complete(self, prompt, sampling):
+        async with self.free:
+            print("asked", prompt, flush=True)
+            await asyncio.sleep(0)
+            return Completion(prompt + "!", 3, 2)
+
+async def use(once, prompt):
+    await once.complete(prompt, Sampling())
+    used.append(prompt)
+    print("used", prompt, flush=True)
+    if len(used) == {uses}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+async def main():
+    once = AskedOnce(Model(), AnswerStore(Path(sys.argv[1])))
+    await asyncio.gather(*(use(once, f"p{{i}}") for i in range(20)))
+
+used = []
+asyncio.run(main())
+"""
+    path = tmp_path / "a.sqlite"
+    killed = subprocess.run([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    said = [line.split() for line in killed.stdout.splitlines()]
+    asked, used = ([prompt for what, prompt in said if what == which] for which in ("asked", "used"))
+    assert len(used) == uses
+    kept = {answer.text.rstrip("!") for _, _, answer in contents(path)}
+    assert set(used) <= kept
+    assert len(set(asked) - kept) <= 3
 
 
 def test_another_model_gets_none_of_them(tmp_path: Path) -> None:

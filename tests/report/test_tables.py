@@ -413,7 +413,7 @@ def test_seeds_that_only_one_method_ran_are_not_paired(tmp_path: Path) -> None:
     ]
     assert one["delta"].value == pytest.approx(statistics.mean(values), abs=1e-6)
     assert one["seeds"].text == "0 1"
-    assert "(but iterative 0, 1)" in report.groups[0].about
+    assert "seeds 0, 1 (but merit 0, 1, 2)" in report.groups[0].about
 
 
 def test_a_difference_is_over_the_seeds_that_both_ran_and_leaders_ran_them_all(tmp_path: Path) -> None:

@@ -1,14 +1,17 @@
 """Grids: from one file to many runs, through faults and kills."""
 
+import hashlib
 import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,8 @@ from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
 from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
+from merit.models import AnswerStore, ModelIdentity, Sampling, answer_key
+from merit.models.answers import FILE
 from merit.stream import audit_run, read_grid, read_run
 
 
@@ -148,54 +153,91 @@ def test_faults_change_nothing(grid: Path, tmp_path: Path, monkeypatch: pytest.M
 
 
 KILLS = int(os.environ.get("MERIT_KILLS", "8"))
+PLACES = 8
+
+
+@dataclass(frozen=True)
+class Life:
+    """What a process left behind: the answers that were kept, and the prompts whose answers stand in a run's turns."""
+
+    name: str
+    kept: set[bytes]
+    used: set[str]
 
 
 def test_killed_at_any_moment_it_goes_on(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four streams, kill -9 at random moments, the same command again: the same bytes, no kept answer asked for again."""
     generator = random.Random(7)
+    rounds: list[list[Life]] = []
     with ChatServer(answering, latency_s=0.02) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "calm-cache"))
         calm = write_grid(tmp_path, out="calm")
         started = time.monotonic()
-        command = [sys.executable, "-m", "merit", "grid"]
+        command = [sys.executable, "-m", "merit", "grid", "--concurrency", str(PLACES)]
         subprocess.run([*command, str(calm)], check=True, capture_output=True, timeout=120)
-        length_s = time.monotonic() - started
+        length_s, whole = time.monotonic() - started, server.requests
         expected = files_of(tmp_path / "calm")
-        deaths, rounds = 0, 0
-        while deaths < KILLS:
-            rounds += 1
-            out, cache = f"killed{rounds}", str(tmp_path / f"cache{rounds}")
-            path, environment = write_grid(tmp_path, out=out), {**os.environ, "MERIT_CACHE": cache}
-            before, kills = server.requests, []
-            while True:
+        while sum(len(lives) - 1 for lives in rounds) < KILLS:
+            out, cache = f"killed{len(rounds)}", tmp_path / f"cache{len(rounds)}"
+            path, finished = write_grid(tmp_path, out=out), False
+            lives: list[Life] = []
+            while not finished:
+                name = f"{out}-{len(lives)}"  # told to the server as a key: whose a request is, whenever it is read
+                environment = {**os.environ, "MERIT_CACHE": str(cache), "OPENAI_API_KEY": name}
                 process = subprocess.Popen(
                     [*command, str(path)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
                 )
+                calls = generator.choice([0, generator.randint(1, whole)])  # so that slow machines come to an end too
+                while process.poll() is None and len(_of(name, server.asked)) < calls:
+                    time.sleep(0.002)
                 try:
-                    process.wait(generator.uniform(0.3, 1.0) * length_s)
+                    finished = process.wait(generator.uniform(0.0, 0.05 if calls else length_s)) == 0
+                    assert finished
                 except subprocess.TimeoutExpired:
                     process.send_signal(signal.SIGKILL)
-                    kills.append(time.monotonic())
                     process.wait()
-                    deaths += 1
-                    continue
-                assert process.returncode == 0
-                break
+                lives.append(_left(name, cache, tmp_path / out, tmp_path / "left" / name))
             assert files_of(tmp_path / out) == expected
-            _check_asked_again(server.asked[before:], kills)
+            rounds.append(lives)
+    for lives in rounds:  # the server has ended: every request that was sent has been read
+        _check_asked_again(lives, server.asked)
 
 
-def _check_asked_again(asked: list[Asked], kills: list[float]) -> None:
-    """Whatever was asked for again had been under way when the process was killed."""
-    last: dict[str, float] = {}
-    for one in asked:
-        key = json.dumps(one.body, sort_keys=True)
-        if key in last:
-            assert any(last[key] < kill < last[key] + 1.0 for kill in kills), (
-                "an answer that was kept was asked for again"
-            )
-        last[key] = one.at
+def _left(name: str, cache: Path, out: Path, copy: Path) -> Life:
+    """What is on disk; of the answers a copy is opened, so that the next process finds them as they were left."""
+    copy.mkdir(parents=True)
+    for path in cache.glob(f"{FILE}*"):
+        shutil.copy(path, copy)
+    with closing(AnswerStore(copy / FILE)) as store:
+        kept = {key for key, _, _ in store.items()}
+    turns = "".join(path.read_text(errors="replace") for path in out.rglob("trajectories.jsonl"))
+    return Life(name, kept, set(re.findall(r'"prompt_sha256": ?"(\w{64})"', turns)))
+
+
+def _check_asked_again(lives: list[Life], asked: list[Asked]) -> None:
+    """A kill loses no more than the calls under way, and what was kept, all that was used in it, is not asked again."""
+    prompts: dict[bytes, str] = {}
+    before = Life("", set(), set())
+    for life in lives:
+        mine = _of(life.name, asked)
+        keys = [_key(one) for one in mine]
+        prompts |= dict(zip(keys, (hashlib.sha256(one.prompt.encode()).hexdigest() for one in mine), strict=True))
+        assert len(set(keys)) == len(keys), "one process asked twice"
+        assert not before.kept & set(keys), "an answer that was kept was asked for again"
+        assert before.kept <= life.kept, "an answer that was kept is gone"
+        assert life.used <= {prompts[key] for key in life.kept}, "an answer was used that was not kept"
+        assert len(set(keys) - life.kept) <= PLACES, "more was lost than was under way"
+        before = life
+
+
+def _of(name: str, asked: list[Asked]) -> list[Asked]:
+    return [one for one in asked if one.authorization == f"Bearer {name}"]
+
+
+def _key(asked: Asked) -> bytes:
+    sampling = Sampling(asked.body["temperature"], asked.body["max_tokens"], asked.body.get("seed"))
+    return answer_key(ModelIdentity("openai:m"), asked.prompt, sampling)
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,12 @@
 """First answers in one file: through kills, full disks and two who write at the same time."""
 
 import asyncio
-import resource
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from making.benchmark import ITEMS, FickleModel, build
+from making.disks import no_file_larger_than
 from merit.data import Dataset, load
 from merit.errors import InputError, RunUnusable
 from merit.models import Completion, Sampling
@@ -24,19 +21,6 @@ def dataset(tmp_path: Path) -> Dataset:
 
 async def predict(dataset: Dataset, path: Path, model: FickleModel | None = None) -> int:
     return await predict_all(dataset, dataset.questions, SPIDER, model or FickleModel(), Sampling(), path)
-
-
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    """Stands in for a full disk: writing beyond the limit fails as on one."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, ignored)
 
 
 @pytest.mark.parametrize("left", [1, 10, 19, 20, 40, 200])

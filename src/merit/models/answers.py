@@ -87,7 +87,7 @@ class AnswerStore:
         return self._completion(*row) if row else None
 
     def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> Completion:
-        """Keep an answer; the first one for a key stays, perhaps another process's, and is returned."""
+        """Keep an answer, safe from a kill; the first for a key stays, perhaps another process's, and is returned."""
         self._keep([(key, model, answer)])
         return self.get(key) or answer
 

@@ -24,7 +24,8 @@ class _Asked:
 class AskedOnce:
     """Another completer's answers, kept in a store; a question under way is waited for, not asked again.
 
-    Those who use it side by side each take a `share`, which knows what was asked on its behalf.
+    An answer is in the store before anybody is given it, so a kill loses calls under way and nothing else: no more than
+    the model has places. Those who use it side by side each take a `share`, which knows what was asked on its behalf.
     """
 
     def __init__(self, completer: Completer, store: AnswerStore, allowance: Allowance | None = None) -> None:
@@ -109,6 +110,7 @@ class AskedOnce:
             sent.seconds += time.monotonic() - started
             sent.prompt_tokens += completion.prompt_tokens
             sent.output_tokens += completion.output_tokens
+            # No waiting between the model's return and here: its place is another's only when this is kept.
             kept = self._store.put(key, self.identity, completion)
             if not self._under_way[key].needed:
                 self._unused[key] = sent

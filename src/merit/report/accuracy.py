@@ -12,9 +12,10 @@ from merit.report.table import Cell, Column, Table
 
 FULL = "merit"
 _SPREAD = "Values are mean ± sample standard deviation (n-1) over seeds, in percent; one seed has no deviation."
+RANKED = "This goes by the seeds that at least half of these methods, and two, were run with; other seeds do not count."
 _LEADERS = (
     "Bold and underlined are the best and the second within a dataset, ties alike; a method that is not online, or was "
-    "not run with all seeds, takes no part in that."
+    f"not run with all seeds, takes no part in that. {RANKED}"
 )
 BARS = "Bars are one sample standard deviation (n-1) over seeds; a hollow point is of one seed, which has none."
 DATASET = Column("dataset", "Dataset", numeric=False)
@@ -30,7 +31,7 @@ def main_table(groups: Sequence[Group]) -> Table:
             runs = group.of(method.name)
             row["initial"] = number(mean([run.initial_accuracy for run in runs]))
             row["delta"] = signed(mean([run.accuracy - run.initial_accuracy for run in runs]))
-        lead(mine, "accuracy", [may_lead(group, method) for method in methods])
+        lead(mine, "accuracy", ranked(group, methods))
         rows += mine
     columns = (
         DATASET,
@@ -60,7 +61,7 @@ def ablation_table(groups: Sequence[Group]) -> Table:
             elif both := group.common_seeds(method.name, FULL):
                 ours, full = group.runs[method.name], group.runs[FULL]
                 row["delta"] = signed(mean([ours[seed].accuracy - full[seed].accuracy for seed in both]))
-        lead(mine, "accuracy", [may_lead(group, method) for method in methods])
+        lead(mine, "accuracy", ranked(group, methods))
         rows += mine
     columns = (
         DATASET,
@@ -101,9 +102,11 @@ def abouts(groups: Sequence[Group]) -> str:
     return " ".join(group.about for group in groups)
 
 
-def may_lead(group: Group, method: Method) -> bool:
-    """Whether a method may be best or second: what other seeds did is no lead over those that did not run them."""
-    return method.online and len(group.of(method.name)) == len(group.seeds)
+def ranked(group: Group, methods: Sequence[Method]) -> list[Row | None]:
+    """The accuracies that decide who leads: of online methods, where they can be compared."""
+    fair = group.ranking(method for method in methods if method.online)
+    runs = [fair.of(method.name) for method in methods]
+    return [{"accuracy": number(mean([run.accuracy for run in mine]))} if mine else None for mine in runs]
 
 
 def seeds_of(runs: Sequence[Scored]) -> Cell:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, abouts, may_lead
+from merit.report.accuracy import DATASET, RANKED, abouts
 from merit.report.cells import Row, count, lead_in_row, number, words
 from merit.report.group import Group
 from merit.report.names import FAILURES, method_label, method_place
@@ -21,7 +21,7 @@ LEADERS = (
     "Bold and underlined are the best and the second of a row; a method that is not online, or was not run with all "
     "seeds, takes no part in that"
 )
-REPAIRERS = f"{LEADERS}, nor one that repairs nothing."
+REPAIRERS = f"{LEADERS}, nor one that repairs nothing. {RANKED}"
 
 
 def by_database(groups: Sequence[Group]) -> Table:
@@ -114,7 +114,14 @@ def share_rows(
 
     `repairing`: only methods that repair may lead.
     """
-    leaders = [one.name for one in group.methods if may_lead(group, one) and (one.repairs or not repairing)]
+    rows = _shares(group, methods, part_of)
+    fair = group.ranking(one for one in group.methods if one.online and (one.repairs or not repairing))
+    for part, ranked in _shares(fair, methods, part_of).items():
+        lead_in_row(rows[part], ranked)
+    return rows
+
+
+def _shares(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
     right: Counter[tuple[Part, str]] = Counter()
     total: Counter[tuple[Part, str]] = Counter()
     for run in group.every():
@@ -128,7 +135,6 @@ def share_rows(
         for method in methods:
             place = (part, method.name)
             row[method.name] = number(100.0 * right[place] / total[place] if total[place] else None)
-        lead_in_row(row, leaders)
     return rows
 
 
@@ -160,7 +166,7 @@ def _breakdown(
         Column("questions", "n", note="questions"),
         *part_columns(methods),
     )
-    leaders = REPAIRERS if repairing else f"{LEADERS}."
+    leaders = REPAIRERS if repairing else f"{LEADERS}. {RANKED}"
     note = f"Percent right at last over all seeds together. {leaders} {abouts(groups)}"
     return Table(identity, title, note, columns, tuple(rows))
 

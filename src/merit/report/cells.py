@@ -51,23 +51,23 @@ def interval(found: tuple[float, float] | None) -> tuple[Cell, Cell, Cell]:
     return Cell(text, text), low, high
 
 
-def lead(rows: Sequence[Row], key: str, eligible: Sequence[bool], *, low: bool = False) -> None:
-    """Mark the best and the second of a column among those that take part; what reads alike ties (paper, Table 1)."""
-    _mark([(row, key) for row, may in zip(rows, eligible, strict=True) if may], low=low)
+def lead(rows: Sequence[Row], key: str, ranked: Sequence[Row | None], *, low: bool = False) -> None:
+    """Mark a column's best and second by `ranked` (None: takes no part); what reads alike ties (paper, Table 1)."""
+    _mark([(row, key, by[key]) for row, by in zip(rows, ranked, strict=True) if by is not None], low=low)
 
 
-def lead_in_row(row: Row, keys: Sequence[str]) -> None:
+def lead_in_row(row: Row, ranked: Row) -> None:
     """The same along a row."""
-    _mark([(row, key) for key in keys], low=False)
+    _mark([(row, key, cell) for key, cell in ranked.items()], low=False)
 
 
-def _mark(places: Sequence[tuple[Row, str]], *, low: bool) -> None:
-    values = {i: float(row[key].text.split()[0]) for i, (row, key) in enumerate(places) if row[key].value is not None}
+def _mark(places: Sequence[tuple[Row, str, Cell]], *, low: bool) -> None:
+    values = {i: float(cell.text.split()[0]) for i, (_, _, cell) in enumerate(places) if cell.value is not None}
     if len(set(values.values())) < 2:
         return  # nobody leads alone or where all are alike
     ranked = sorted(set(values.values()), reverse=not low)
     for mark, value in zip((Mark.BEST, Mark.SECOND), ranked, strict=False):
-        for i, (row, key) in enumerate(places):
+        for i, (row, key, _) in enumerate(places):
             if values.get(i) == value:
                 row[key] = replace(row[key], mark=mark)
 

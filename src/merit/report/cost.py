@@ -6,7 +6,7 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.reading import parse_json, read_text
-from merit.report.accuracy import BARS, DATASET, abouts, around, may_lead, seeds_column, seeds_of
+from merit.report.accuracy import BARS, DATASET, RANKED, abouts, around, seeds_column, seeds_of
 from merit.report.cells import Row, lead, number, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group, Scored, file_suffix
@@ -17,7 +17,7 @@ from merit.stream.folder import TIMINGS
 
 _LEADERS = (
     "Bold and underlined are the best and the second within a dataset and metric; ablations and methods that are not "
-    "online, repair nothing, or were not run with all seeds, take no part in that."
+    f"online, repair nothing, or were not run with all seeds, take no part in that. {RANKED}"
 )
 
 
@@ -44,9 +44,9 @@ def repair_table(groups: Sequence[Group]) -> Table:
     }
     rows: list[Row] = []
     for group in groups:
-        mine = _rows(group, measures)
+        mine, ranked = _rows(group, measures), _ranked(group, lambda fair: _rows(fair, measures))
         for key in measures:
-            lead(mine, key, _eligible(group), low=key != "repaired")
+            lead(mine, key, ranked, low=key != "repaired")
         rows += mine
     columns = (
         DATASET,
@@ -73,19 +73,23 @@ def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
     }
     if prices is not None:
         measures["money"] = (lambda run: prices.of(*(run.counts["tokens"][kind] for kind in ("prompt", "output"))), 4)
-    rows: list[Row] = []
-    for group in groups:
-        mine = _rows(group, measures)
-        for row, method in zip(mine, group.methods, strict=True):
+
+    def rows_of(group: Group) -> list[Row]:
+        rows = _rows(group, measures)
+        for row, method in zip(rows, group.methods, strict=True):
             runs = group.of(method.name)
-            row.update(_seconds(runs))
             row["tokens_extra"] = number(_per_extra(runs, lambda prompt, output: prompt + output), 0)
             if prices is not None:
                 row["money_extra"] = number(_per_extra(runs, prices.of), 4)
+        return rows
+
+    rows: list[Row] = []
+    for group in groups:
+        mine, ranked = rows_of(group), _ranked(group, rows_of)
         for key in ("tokens_extra", "money", "money_extra"):
             if mine and key in mine[0]:
-                lead(mine, key, _eligible(group), low=True)
-        rows += mine
+                lead(mine, key, ranked, low=True)
+        rows += [{**row, **_seconds(group.of(method.name))} for row, method in zip(mine, group.methods, strict=True)]
     money = ""
     if prices is not None:
         each = f"{prices.prompt:g} per million prompt and {prices.output:g} per million output tokens"
@@ -157,8 +161,11 @@ def _rows(group: Group, measures: dict[str, tuple[Callable[[Scored], Any], int]]
     return rows
 
 
-def _eligible(group: Group) -> list[bool]:
-    return [may_lead(group, m) and m.repairs and m.name not in ABLATIONS for m in group.methods]
+def _ranked(group: Group, rows_of: Callable[[Group], list[Row]]) -> list[Row | None]:
+    """The rows that decide who leads."""
+    fair = group.ranking(m for m in group.methods if m.online and m.repairs and m.name not in ABLATIONS)
+    found = dict(zip((method.name for method in fair.methods), rows_of(fair), strict=True))
+    return [found.get(method.name) for method in group.methods]
 
 
 def _steps(run: Scored) -> float:

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
@@ -90,8 +90,9 @@ class Group:
 
     @property
     def seeds(self) -> list[int]:
-        """All seeds that occur."""
-        return sorted({seed for seeds in self.runs.values() for seed in seeds})
+        """Its seeds: those that half of its methods ran, two at least; what one ran alone compares nobody."""
+        ran = Counter(seed for seeds in self.runs.values() for seed in seeds)
+        return sorted(seed for seed, times in ran.items() if times >= max(len(self.runs) / 2, min(len(self.runs), 2)))
 
     def of(self, method: str) -> list[Scored]:
         """A method's runs by seed; none where it was not run."""
@@ -100,6 +101,13 @@ class Group:
     def common_seeds(self, method: str, other: str) -> list[int]:
         """The seeds that both were run with."""
         return sorted(self.runs.get(method, {}).keys() & self.runs.get(other, {}).keys())
+
+    def ranking(self, methods: Iterable[Method]) -> "Group":
+        """The runs by which methods are ranked: of the seeds of these methods, and of those that ran all of them."""
+        mine = replace(self, runs={method.name: self.runs[method.name] for method in methods})
+        seeds = set(mine.seeds)
+        whole = {name: runs for name, runs in mine.runs.items() if seeds and seeds <= runs.keys()}
+        return replace(self, runs={name: {seed: runs[seed] for seed in seeds} for name, runs in whole.items()})
 
     def every(self) -> Iterator[Scored]:
         """All its runs."""
@@ -111,14 +119,14 @@ class Group:
         """What its numbers are numbers of."""
         data, model = self.shared["dataset"], self.shared["model"]
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
-        fewer = [
-            f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != self.seeds
-        ]  # a method that was not run with all seeds
+        seeds = self.seeds
+        others = [f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != seeds]
         return (
             f"{self.label}: n = {self.shared['answered']} of the {data['questions']} questions of {data['name']} "
             f"{data['split']}, protocol {self.shared['protocol']}, {self.shared['regime']}, budget "
-            f"{self.shared['budget']}, model {_named(model)}, {encoder}, seeds {_seeds(self.seeds)}"
-            + (f" (but {'; '.join(fewer)})" if fewer else "")
+            f"{self.shared['budget']}, model {_named(model)}, {encoder}, "
+            + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")
+            + (f" (but {'; '.join(others)})" if others else "")
             + "."
         )
 

@@ -53,7 +53,7 @@ def paired_table(groups: Sequence[Group], against: str) -> Table:
         Column("losses", "Losses", note="questions right less often over the seeds"),
         Column("ties", "Ties", note="questions right equally often"),
         Column("questions", "n", note="questions"),
-        Column("seeds", "Seeds", numeric=False, shown=False),
+        Column("seeds", "Seeds", numeric=False, shown=len({row["seeds"].text for row in rows}) > 1),
     )
     note = (
         f"Δ is {_name(groups, against)} minus the comparison method: a question's outcome is averaged over the seeds "

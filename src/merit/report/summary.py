@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, abouts
+from merit.report.accuracy import DATASET, abouts, ranked
 from merit.report.cells import NOTHING, Row, lead, number, signed, words
 from merit.report.group import Group
 from merit.report.names import method_label
@@ -19,7 +19,7 @@ def summary_table(groups: Sequence[Group], against: str) -> Table:
     rows: list[Row] = []
     for group in groups:
         mine = [_row(group, method, against) for method in group.methods]
-        lead(mine, "accuracy", [method.online for method in group.methods])
+        lead(mine, "accuracy", ranked(group, group.methods))
         rows += mine
     columns = (
         DATASET,
