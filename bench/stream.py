@@ -4,6 +4,10 @@ The rival is merit itself without looking ahead (`ahead=0`), which is how the pa
 endpoint is a local mock with 200 ms latency and 32 places, in a process of its own; its answers are a real model's
 (MERIT_DATA/recordings: Qwen2.5-Coder-1.5B-Instruct on Spider dev-972), chosen by question and number of attempts.
 
+`overhead_ms` is everything in the sequential run beyond 200 ms a call: merit's own work, its writing to the disk, the
+HTTP client, and also the mock's work, the sockets and the timers, which `bare_ms` measures in the same run by a client
+that does nothing but call. After 200 ms of waiting caches are cold: work takes two or three times what it takes else.
+
     python bench/stream.py [--questions 972] [--json]
 """
 
@@ -15,6 +19,7 @@ import os
 import re
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import asdict
 from multiprocessing.connection import Connection
@@ -29,6 +34,7 @@ from merit.stream import open_setup, run_stream
 
 LATENCY_S = 0.2
 PLACES = 32
+BARE_CALLS = 100
 STREAMS = [
     (method, seed) for method in ("merit", "dynamic_rag", "no_type_filter", "positive_only") for seed in range(3)
 ]
@@ -105,16 +111,33 @@ def serve(data: Path, pipe: Connection) -> None:
     asyncio.run(go())
 
 
-async def taken(base: str) -> dict[str, float]:
-    """The endpoint's own account since the last time it was asked."""
+async def said(base: str, requests: Iterable[bytes]) -> list[Any]:
+    """What the endpoint says to some requests, one after the other, over one plain connection."""
     host, port = base.removeprefix("http://").removesuffix("/v1").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(b"GET /taken HTTP/1.1\r\n\r\n")
-    head = await reader.readuntil(b"\r\n\r\n")
-    body = await reader.readexactly(int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0]))
+    found = []
+    for request in requests:
+        writer.write(request)
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        found.append(json.loads(await reader.readexactly(length)))
     writer.close()
-    found: dict[str, float] = json.loads(body)
     return found
+
+
+async def taken(base: str) -> dict[str, float]:
+    """The endpoint's own account since the last time it was asked."""
+    found: dict[str, float] = (await said(base, [b"GET /taken HTTP/1.1\r\n\r\n"]))[0]
+    return found
+
+
+async def bare(base: str) -> float:
+    """Seconds beyond the latency that a call takes where nothing else is done."""
+    body = json.dumps({"messages": [{"role": "user", "content": "x" * 6000}]}).encode()  # as long as most prompts
+    call = b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+    started = time.monotonic()
+    await said(base, [call] * BARE_CALLS)
+    return (time.monotonic() - started) / BARE_CALLS - LATENCY_S
 
 
 async def runs(
@@ -166,6 +189,7 @@ def measure(questions: int, ahead: int, scratch: Path) -> dict[str, Any]:
     quick = asyncio.run(runs(data, scratch / "ahead", one, questions, ahead, base))
     many = asyncio.run(runs(data, scratch / "many", STREAMS, questions, ahead, base))
     slow = asyncio.run(runs(data, scratch / "sequential", one, questions, 0, base))
+    beyond = asyncio.run(bare(base))
     server.terminate()
     identical = files_of(scratch / "ahead") == files_of(scratch / "sequential")
     identical &= files_of(scratch / "many" / "merit-0") == files_of(scratch / "sequential" / "merit-0")
@@ -179,6 +203,7 @@ def measure(questions: int, ahead: int, scratch: Path) -> dict[str, Any]:
         "speedup": round(slow["wall_s"] / quick["wall_s"], 2),
         "identical": identical,
         "overhead_ms": round(1000 * (slow["wall_s"] / slow["calls"] - LATENCY_S), 2),
+        "bare_ms": round(1000 * beyond, 2),
         "calls": slow["calls"],
         "wasted": quick["sent"]["wasted"],
         "busy": round(many["busy"], 3),

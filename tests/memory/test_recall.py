@@ -3,7 +3,9 @@
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from making import naive
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, with_id
+from merit.memory.lexical import Postings, weigh
 from merit.types import FailureType, Polarity, Status
 
 WORDS = st.lists(
@@ -20,6 +23,7 @@ WORDS = st.lists(
     max_size=6,
 ).map(" ".join)
 TYPES = st.sampled_from(list(FailureType))
+SHORT = st.sampled_from([0, 3, 1024])  # from how many rows on a posting is scored alone
 DATABASES = st.sampled_from(["shop", "zoo", "bank"])
 
 policies = st.builds(
@@ -94,13 +98,35 @@ def assert_same(engine: list[list[naive.Found]], plain: list[list[naive.Found]])
 
 
 @settings(max_examples=2500)
-@given(entries(), st.lists(st.tuples(cues(), policies), min_size=1, max_size=3))
-def test_the_engine_agrees_with_the_formulas(made: list[Entry], asked: list[tuple[Cue, RecallPolicy]]) -> None:
+@given(entries(), st.lists(st.tuples(cues(), policies), min_size=1, max_size=3), SHORT)
+def test_the_engine_agrees_with_the_formulas(
+    made: list[Entry], asked: list[tuple[Cue, RecallPolicy]], short: int
+) -> None:
     encoder = WordEncoder()
-    with tempfile.TemporaryDirectory() as folder, Memory(Path(folder), encoder, keep_index=False) as memory:
+    with (
+        patch("merit.memory.lexical._SHORT", short),
+        tempfile.TemporaryDirectory() as folder,
+        Memory(Path(folder), encoder, keep_index=False) as memory,
+    ):
         committed = [memory.commit(entry) for entry in made]
         for cue, policy in asked:
             assert_same(found(memory.recall(cue, policy)), naive.recall(committed, cue, policy, encoder))
+
+
+@settings(max_examples=300)
+@given(st.lists(WORDS, min_size=1, max_size=9), WORDS, st.data())
+def test_postings_scored_together_are_scored_as_each_alone(texts: list[str], query: str, data: st.DataObject) -> None:
+    """To the last bit, or equal rows in buckets of different size would not tie."""
+    postings = Postings()
+    for text in texts:
+        postings.add(text)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts))))
+    weights = weigh(query, [(postings, None)], len(texts))
+    scores = set()
+    for short in (0, 3, 1024):
+        with patch("merit.memory.lexical._SHORT", short):
+            scores.add((postings.score(weights, 7.0, None).tobytes(), postings.score(weights, 7.0, mask).tobytes()))
+    assert len(scores) == 1
 
 
 @settings(max_examples=150)
@@ -151,6 +177,20 @@ def test_what_comes_later_changes_no_earlier_recall(made: list[Entry], data: st.
 
     cut = data.draw(st.integers(0, len(stream)))
     assert run(len(stream))[:cut] == run(cut)
+
+
+def test_only_random_draws_depend_on_the_step(tmp_path: Path) -> None:
+    """A candidate that comes again in its episode finds what it found before, without another search."""
+    encoder = WordEncoder()
+    with Memory(tmp_path, encoder) as memory:
+        committed = [memory.commit(make_entry(i)) for i in range(30)]
+        first, second = (memory.recall(make_cue(step=step), RecallPolicy()) for step in (1, 2))
+        assert second is first
+        for step in range(1, 5):
+            cue, policy = make_cue(step=step), RecallPolicy(random_seed=3)
+            assert_same(found(memory.recall(cue, policy)), naive.recall(committed, cue, policy, encoder))
+        memory.commit(make_entry(30))
+        assert memory.recall(make_cue(step=2), RecallPolicy()).pools[0].stored == first.pools[0].stored + 1
 
 
 def fill(memory: Memory, *made: Entry) -> None:

@@ -27,7 +27,10 @@ class Grade(StrEnum):
 
     def at_least(self, other: "Grade") -> bool:
         """Whether this is as sure as another one, or surer."""
-        return list(Grade).index(self) <= list(Grade).index(other)
+        return _PLACES[self] <= _PLACES[other]
+
+
+_PLACES = {grade: place for place, grade in enumerate(Grade)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 K1 = 1.5
 B = 0.75
+_SHORT = 1024  # postings with fewer rows are scored together: alone, the calls cost more than the arithmetic
 
 _TOKEN = re.compile(r"[a-z0-9_]+")
 Floats = npt.NDArray[np.float64]
@@ -64,9 +65,11 @@ class Postings:
 
     def frequency(self, token: str, mask: Mask | None) -> int:
         """In how many rows, of those in `mask`, the token stands."""
-        if mask is None:
-            return sum(len(rows) for rows, _ in self.pieces(token))
-        return sum(int(np.count_nonzero(mask[rows])) for rows, _ in self.pieces(token))
+        if mask is not None:
+            return sum(int(np.count_nonzero(mask[rows])) for rows, _ in self.pieces(token))
+        at, grown = self._loaded.get(token), self._grown.get(token)
+        loaded = 0 if at is None else int(self._starts[at + 1] - self._starts[at])
+        return loaded + (0 if grown is None else len(grown[0]))
 
     def score(self, weights: Mapping[str, float], mean_length: float, mask: Mask | None) -> Floats:
         """The BM25 score of every row in `mask`, in row order, for weighted tokens.
@@ -74,14 +77,19 @@ class Postings:
         Whatever the shortcut, each row's sum takes the same steps in the same order, so that equal rows have equal
         scores to the last bit, in whichever bucket they are.
         """
-        lengths = np.frombuffer(self.lengths, np.uint32) if self.count else np.zeros(0, np.uint32)
+        lengths = np.array(self.lengths, np.float64)
         norms = K1 * (1.0 - B + B * lengths / mean_length)
         scores = np.zeros(self.count)
         alike: dict[int, Floats] = {}
         part = np.empty(self.count)  # one buffer for all: fresh ones of this size cost more than the arithmetic
+        short: list[tuple[Piece, float]] = []  # that come next
         for token, weight in weights.items():
             factor = weight * (K1 + 1.0)
             for rows, times in self.pieces(token):
+                if len(rows) < _SHORT:
+                    short.append(((rows, times), factor))
+                    continue
+                _add(scores, norms, short)
                 if len(rows) == self.count:  # in every row, as words of the template are
                     if (often := int(times.min())) == times.max():  # and equally often
                         if often not in alike:
@@ -91,7 +99,7 @@ class Postings:
                     np.divide(times, np.add(times, norms, out=part), out=part)
                     scores += np.multiply(part, factor, out=part)
                 else:
-                    if mask is not None and len(rows) > 64:
+                    if mask is not None:
                         kept = mask[rows]
                         rows, times = rows[kept], times[kept]
                     at = rows.astype(np.intp)  # once, instead of at every use
@@ -101,6 +109,7 @@ class Postings:
                     some *= factor
                     some += scores.take(at)
                     scores[at] = some
+        _add(scores, norms, short)
         return scores if mask is None else scores[mask]
 
     def dump(self) -> dict[str, npt.NDArray[np.generic]]:
@@ -131,6 +140,20 @@ class Postings:
         loaded.count = len(loaded.lengths)
         loaded.total = sum(loaded.lengths)
         return loaded
+
+
+def _add(scores: Floats, norms: Floats, pieces: list[tuple[Piece, float]]) -> None:
+    """Add what weighted postings give to the rows they name, one after the other, and forget them."""
+    if not pieces:
+        return
+    rows = np.concatenate([rows for (rows, _), _ in pieces]).astype(np.intp)
+    times = np.concatenate([times for (_, times), _ in pieces])
+    part = norms.take(rows)
+    part += times
+    np.divide(times, part, out=part)
+    part *= np.repeat([factor for _, factor in pieces], [len(rows) for (rows, _), _ in pieces])
+    np.add.at(scores, rows, part)  # in order, also where a row comes up again
+    pieces.clear()
 
 
 def weigh(query: str, pool: Sequence[tuple[Postings, Mask | None]], size: int) -> dict[str, float]:

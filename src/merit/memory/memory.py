@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from merit.errors import InputError, MemoryUnusable
@@ -133,10 +134,11 @@ class Memory:
         ranks = policy.dense and policy.random_seed is None
         if ranks and self._encoder is None:
             raise MemoryUnusable("this policy ranks by dense similarity, but the memory was opened without an encoder")
+        # Only random draws depend on the step: who says the same again in one episode recalls the same again.
+        asked = (replace(cue, step=0) if policy.random_seed is None else cue, policy)
         with self._in_use():
-            known = self._recalled.get((cue, policy))
-        if known is not None:
-            return known
+            if (known := self._recalled.get(asked)) is not None:
+                return known
         texts = {cue.dense_text(pool) for pool in policy.pools} if ranks else ()
         queries = {text: self._encode([text])[0] for text in texts}
         with self._in_use():
@@ -146,7 +148,7 @@ class Memory:
             found = recall(catalogue, cue, policy)
             if len(self._recalled) >= _RECENT:
                 self._recalled.clear()
-            self._recalled[cue, policy] = found
+            self._recalled[asked] = found
             return found
 
     @contextmanager

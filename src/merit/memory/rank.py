@@ -128,9 +128,9 @@ def _normalised(scores: Floats, extremes: tuple[float, float]) -> Floats:
 def _extremes(dense: Dense) -> tuple[float, float]:
     """The exact smallest and largest score: among those that could be it, the exact ones decide."""
     near, reach = dense.near, 2.0 * dense.error
-    low = np.round(dense.exact(np.flatnonzero(near <= near.min() + reach)), DECIMALS)
-    high = np.round(dense.exact(np.flatnonzero(near >= near.max() - reach)), DECIMALS)
-    return float(low.min()), float(high.max())
+    low, high = np.flatnonzero(near <= near.min() + reach), np.flatnonzero(near >= near.max() - reach)
+    scores = np.round(dense.exact(np.concatenate([low, high])), DECIMALS)
+    return float(scores[: len(low)].min()), float(scores[len(low) :].max())
 
 
 def _near_the_top(total: Floats, limit: int, slack: float) -> Rows:

@@ -1,9 +1,11 @@
 """Recall: choose the pool, score both channels over it, rank, explain (paper, sections 3.2 and 3.3)."""
 
 import random
+from bisect import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -55,13 +57,13 @@ class Pool:
     def __init__(self, shares: Sequence[Share]) -> None:
         self.shares = [share for share in shares if share.size]
         self.size = sum(share.size for share in self.shares)
-        self._starts = np.cumsum([0, *(share.size for share in self.shares)])
+        self._starts = list(accumulate((share.size for share in self.shares), initial=0))
 
     def place(self, at: int) -> tuple[Segment, int]:
         """The segment and row of member number `at`."""
-        which = int(np.searchsorted(self._starts, at, side="right")) - 1
+        which = bisect(self._starts, at) - 1
         share = self.shares[which]
-        return share.segment, int(share.rows[at - int(self._starts[which])])
+        return share.segment, int(share.rows[at - self._starts[which]])
 
     def identity(self, at: int) -> str:
         """The entry id of member number `at`."""
@@ -82,11 +84,10 @@ class Pool:
 
         def exact(members: Rows) -> Floats:
             scores = np.empty(len(members))
-            rows = self._rows(members)
             for start in range(0, len(members), _EXACT_ROWS):
                 block = slice(start, start + _EXACT_ROWS)
                 # Not a matrix product: there a row's last bits depend on where in the block it stands.
-                scores[block] = (rows(block) * exactly).sum(axis=1)
+                scores[block] = (self._vectors(members[block]) * exactly).sum(axis=1)
             return scores
 
         return Dense(near, exact, 1.01 * (len(query) + 1) * _UNIT_ROUNDOFF)
@@ -99,19 +100,16 @@ class Pool:
         """1 for every member learned on a database, 0 for the others."""
         return _joined([(share.segment.databases[share.rows] == database).astype(np.float64) for share in self.shares])
 
-    def _rows(self, members: Rows) -> Callable[[slice], Matrix]:
-        """The vectors of some members, a block of them at a time."""
+    def _vectors(self, members: Rows) -> Matrix:
+        """The vectors of some members."""
+        if len(self.shares) == 1:
+            return _matrix(self.shares[0])[self.shares[0].rows[members]]
         which = np.searchsorted(self._starts, members, side="right") - 1
-
-        def block(span: slice) -> Matrix:
-            gathered = np.empty((len(members[span]), self._dimension()), np.float32)
-            for number in np.unique(which[span]):
-                share = self.shares[number]
-                here = which[span] == number
-                gathered[here] = _matrix(share)[share.rows[members[span][here] - self._starts[number]]]
-            return gathered
-
-        return block
+        gathered = np.empty((len(members), self._dimension()), np.float32)
+        for number in set(which.tolist()):
+            share, here = self.shares[number], which == number
+            gathered[here] = _matrix(share)[share.rows[members[here] - self._starts[number]]]
+        return gathered
 
     def _dimension(self) -> int:
         return int(_matrix(self.shares[0]).shape[1])

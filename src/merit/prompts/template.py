@@ -23,5 +23,18 @@ def names() -> list[str]:
 
 def fill(name: str, values: Mapping[str, str]) -> str:
     """A template with every placeholder replaced; an optional part that is empty leaves no gap."""
-    template = _ALONE.sub(lambda found: found[0] if values[found[1]] else "", read(name))
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], template)
+    parts = list(_parts(name, frozenset(optional for optional in _optional(name) if not values[optional])))
+    parts[1::2] = [values[placeholder] for placeholder in parts[1::2]]
+    return "".join(parts)
+
+
+@cache
+def _optional(name: str) -> tuple[str, ...]:
+    """The placeholders of a template that stand alone."""
+    return tuple(_ALONE.findall(read(name)))
+
+
+@cache
+def _parts(name: str, empty: frozenset[str]) -> tuple[str, ...]:
+    """A template without its empty optional parts: text, placeholder, text and so on."""
+    return tuple(_PLACEHOLDER.split(_ALONE.sub(lambda found: "" if found[1] in empty else found[0], read(name))))
