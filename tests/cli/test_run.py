@@ -117,7 +117,7 @@ def test_a_run_says_what_came_of_it(data: Path, script: Path, initial: Path, tmp
     shown = merit(*run_command(data, script, initial, tmp_path / "run"))
     assert "100.00% of 12 questions, 0.00% at first" in shown.output
     assert "2.000 steps" in shown.output
-    assert "12 positive, 0 negative entries" in shown.output
+    assert "12 positive, 0 negative entries\n" in shown.output
     found = json.loads(merit(*run_command(data, script, initial, tmp_path / "run"), "--json").output)
     assert found["calls"] == {"initial": 12, "repair": 24, "reflection": 0, "total": 36}
 

@@ -246,6 +246,7 @@ def _show(found: dict[str, Any], out: Path) -> None:
     console.print(f"  repaired      {found['repaired']}, {found['steps']:.3f} steps for each wrong first answer")
     console.print(f"  oscillation   {found['oscillation']:.2f}%")
     console.print(f"  calls         {found['calls']['total']}, {found['tokens']['total']} tokens")
-    entries = found["entries"]
-    console.print(f"  memory        {entries['positive']} positive, {entries['negative']} negative entries")
+    kept = found["entries"]
+    answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
+    console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
     console.print(f"  run           {out}")
