@@ -58,7 +58,10 @@ grid_of() {  # SET: its grid file
   [ -z "$data" ] || echo "data = \"$data\""
 }
 
-runs() { for method in $2; do ls -d work/runs/"$1"/*-dev/$method 2>/dev/null || true; done; }
+runs() {  # SET METHODS: the folders that are there; `any` stands for anything
+  local method
+  for method in $2; do ls -d work/runs/"$1"/*-dev/${method/any/*} 2>/dev/null || true; done
+}
 
 report() {  # NAME AGAINST RUNS...: tables and figures of the runs that are there
   local name=$1 against=$2
@@ -82,6 +85,6 @@ for set in ${*:-$everything}; do
 done
 report paper merit $(runs spider "$paper") $(runs bird "$paper") $(runs bundled "$paper")
 report distinct merit $(runs distinct "$paper")
-report precedent precedent $(for set in spider distinct bird bundled; do runs $set "$principal precedent:*"; done)
-report no-oracle precedent $(for set in spider distinct bird bundled; do runs $set-no-oracle "*"; done)
-for set in history tuning tuning-no-oracle; do report $set precedent $(runs $set "*"); done
+report precedent precedent $(for set in spider distinct bird bundled; do runs $set "$principal precedent:any"; done)
+report no-oracle precedent $(for set in spider distinct bird bundled; do runs $set-no-oracle any; done)
+for set in history tuning tuning-no-oracle; do report $set precedent $(runs $set any); done
