@@ -15,6 +15,7 @@ from merit.errors import AuditFailed
 from merit.oracle import Judge, open_judge
 from merit.stream import audit_run, read_run
 from merit.stream.folder import json_text
+from merit.types import Cause, Status, Verdict
 
 SLOW = {"status": "TIMEOUT", "error": "timed out after 5.0 s", "cause": "timeout", "result": None}
 
@@ -45,7 +46,14 @@ def test_a_time_limit_that_was_met_elsewhere_is_said_and_contradicts_nothing(run
     settle(run)
     report = audit_run(read_run(run), judge=judge)
     assert report.timeouts == 1
-    assert "(judged again, but for 1 that met the time limit only then or only now)" in gone_through(report)
+    assert "(judged again, but for 1 that met the time limit then and not now)" in gone_through(report)
+
+
+def test_a_machine_that_is_too_slow_confirms_nothing(run: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = Verdict(Status.TIMEOUT, "timed out after 5.0 s", Cause.TIMEOUT)
+    monkeypatch.setattr(Judge, "judge", lambda *_: late)
+    with pytest.raises(AuditFailed, match="but the judge says TIMEOUT .*; audit it on a machine that has nothing else"):
+        audit_run(read_run(run), judge=judge)
 
 
 def test_a_time_limit_hides_no_right_answer(run: Path, judge: Judge) -> None:

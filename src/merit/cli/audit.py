@@ -58,7 +58,7 @@ def gone_through(report: Report) -> str:
     ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
     judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
     if report.timeouts:
-        judged += f", but for {report.timeouts} that met the time limit only then or only now"
+        judged += f", but for {report.timeouts} that met the time limit then and not now"
     recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
     return (
         f"{report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "

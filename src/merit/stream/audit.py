@@ -59,7 +59,7 @@ class Report:
     entries: int = 0
     ranked: bool = False  # whether every recall was ranked again
     judged: bool = False  # whether every attempt was judged again
-    timeouts: int = 0  # attempts that met their time limit only then, or only now
+    timeouts: int = 0  # attempts that met their time limit then, and not now
 
 
 def audit_run(
@@ -151,7 +151,7 @@ class _Replay:
         if turn.episode.chosen != chosen(method, self.regime, attempts):
             raise AuditFailed(f"{where}: another attempt than the one recorded should stand")
         if (turn.initial_correct, turn.final_correct) != self._right(turn):
-            raise AuditFailed(f"{where}: what is recorded as right is not what the verdicts say")
+            raise AuditFailed(f"{where}: what is recorded as right is not what the verdicts say{self._elsewhere()}")
         if turn.recalls != (len(attempts) - 1 if method.recall is not None else 0):
             raise AuditFailed(f"{where}: the number of recalls is not that of the repairs")
 
@@ -178,16 +178,18 @@ class _Replay:
         if self.judge is not None:
             now = under(self.regime, self.judge).judge(question, attempt.sql)
             again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
-            if again != verdict and Status.TIMEOUT not in (verdict.status, now.status):
+            if again != verdict and verdict.status is not Status.TIMEOUT:
                 seen = f"recorded as {_said(verdict, now)}, but the judge says {_said(now, verdict)}"
-                raise AuditFailed(f"{at}: {seen}{self._elsewhere()}")
-            self.report.timeouts += again != verdict  # a matter of the machine, so it proves nothing
+                raise AuditFailed(f"{at}: {seen}{self._elsewhere(now)}")
+            self.report.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
         self.report.attempts += 1
 
-    def _elsewhere(self) -> str:
-        """What to do where a verdict may differ because the database engine does."""
-        made = self.view.manifest.get("made_with", {}).get("sqlite")
-        if made in (None, sqlite3.sqlite_version):
+    def _elsewhere(self, now: Verdict | None = None) -> str:
+        """What to do where a verdict may differ because the machine or its database engine does."""
+        if now is not None and now.status is Status.TIMEOUT:
+            return "; audit it on a machine that has nothing else to do"
+        made = self.view.manifest["made_with"]["sqlite"]
+        if made == sqlite3.sqlite_version:
             return ""
         return (
             f"; the run was made with SQLite {made}, and this is {sqlite3.sqlite_version}: audit it with that version"

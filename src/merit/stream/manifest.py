@@ -80,7 +80,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
-    check_fields(found, {"format": int, "run": str, "identity": dict}, str(path))
+    check_fields(found, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
+    check_fields(found["made_with"], {"sqlite": str}, f"{path}, made_with")
     if found["format"] != FORMAT:
         raise RunUnusable(f"{path}: a run of format {found['format']!r}, this merit reads {FORMAT}")
     if found["run"] != run_id(found["identity"]):
