@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
 DEMO = $(strip $(if $(MODEL),--model '$(MODEL)') $(if $(ENCODER),--encoder '$(ENCODER)') \
-	$(if $(METHODS),--methods '$(METHODS)') $(if $(SEEDS),--seeds '$(SEEDS)'))
+	$(if $(METHODS),--methods '$(METHODS)') $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(LIMIT),--limit '$(LIMIT)'))
 
 demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
