@@ -227,6 +227,46 @@ def test_a_demo_replaces_an_earlier_one_and_nothing_else(recording: Path, cache:
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        ("--model", "replay:/nope"),
+        ("--model", "openai:"),
+        ("--model", "openai:gone"),
+        ("--methods", "meritt"),
+        ("--methods", "merit", "--encoder", "word2vec"),
+        ("--methods", "reflexion"),  # not covered
+        ("--limit", "30"),  # its first answers are not covered
+    ],
+    ids=" ".join,
+)
+def test_a_finished_demo_survives_a_failing_one(
+    recording: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    good(replay(out, cache, "--methods", "iterative"))
+    before = files_of(out)
+    assert "report/report.html" in before
+    with ChatServer(lambda _: as_json({"error": {"message": "no such model"}}, 404)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert replay(out, cache, *options).exit_code == 1
+    assert files_of(out) == before
+
+
+def test_a_demo_that_was_set_aside_when_another_was_killed_comes_back(
+    recording: Path, cache: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    good(replay(out, cache, "--methods", "iterative"))
+    before = files_of(out)
+    for name in ("runs", "report", "initial.jsonl"):
+        (out / "earlier").mkdir(exist_ok=True)
+        (out / name).replace(out / "earlier" / name)
+    (out / "runs" / "half").mkdir(parents=True)
+    assert replay(out, cache, "--model", "gpt").exit_code == 1
+    assert files_of(out) == before
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--seeds", "one"), "--seeds one: give whole numbers with commas between them"),
