@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.runs import files_of
@@ -19,6 +20,7 @@ from merit.errors import InputError, MeritError
 from merit.models import ModelIdentity, Sampling, answer_key
 from merit.models.exported import open_exported
 from merit.prompts import SPIDER
+from merit.report import Cell, Column, Table
 from merit.stream import DataSpec, Gap, Grid, RunSpec, read_run
 
 LIMIT = 8
@@ -121,6 +123,25 @@ def test_the_table_the_audit_and_the_report(recording: Path, cache: Path, tmp_pa
     (following,) = (line for line in lines if line.startswith("next"))
     shown = merit(*following.split()[2:])  # what it proposes works
     assert shown.exit_code == 0, shown.output
+
+
+def test_no_figure_of_the_table_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = (
+        Column("method", "Method", numeric=False),
+        Column("accuracy", "Accuracy [95% CI]"),
+        Column("delta", "Δ iterative [95% CI]"),
+        Column("repaired", "Rep."),
+        Column("calls", "Calls"),
+    )
+    texts = ("Transductive batch (not online)", "59.91 [55.28, 64.44]", "+24.63 [+20.74, +28.80]", "192.7", "11998")
+    row = {column.key: Cell(None, text) for column, text in zip(columns, texts, strict=True)}
+    door.show_table(Console(width=80, soft_wrap=True), Table("summary", "All methods", "A note.", columns, (row,)))
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert all(text in shown for text in texts[1:])
+    assert all(column.label in shown for column in columns)
+    assert all(word in shown for word in ("Transductive", "batch", "(not online)"))
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_a_method_that_is_not_covered_is_left_out_and_told(

@@ -82,7 +82,7 @@ def demo(
             _tell(console, left_out(grid, gaps))
             sys.exit("merit: nothing could be run: the recording covers none of it; ask a live model with --model")
     made = build(views, against="merit" if any(view.method.name == "merit" for view in views) else _AGAINST)
-    _show(console, summary_table(made.groups, _AGAINST))
+    show_table(console, summary_table(made.groups, _AGAINST))
     _tell(console, left_out(grid, gaps))
     _audit(console, views, encoder, folder)
     page = _write(made, views, out)
@@ -210,11 +210,16 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
         yield f"left out  {method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
 
 
-def _show(console: Console, table: Table) -> None:
+def show_table(console: Console, table: Table) -> None:
+    """Print a table of a report."""
     columns = [column for column in table.columns if column.key != "dataset"]
-    shown = Shown(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    shown = Shown(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
-        shown.add_column(escape(column.label), justify="right" if column.numeric else "left", no_wrap=True)
+        if column.numeric:  # figures are never cut; names are folded where a line is too short for both
+            longest = max(len(text) for text in (column.label, *(row[column.key].text for row in table.rows)))
+            shown.add_column(escape(column.label), justify="right", no_wrap=True, min_width=longest)
+        else:
+            shown.add_column(escape(column.label), overflow="fold", min_width=10)
     for row in table.rows:
         cells = [row[column.key] for column in columns]
         shown.add_row(*(Text(cell.text, _STYLES.get(cell.mark, "")) for cell in cells))
