@@ -5,12 +5,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from merit import mutation
 from merit.bundled import read_sources
-from merit.bundled.source import HERE
+from merit.bundled.source import HERE, Source
+from merit.cli.main import cli
 
 REFERENCES = {written.id: written.sql for source in read_sources() for written in source.questions}
 
@@ -59,11 +64,13 @@ def test_scoring_its_own_references(tmp_path: Path) -> None:
 
 def test_a_grid_needs_no_folder_either(tmp_path: Path) -> None:
     script(tmp_path / "script.jsonl")
-    text = f'out = "runs"\nmodel = "scripted:{tmp_path / "script.jsonl"}"\nmethods = ["iterative"]\nseeds = [0]\nbudget = 1\n'
+    text = f'out = "runs"\nmodel = "scripted:{tmp_path / "script.jsonl"}"\nmethods = ["merit_type_reliability", "iterative"]\nseeds = [0]\nbudget = 1\n'
     grid = tmp_path / "grid.toml"
     grid.write_text(f'{text}[[dataset]]\nname = "bundled"\ninitial = "initial.jsonl"\nlimit = 3\n')
-    done = merit("grid", grid)
+    done = merit("grid", grid, COLUMNS="80")
     assert done.returncode == 0, done.stderr
+    assert "merit_type_reliability/seed0 " in done.stdout  # no name is cut
+    assert f"runs are in {tmp_path / 'runs' / 'bundled-dev'}\n" in done.stdout
     assert (tmp_path / "runs" / "bundled-dev" / "iterative" / "seed0" / "manifest.json").is_file()
     grid.write_text(f'{text}[[dataset]]\nname = "spider"\ninitial = "initial.jsonl"\n')
     done = merit("grid", grid)
@@ -86,6 +93,38 @@ def test_the_quick_check_prints_statistics() -> None:
     shown = merit("data", "check", "bundled", "--quick", COLUMNS="160").stdout
     assert "bike_share" in shown
     assert found["content_hash"] in shown
+    narrow = merit("data", "check", "bundled", "--quick", COLUMNS="40").stdout.splitlines()
+    total = found["overall"]
+    assert narrow[-1].strip() == (
+        f"in all        9 databases, {total['tables']} tables, {total['rows']} rows, {total['questions']} questions"
+    )
+
+
+def test_what_the_suites_tell_is_said_at_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With made-up counts of mutants, since real ones take a minute."""
+    full = mutation.check
+
+    def counted(sources: Sequence[Source], **options: Any) -> dict[str, Any]:
+        found = full(sources, quick=True, on_database=options["on_database"])
+        counts = {
+            "mutants": 13392,
+            "differing": 11802,
+            "killed_by_original": 9938,
+            "killed": 11787,
+            "kill_rate": 0.9987,
+        }
+        return {
+            "databases": [{**one, **counts} for one in found["databases"]],
+            "overall": {**found["overall"], **counts},
+        }
+
+    monkeypatch.setattr(mutation, "check", counted)
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["data", "check", "bundled"])
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert lines[-1].endswith(" 360 questions; suites tell 11787 of 11802 differing mutants, 99.87%")
+    assert "…" not in shown.stdout
+    assert all(any(name in line for line in lines) for name in ("language_school", "overall"))
 
 
 def test_the_schema_is_shown_as_a_model_reads_it() -> None:

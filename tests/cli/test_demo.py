@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.runs import files_of
@@ -19,6 +20,7 @@ from merit.errors import InputError, MeritError
 from merit.models import ModelIdentity, Sampling, answer_key
 from merit.models.exported import open_exported
 from merit.prompts import SPIDER
+from merit.report import Cell, Column, Table
 from merit.stream import DataSpec, Gap, Grid, RunSpec, read_run
 
 LIMIT = 8
@@ -123,6 +125,25 @@ def test_the_table_the_audit_and_the_report(recording: Path, cache: Path, tmp_pa
     assert shown.exit_code == 0, shown.output
 
 
+def test_no_figure_of_the_table_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    columns = (
+        Column("method", "Method", numeric=False),
+        Column("accuracy", "Accuracy [95% CI]"),
+        Column("delta", "Δ iterative [95% CI]"),
+        Column("repaired", "Rep."),
+        Column("calls", "Calls"),
+    )
+    texts = ("Transductive batch (not online)", "59.91 [55.28, 64.44]", "+24.63 [+20.74, +28.80]", "192.7", "11998")
+    row = {column.key: Cell(None, text) for column, text in zip(columns, texts, strict=True)}
+    door.show_table(Console(width=80, soft_wrap=True), Table("summary", "All methods", "A note.", columns, (row,)))
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert all(text in shown for text in texts[1:])
+    assert all(column.label in shown for column in columns)
+    assert all(word in shown for word in ("Transductive", "batch", "(not online)"))
+    assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_a_method_that_is_not_covered_is_left_out_and_told(
     recording: Path, live: Path, cache: Path, tmp_path: Path
 ) -> None:
@@ -224,6 +245,46 @@ def test_a_demo_replaces_an_earlier_one_and_nothing_else(recording: Path, cache:
     before = files_of(other)
     assert sentence(replay(other, cache)) == f"{other}: is there and holds no earlier demo; choose another --out"
     assert files_of(other) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--model", "replay:/nope"),
+        ("--model", "openai:"),
+        ("--model", "openai:gone"),
+        ("--methods", "meritt"),
+        ("--methods", "merit", "--encoder", "word2vec"),
+        ("--methods", "reflexion"),  # not covered
+        ("--limit", "30"),  # its first answers are not covered
+    ],
+    ids=" ".join,
+)
+def test_a_finished_demo_survives_a_failing_one(
+    recording: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    out = tmp_path / "out"
+    good(replay(out, cache, "--methods", "iterative"))
+    before = files_of(out)
+    assert "report/report.html" in before
+    with ChatServer(lambda _: as_json({"error": {"message": "no such model"}}, 404)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert replay(out, cache, *options).exit_code == 1
+    assert files_of(out) == before
+
+
+def test_a_demo_that_was_set_aside_when_another_was_killed_comes_back(
+    recording: Path, cache: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    good(replay(out, cache, "--methods", "iterative"))
+    before = files_of(out)
+    for name in ("runs", "report", "initial.jsonl"):
+        (out / "earlier").mkdir(exist_ok=True)
+        (out / name).replace(out / "earlier" / name)
+    (out / "runs" / "half").mkdir(parents=True)
+    assert replay(out, cache, "--model", "gpt").exit_code == 1
+    assert files_of(out) == before
 
 
 @pytest.mark.parametrize(

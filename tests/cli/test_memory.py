@@ -9,8 +9,8 @@ from click.testing import CliRunner, Result
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.cli.main import cli
 from merit.errors import InputError, MemoryUnusable
-from merit.memory import Memory, RecallPolicy
-from merit.types import FailureType, Polarity
+from merit.memory import Grade, Memory, RecallPolicy
+from merit.types import FailureType, Polarity, Status
 
 
 def merit(*arguments: object) -> Result:
@@ -64,6 +64,57 @@ def test_delete_keeps_the_reason_and_reaches_recall(folder: Path) -> None:
     assert "deleted already (wrong join)" in str(merit("delete", folder, first, "--reason", "again").exception)
     with Memory(folder, WordEncoder()) as memory:
         assert first not in {entry.id for entry in memory.recall(make_cue(), RecallPolicy()).positives}
+
+
+def test_a_confirmed_entry_leaves_quarantine(folder: Path) -> None:
+    policy = RecallPolicy(positives=0, negatives=0, precedents=4, least_grade=Grade.AGREED)
+    with Memory(folder, WordEncoder()) as memory:
+        known = {"polarity": Polarity.PRECEDENT, "before": "", "type": FailureType.UNKNOWN}
+        old = memory.commit(make_entry(7, grade=Grade.EXECUTED, outcome=Status.EXECUTED, **known)).id
+        assert memory.recall(make_cue(), policy).precedents == []
+    said = output("confirm", folder, old[:12])
+    (new,) = ids(folder, "--polarity", "precedent")
+    assert said == f"confirmed {old} as {new}\n"
+    assert ids(folder, "--deleted") == [old]
+    assert f"confirmed as {new}" in output("show", folder, old)
+    assert "precedent, confirmed" in output("show", folder, new)
+    assert "CORRECT" in output("show", folder, new)
+    with Memory(folder, WordEncoder()) as memory:
+        assert [entry.id for entry in memory.recall(make_cue(), policy).precedents] == [new]
+        assert memory.entry(new).provenance == memory.entry(old).provenance
+
+
+def test_an_entry_is_confirmed_as_one_that_is_there(folder: Path) -> None:
+    with Memory(folder, WordEncoder()) as memory:
+        old = memory.commit(make_entry(1, question="how many [singers]?", grade=Grade.AGREED)).id
+        new = memory.commit(make_entry(1, question="how many [singers]?")).id
+    assert output("confirm", folder, old) == f"confirmed {old} as {new}\n"
+    assert len(ids(folder)) == 3
+    with Memory(folder, WordEncoder()) as memory:
+        assert len(memory) == 3
+
+
+def test_what_cannot_be_confirmed_is_one_sentence(folder: Path) -> None:
+    with Memory(folder, WordEncoder()) as memory:
+        sure = memory.commit(make_entry(1, question="how many [singers]?")).id
+        gone = memory.commit(make_entry(8, grade=Grade.AGREED)).id
+        unsure = memory.commit(make_entry(1, question="how many [singers]?", grade=Grade.AGREED)).id
+    (negative,) = ids(folder, "--polarity", "negative")
+    output("delete", folder, gone, "--reason", "wrong")
+    before = (folder / "memory_positive.jsonl").read_bytes()
+    for identity, said in (
+        ("pos-nowhere", "there is no entry 'pos-nowhere'; merit memory list shows all ids"),
+        (sure, f"{sure} is confirmed already"),
+        (negative, f"{negative} is a direction seen to fail; only a right answer can be confirmed"),
+        (gone, f"{gone} is deleted already (wrong)"),
+    ):
+        refused = merit("confirm", folder, identity)
+        assert isinstance(refused.exception, InputError)
+        assert refused.exit_code == 1
+        assert str(refused.exception) == f"{folder}: {said}"
+    assert (folder / "memory_positive.jsonl").read_bytes() == before
+    output("delete", folder, sure, "--reason", "no")  # what a person took out does not come back by another way
+    assert f"{sure} is deleted already (no)" in str(merit("confirm", folder, unsure).exception)
 
 
 def test_export_and_import_carry_a_memory_over(folder: Path, tmp_path: Path) -> None:

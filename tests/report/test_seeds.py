@@ -75,6 +75,23 @@ def test_two_are_ranked_over_the_seeds_that_both_ran(tmp_path: Path) -> None:
     ]
 
 
+def test_all_are_ranked_where_half_of_them_ran_a_seed_more(tmp_path: Path) -> None:
+    """Four methods with seed 0, two of them with seed 1 too: these two are not ranked among themselves alone."""
+    known: Letters = {
+        ("zero_shot", 0): {0: "R", 1: "W", 2: "W", 3: "W"},
+        ("iterative", 0): {0: "R", 1: "WR", 2: "WW", 3: "WW"},
+        ("reflexion", 0): {0: "R", 1: "WR", 2: "WR", 3: "WR"},
+        ("merit", 0): {0: "R", 1: "WR", 2: "WR", 3: "WW"},
+    }
+    known |= {(method, 1): known[method, 0] for method in ("zero_shot", "iterative")}
+    report = build(write_all(tmp_path, known, questions(4)))
+    assert report.groups[0].seeds == [0]
+    assert "seeds 0 (but " in report.groups[0].about
+    found = {row["method"].text: row["accuracy"].mark for row in report.tables[0].rows}
+    assert found == {"Zero-shot": None, "Iterative": None, "Reflexion-style": Mark.BEST, "MERIT": Mark.SECOND}
+    assert "the seeds that more than half of these methods were run with" in report.tables[0].note
+
+
 def test_nobody_leads_where_no_seed_is_shared(tmp_path: Path) -> None:
     known: Letters = {("iterative", 0): {0: "R", 1: "WW"}, ("merit", 1): {0: "R", 1: "WR"}}
     report = build(write_all(tmp_path, known, questions(2)))

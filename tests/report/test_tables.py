@@ -425,6 +425,8 @@ def test_a_difference_is_over_the_seeds_that_both_ran_and_leaders_ran_them_all(t
         ("iterative", 0): {0: "WR", 1: "WR", 2: "WR", 3: "WR"},
         ("reflexion", 0): {0: "WR", 1: "WW", 2: "WW", 3: "WW"},
         ("reflexion", 1): {0: "WW", 1: "WW", 2: "WW", 3: "WW"},
+        ("dynamic_rag", 0): {0: "WW", 1: "WW", 2: "WW", 3: "WW"},
+        ("dynamic_rag", 1): {0: "WW", 1: "WW", 2: "WW", 3: "WW"},
     }
     report = build(write_all(tmp_path, known, questions(4)))
     assert row(table(report, "ablation"), method="Positive only")["delta"].text == "-25.00"  # 50 - 75, not 50 - 37.5
@@ -432,6 +434,7 @@ def test_a_difference_is_over_the_seeds_that_both_ran_and_leaders_ran_them_all(t
     assert {one["method"].text: one["accuracy"].mark for one in main.rows} == {
         "Iterative": None,  # 100, but of one seed
         "Reflexion-style": Mark.SECOND,
+        "Dyn. RAG": None,
         "MERIT": Mark.BEST,
     }
     assert "or was not run with all seeds, takes no part" in main.note

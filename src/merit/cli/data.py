@@ -20,7 +20,7 @@ from merit.oracle import write_subset
 _HEADINGS = (
     "tables",
     "rows",
-    f"questions ({' / '.join(DIFFICULTIES)})",
+    f"questions ({'/'.join(DIFFICULTIES)})",
     "like another",
     "suite",
     "mutants",
@@ -110,11 +110,12 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         click.echo(json.dumps({"content_hash": surveyed["content_hash"], **found}, indent=2))
         return
     console = Console(highlight=False, soft_wrap=True)
-    table = Table("database", *(Column(name, justify="right") for name in _HEADINGS[: 5 if quick else None]))
+    headings = (Column(name, justify="right", overflow="fold") for name in _HEADINGS[: 5 if quick else None])
+    table = Table(Column("database", no_wrap=True), *headings, padding=0)
     for one in [*found["databases"], found["overall"]]:
         if one is found["overall"]:
             table.add_section()
-        levels = " / ".join(str(one["difficulty"].get(level, 0)) for level in DIFFICULTIES)
+        levels = "/".join(str(one["difficulty"].get(level, 0)) for level in DIFFICULTIES)
         cells = [one["tables"], one["rows"], f"{one['questions']} ({levels})", one["like"], one["suite"]]
         if not quick:
             cells += [one["mutants"], one["differing"], one["killed_by_original"], one["killed"]]
@@ -122,6 +123,20 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         table.add_row(one["database"], *map(str, cells))
     console.print(table)
     console.print(f"  content hash  {surveyed['content_hash']}")
+    console.print(f"  in all        {_totals(found, quick)}")
+
+
+def _totals(found: dict[str, Any], quick: bool) -> str:
+    """The sums, for whoever has no room for the table."""
+    total = found["overall"]
+    said = (
+        f"{len(found['databases'])} databases, {total['tables']} tables, {total['rows']} rows, "
+        f"{total['questions']} questions"
+    )
+    if quick:
+        return said
+    rate = f"{100 * total['kill_rate']:.2f}%"
+    return f"{said}; suites tell {total['killed']} of {total['differing']} differing mutants, {rate}"
 
 
 def _show(found: dict[str, Any], console: Console) -> None:

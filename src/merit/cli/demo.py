@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import click
@@ -36,6 +36,7 @@ _AGAINST = "iterative"
 _MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
 _STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
 _RUNS, _REPORT, _INITIAL = "runs", "report", "initial.jsonl"
+_EARLIER = "earlier"  # where the demo that is to be replaced waits until the new one has run
 
 
 @click.command()
@@ -49,7 +50,7 @@ _RUNS, _REPORT, _INITIAL = "runs", "report", "initial.jsonl"
     type=click.Path(path_type=Path),
     default=Path("merit-demo"),
     show_default=True,
-    help="The folder for runs and report; an earlier demo in it is replaced.",
+    help="The folder for runs and report; an earlier demo in it is replaced once this one has run.",
 )
 @CONCURRENCY
 @CACHE
@@ -73,17 +74,16 @@ def demo(
     recording = None if model else recorded()
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
-    _make_room(out)
     folder = (cache or cache_folder()).absolute()
-    gaps = _run(grid, folder, concurrency)
-    views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
-    if views:
-        made = build(views, against="merit" if any(view.method.name == "merit" for view in views) else _AGAINST)
-        _show(console, summary_table(made.groups, _AGAINST))
-    for sentence in left_out(grid, gaps):
-        console.print(sentence)
-    if not views:
-        sys.exit("merit: nothing could be run: the recording covers none of these runs; ask a live model with --model")
+    with _room(out):
+        gaps = _run(grid, folder, concurrency)
+        views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
+        if not views:
+            _tell(console, left_out(grid, gaps))
+            sys.exit("merit: nothing could be run: the recording covers none of it; ask a live model with --model")
+    made = build(views, against="merit" if any(view.method.name == "merit" for view in views) else _AGAINST)
+    show_table(console, summary_table(made.groups, _AGAINST))
+    _tell(console, left_out(grid, gaps))
     _audit(console, views, encoder, folder)
     page = _write(made, views, out)
     console.print(f"\n[bold]report[/]    {page}  (open it in a browser; every episode is in it)")
@@ -145,18 +145,46 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
         console.print(f"The answers are asked of {escape(grid.model)}, live; each is kept and asked for once.\n")
 
 
-def _make_room(out: Path) -> None:
-    """An empty place for a demo; what is not an earlier one's is left alone."""
+@contextmanager
+def _room(out: Path) -> Iterator[None]:
+    """An empty place for a demo; an earlier one comes back if it fails, and what is not a demo's is left alone."""
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
     (out / _MARKER).write_text(
         "Made by `merit demo`; the next one with this --out replaces its runs and report.\n", encoding="utf-8"
     )
-    for name in (_RUNS, _REPORT):
-        shutil.rmtree(out / name, ignore_errors=True)
-    for name in (_INITIAL, f"{_INITIAL}.part"):
-        (out / name).unlink(missing_ok=True)
+    earlier = out / _EARLIER
+    _move(earlier, out)  # a demo was killed before it could
+    (out / f"{_INITIAL}.part").unlink(missing_ok=True)
+    if any((out / name).exists() for name in (_RUNS, _REPORT, _INITIAL)):
+        earlier.mkdir(exist_ok=True)
+        _move(out, earlier)
+    try:
+        yield
+    except BaseException:
+        if earlier.is_dir():
+            shutil.rmtree(out / _RUNS, ignore_errors=True)
+            for name in (_INITIAL, f"{_INITIAL}.part"):
+                (out / name).unlink(missing_ok=True)
+            _move(earlier, out)
+            earlier.rmdir()
+        raise
+    shutil.rmtree(earlier, ignore_errors=True)
+
+
+def _move(source: Path, target: Path) -> None:
+    """Move whatever of a demo is in one folder to another, in the place of what is there."""
+    for name in (_RUNS, _REPORT, _INITIAL):
+        if (source / name).exists():
+            if (target / name).is_dir():
+                shutil.rmtree(target / name)
+            (source / name).replace(target / name)
+
+
+def _tell(console: Console, sentences: Iterator[str]) -> None:
+    for sentence in sentences:
+        console.print(sentence)
 
 
 def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
@@ -182,11 +210,16 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
         yield f"left out  {method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
 
 
-def _show(console: Console, table: Table) -> None:
+def show_table(console: Console, table: Table) -> None:
+    """Print a table of a report."""
     columns = [column for column in table.columns if column.key != "dataset"]
-    shown = Shown(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    shown = Shown(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
-        shown.add_column(escape(column.label), justify="right" if column.numeric else "left", no_wrap=True)
+        if column.numeric:  # figures are never cut; names are folded where a line is too short for both
+            longest = max(len(text) for text in (column.label, *(row[column.key].text for row in table.rows)))
+            shown.add_column(escape(column.label), justify="right", no_wrap=True, min_width=longest)
+        else:
+            shown.add_column(escape(column.label), overflow="fold", min_width=10)
     for row in table.rows:
         cells = [row[column.key] for column in columns]
         shown.add_row(*(Text(cell.text, _STYLES.get(cell.mark, "")) for cell in cells))

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress as Bar
-from rich.table import Table
+from rich.table import Column, Table
 
 from merit.cache import cache_folder
 from merit.cli.options import (
@@ -105,7 +106,18 @@ def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
-    table = Table("run", "questions", "at first", "accuracy", "repaired", "calls", "tokens")
+    figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
+    place, found = _within(read.out, found)
+    table = Table(
+        Column(
+            "run", overflow="fold", min_width=max(map(len, found))
+        ),  # names are whole, what is said of them may fold
+        *(Column(name, justify="right", overflow="fold") for name in figures),
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for name, one in found.items():
         table.add_row(
             name + ("" if one["online"] else " (not online)"),
@@ -117,5 +129,13 @@ def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
             str(one["tokens"]["total"]),
         )
     console = Console()
-    console.print(table)
-    console.print(f"runs are in {read.out}", soft_wrap=True)
+    console.print(table, crop=False)
+    console.print(f"runs are in {place}", soft_wrap=True)
+
+
+def _within(out: Path, found: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:
+    """The folder that all runs are in, and runs by their names there: what all names share need not be read in each."""
+    datasets = {name.partition("/")[0] for name in found}
+    if len(datasets) > 1:
+        return out, found
+    return out.joinpath(*datasets), {name.partition("/")[2]: one for name, one in found.items()}

@@ -17,7 +17,7 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead
 
 @click.group()
 def memory() -> None:
-    """List, show, delete, export, import and count a memory's entries."""
+    """List, show, delete, confirm, export, import and count a memory's entries."""
 
 
 @memory.command("list")
@@ -85,6 +85,15 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
 def delete(folder: Path, identity: str, reason: str) -> None:
     """Take an entry out of every later recall."""
     click.echo(f"deleted {curate.delete(folder, identity, reason).id}")
+
+
+@memory.command()
+@_FOLDER
+@click.argument("identity")
+def confirm(folder: Path, identity: str) -> None:
+    """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
+    old, new = curate.confirm(folder, identity)
+    click.echo(f"confirmed {old.id} as {new.id}")
 
 
 @memory.command()

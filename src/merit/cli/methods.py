@@ -4,7 +4,7 @@ import json
 
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from merit.agent import METHODS
 from merit.cli.options import JSON
@@ -20,7 +20,7 @@ def methods(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([method.record() for method in METHODS.values()], indent=2))
         return
-    table = Table("method", "what it does", "recalls", "keeps", "online")
+    table = Table(Column("method", no_wrap=True), "what it does", "recalls", "keeps", "online")
     for method in METHODS.values():
         policy = method.recall
         pools = policy.pools if policy is not None else {}

@@ -1,16 +1,16 @@
-"""Memory as people look after it: list, find, delete, export, import, count. Works on the entry files alone."""
+"""Memory as people look after it: list, find, delete, confirm, export, import, count. It works on the files alone."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.memory.entry import Entry, from_record, says_the_same, with_id
+from merit.memory.entry import Entry, Grade, from_record, says_the_same, with_id
 from merit.memory.store import MemoryStore, Tombstone
-from merit.types import Polarity
+from merit.types import Polarity, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,27 @@ def delete(folder: Path, identity: str, reason: str) -> Entry:
     finally:
         store.close()
     return one.entry
+
+
+def confirm(folder: Path, identity: str) -> tuple[Entry, Entry]:
+    """Put a confirmed entry in the place of one that a person found right; returns the old one and the new one."""
+    old = find(folder, identity).entry
+    if old.polarity is Polarity.NEGATIVE:
+        raise InputError(f"{folder}: {old.id} is a direction seen to fail; only a right answer can be confirmed")
+    if old.grade is Grade.CONFIRMED:
+        raise InputError(f"{folder}: {old.id} is confirmed already")
+    new = with_id(replace(old, grade=Grade.CONFIRMED, outcome=Status.CORRECT, outcome_error=None))
+    store = MemoryStore(folder)  # the lock first: nobody else may add meanwhile
+    try:
+        known = {one.entry.id: one for one in kept(folder)}
+        for one in (known[old.id], known.get(new.id)):
+            if one is not None and one.deleted is not None:
+                raise InputError(f"{folder}: {one.entry.id} is deleted already ({one.deleted})")
+        fresh = [] if new.id in known else [new]
+        store.append({old.polarity: [*fresh, Tombstone(old.id, f"confirmed as {new.id}")]})  # both or neither
+    finally:
+        store.close()
+    return old, new
 
 
 def export(folder: Path, path: Path) -> int:

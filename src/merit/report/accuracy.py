@@ -12,7 +12,7 @@ from merit.report.table import Cell, Column, Table
 
 FULL = "merit"
 _SPREAD = "Values are mean ± sample standard deviation (n-1) over seeds, in percent; one seed has no deviation."
-RANKED = "This goes by the seeds that at least half of these methods, and two, were run with; other seeds do not count."
+RANKED = "This goes by the seeds that more than half of these methods were run with; other seeds do not count."
 _LEADERS = (
     "Bold and underlined are the best and the second within a dataset, ties alike; a method that is not online, or was "
     f"not run with all seeds, takes no part in that. {RANKED}"
