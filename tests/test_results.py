@@ -11,7 +11,9 @@ PAGE = ROOT / "docs" / "results.md"
 # A table stands below a link to its file.
 TABLE = re.compile(r"^\[(?P<name>[^\]]+)\]\(\.\./results/(?P=name)\):\n\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
 TABLES = list(TABLE.finditer(PAGE.read_text()))
-OWN = "| the paper | here |"  # the one table that is written by hand: its numbers are the paper's and those of the others
+OWN = (
+    "| the paper | here |"  # the one table that is written by hand: its numbers are the paper's and those of the others
+)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: str(table["name"]))
