@@ -140,15 +140,20 @@ def test_only_the_first_answers_that_are_needed_are_asked_for(
 
 
 def test_faults_change_nothing(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    requests = {}
-    for name, behaviour in (("calm", answering), ("stormy", stormy)):
+    again = 0
+
+    def counted(asked: Asked) -> Action:
+        nonlocal again
+        again += asked.attempt > 1
+        return stormy(asked)
+
+    for name, behaviour in (("calm", answering), ("stormy", counted)):
         with ChatServer(behaviour) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
             monkeypatch.setenv("MERIT_CACHE", str(tmp_path / f"cache-{name}"))
             result = run_grid(write_grid(tmp_path, out=name))
             assert result.exit_code == 0, result.output
-            requests[name] = server.requests
-    assert requests["stormy"] > 1.1 * requests["calm"]  # there was something to be patient with
+    assert again > 10  # there was something to be patient with
     assert files_of(tmp_path / "stormy") == files_of(tmp_path / "calm")
 
 
