@@ -109,9 +109,7 @@ def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
     figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
     place, found = _within(read.out, found)
     table = Table(
-        Column(
-            "run", overflow="fold", min_width=max(map(len, found))
-        ),  # names are whole, what is said of them may fold
+        Column("run", overflow="fold", min_width=max(map(len, found))),  # whole; what is said of it may fold
         *(Column(name, justify="right", overflow="fold") for name in figures),
         box=SIMPLE_HEAD,
         show_edge=False,
