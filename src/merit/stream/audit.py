@@ -5,7 +5,6 @@ contradiction is reported in one line.
 """
 
 import json
-import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -34,6 +33,7 @@ from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
+from merit.sql import SQLITE_VERSION
 from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.claims import check_identity, check_metrics, check_predictions
 from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
@@ -189,11 +189,9 @@ class _Replay:
         if now is not None and now.status is Status.TIMEOUT:
             return "; audit it on a machine that has nothing else to do"
         made = self.view.manifest["made_with"]["sqlite"]
-        if made == sqlite3.sqlite_version:
+        if made == SQLITE_VERSION:
             return ""
-        return (
-            f"; the run was made with SQLite {made}, and this is {sqlite3.sqlite_version}: audit it with that version"
-        )
+        return f"; the run was made with SQLite {made}, and this is {SQLITE_VERSION}: audit it with that version"
 
     def _check_repeat(self, attempt: Attempt, before: Sequence[Attempt], method: Method, at: str) -> None:
         earlier = repeated(method, self.regime, attempt.sql, before) if before else None

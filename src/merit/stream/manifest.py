@@ -3,7 +3,6 @@
 import hashlib
 import json
 import platform
-import sqlite3
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -16,6 +15,7 @@ from merit.agent import Method
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_fields, parse_json, read_text
+from merit.sql import SQLITE_VERSION
 from merit.types import Polarity, Regime
 
 FORMAT = 1
@@ -64,7 +64,7 @@ def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
         "format": FORMAT,
         "run": run_id(identity),
         "identity": dict(identity),
-        "made_with": {"merit": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version},
+        "made_with": {"merit": __version__, "python": platform.python_version(), "sqlite": SQLITE_VERSION},
     }
 
 
