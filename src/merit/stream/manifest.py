@@ -13,6 +13,7 @@ from typing import Any
 
 from merit import __version__
 from merit.agent import Method
+from merit.data import LAYOUTS, PROTOCOLS
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_fields, parse_json, read_text
@@ -146,8 +147,18 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
         check_fields(identity[name], fields, f"{where}.{name}")
     for one in identity["demonstrations"]:
         check_fields(one, {"question": str, "sql": str, "evidence": str}, f"{where}.demonstrations")
-    if identity["regime"] not in list(Regime) or not isinstance(identity["length"], int | None):
-        raise InputError(f"{where}: the field 'regime' or 'length' cannot be what it is")
+    length, dataset = identity["length"], identity["dataset"]
+    sensible = {
+        "regime": identity["regime"] in list(Regime),
+        "protocol": identity["protocol"] in PROTOCOLS,
+        "timeout_s": identity["timeout_s"] > 0,
+        "length": length is None or (type(length) is int and length > 0),
+    }
+    for name, holds in sensible.items():
+        if not holds:
+            raise InputError(f"{where}: the field {name!r} cannot be {_short(identity[name])}")
+    if dataset["name"] not in LAYOUTS or dataset["split"] not in LAYOUTS[dataset["name"]].questions:
+        raise InputError(f"{where}.dataset: there is no split {dataset['split']!r} of {dataset['name']!r}")
 
 
 def _short(value: Any) -> str:
