@@ -84,6 +84,8 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
             names.add(read_manifest(path)["identity"]["dataset"]["name"])
     if roots and names == {BUNDLED}:
         raise InputError("--data: a bundled run takes none, its data comes with merit; leave --data out")
+    if examples and not roots and BUNDLED not in names:
+        raise InputError("--examples: only an audit with the data compares examples; give --data too")
 
 
 def gone_through(report: Report) -> str:

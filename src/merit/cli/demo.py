@@ -18,7 +18,7 @@ from rich.text import Text
 from merit.agent import find_method
 from merit.bundled import NAME, Recording, open_dataset, recorded
 from merit.cache import cache_folder
-from merit.cli.audit import gone_through
+from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, stoppable
 from merit.cli.run import progress_bar
@@ -236,9 +236,12 @@ def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path
         ranking = None
         if any(view.method.encodes for view in views):
             ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
+        reports = []
         for view in views:
-            found = audit_run(view, encoder=ranking, data=data)
-            console.print(f"audit     {view.method.name}, seed {view.identity['seed']}: holds, {gone_through(found)}")
+            reports.append(audit_run(view, encoder=ranking, data=data))
+            about = f"{view.method.name}, seed {view.identity['seed']}"
+            console.print(f"audit     {about}: holds, {gone_through(reports[-1])}")
+    show_trust(reports)
 
 
 def _write(made: Report, views: Sequence[RunView], out: Path) -> Path:
