@@ -51,9 +51,10 @@ def test_predict_run_score_and_audit_need_no_folder(tmp_path: Path) -> None:
     done = merit("audit", out)
     assert done.returncode == 0, done.stderr
     assert "judged again" in done.stdout
-    done = merit("audit", out, "--data", tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == "merit: --data: a bundled run takes none, its data comes with merit; leave --data out\n"
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        done = merit("audit", out, "--data", folder)
+        assert done.returncode == 1
+        assert done.stderr == "merit: --data: a bundled run takes none, its data comes with merit; leave --data out\n"
     reidentify(out, lambda identity: identity["dataset"].update(sha256="0" * 64))
     done = merit("audit", out)
     assert done.returncode == 1

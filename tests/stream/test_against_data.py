@@ -285,6 +285,15 @@ def test_a_manifest_says_only_what_can_be(run: Path, field: str, value: object) 
         audit_run(read_run(run))
 
 
+@pytest.mark.parametrize("engine", ["merit", "sqlite"])
+def test_a_version_is_a_line_of_text(run: Path, engine: str) -> None:
+    manifest = json.loads((run / "manifest.json").read_text())
+    manifest["made_with"][engine] = "1\n2"
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(MeritError, match=f"made_with: the field '{engine}' cannot be"):
+        read_run(run)
+
+
 @pytest.mark.parametrize("part", [{"name": "any"}, {"split": "test"}])
 def test_a_dataset_is_one_that_merit_knows(run: Path, part: Record) -> None:
     reidentify(run, lambda identity: identity["dataset"].update(part))

@@ -72,12 +72,6 @@ def audit(
 
 def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequence[Path]) -> None:
     """Refuse folders and files that are not there or that no run could need."""
-    for root in roots:
-        if not root.is_dir():
-            raise InputError(f"{root}: no such folder; give the dataset's folder with --data")
-    for file in examples:
-        if not file.is_file():
-            raise InputError(f"{file}: no such file; give a file of examples with --examples")
     names = set()
     for path in paths:
         with suppress(MeritError):  # said when its turn comes
@@ -86,6 +80,12 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
         raise InputError("--data: a bundled run takes none, its data comes with merit; leave --data out")
     if examples and not roots and BUNDLED not in names:
         raise InputError("--examples: only an audit with the data compares examples; give --data too")
+    for root in roots:
+        if not root.is_dir():
+            raise InputError(f"{root}: no such folder; give the dataset's folder with --data")
+    for file in examples:
+        if not file.is_file():
+            raise InputError(f"{file}: no such file; give a file of examples with --examples")
 
 
 def gone_through(report: Report) -> str:
@@ -151,7 +151,7 @@ class _Bench:
             if content == wanted["sha256"]:
                 return self._open(dataset, content, view)
         if own:
-            made_by = view.manifest["made_with"].get("merit", "unknown")
+            made_by = view.manifest["made_with"]["merit"]
             raise AuditFailed(
                 f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
                 f"differs); it was edited, or made by another version of merit: audit it with that one ({made_by})"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-# Whoever can write a run's files can write these, and nothing else in the run or the data contradicts it.
+# A forger can write these into the files of a run without contradicting anything else in them or in the data.
 _NEVER_PROVEN = (
     "that every reply is the model's own, of the model that the manifest names, drawn as it says",
     "that the first answers are those of the file whose hash the manifest names",

@@ -82,7 +82,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
     check_fields(found, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
-    check_fields(found["made_with"], {"sqlite": str}, f"{path}, made_with")
+    check_fields(found["made_with"], {"merit": str, "sqlite": str}, f"{path}, made_with")
+    for name in ("merit", "sqlite"):  # they are shown to people
+        if not found["made_with"][name].isprintable():
+            raise RunUnusable(f"{path}, made_with: the field {name!r} cannot be {_short(found['made_with'][name])}")
     if found["format"] != FORMAT:
         raise RunUnusable(f"{path}: a run of format {found['format']!r}, this merit reads {FORMAT}")
     if found["run"] != run_id(found["identity"]):
