@@ -45,6 +45,7 @@ BIRD = Layout(
     reference_field="SQL",
 )
 BUNDLED = replace(SPIDER, name="bundled")  # the one that comes with merit
+PROTOCOLS = ("db", "suite")
 LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, BUNDLED)}
 
 
