@@ -2,6 +2,7 @@
 
 import hashlib
 import marshal
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,13 +67,16 @@ class Timeout:
 Result = Rows | Error | Timeout
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One database to run a statement on, and the digest of the rows it should give."""
+Task = tuple[bytes, tuple[float, int, int, int, int], bytes | None]  # database, limits, digest of the expected rows
 
-    database: Path
-    limits: Limits
-    expected: bytes
+
+class Trial:
+    """One database to run a statement on, and the digest of the rows it should give, if any are expected."""
+
+    __slots__ = ("task",)
+
+    def __init__(self, database: Path, limits: Limits, expected: bytes | None = None) -> None:
+        self.task: Task = (os.fsencode(database), limits.values(), expected)  # as it travels, made once
 
 
 class Sandbox(Protocol):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from merit.sql.limits import Limits
-from merit.sql.result import Result, Trial
-from merit.sql.worker import Task, Worker, task
+from merit.sql.result import Result, Task, Trial
+from merit.sql.worker import Worker
 
 MOST_WORKERS = max(4, os.cpu_count() or 1)
 
@@ -41,15 +41,15 @@ class SQLiteSandbox:
         self, databases: Sequence[Path], sql: str, limits: Limits, *, distinct: bool = False, lossy: bool = False
     ) -> list[Result]:
         """Run one query on many databases (see `Sandbox.execute_each`)."""
-        tasks = [task(database, limits) for database in databases]
+        tasks = [Trial(database, limits).task for database in databases]
         return [result for _, result in self._run(tasks, sql, distinct, lossy, every=True)]
 
     def first_difference(
         self, trials: Sequence[Trial], sql: str, *, distinct: bool = False, lossy: bool = False
     ) -> tuple[int, Result] | None:
         """Run one query on databases until one differs (see `Sandbox.first_difference`)."""
-        tasks = [task(trial.database, trial.limits, trial.expected) for trial in trials]
-        return next(iter(self._run(tasks, sql, distinct, lossy, every=False)), None)
+        told = self._run([trial.task for trial in trials], sql, distinct, lossy, every=False)
+        return told[0] if told else None
 
     def close(self) -> None:
         """End every worker; one in use ends when its statement does."""

@@ -17,7 +17,6 @@ import tempfile
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ import merit
 from merit.errors import DatabaseUnusable
 from merit.sql.connection import Connection, OutOfMemory, Unopened
 from merit.sql.limits import MIB, Limits
-from merit.sql.result import Error, Result, Rows, Timeout, decode, digest, encode
+from merit.sql.result import Error, Result, Rows, Task, Timeout, decode, digest, encode
 from merit.types import Cause
 
 # What a statement may take from SQLite's heap, and a little less beside other open databases: one that meets the
@@ -46,13 +45,6 @@ _PLACE = struct.Struct("<I")
 _ENVIRONMENT = frozenset(
     {"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "SQLITE_TMPDIR", "TMPDIR"}
 )
-
-Task = tuple[bytes, tuple[float, int, int, int, int], bytes | None]  # database, limits, digest of the expected rows
-
-
-def task(database: Path, limits: Limits, expected: bytes | None = None) -> Task:
-    """One database to run a statement on, as it travels."""
-    return os.fsencode(database), astuple(limits), expected
 
 
 class Worker:
@@ -201,11 +193,10 @@ class Databases:
             self._allowed_bytes = rows_bytes
 
     def _connection(self, database: bytes, frozen: bool) -> Connection:
-        path = Path(os.fsdecode(database))
-        key = (database, 0 if frozen else _inode(path))  # a live file that was replaced is another one
+        key = (database, 0 if frozen else _inode(database))  # a live file that was replaced is another one
         connection = self._open.get(key)
         if connection is None:
-            connection = self._open[key] = Connection(path, frozen=frozen)
+            connection = self._open[key] = Connection(Path(os.fsdecode(database)), frozen=frozen)
         self._open.move_to_end(key)
         return connection
 
@@ -214,9 +205,9 @@ class Databases:
             self._open.popitem(last=False)[1].close()
 
 
-def _inode(path: Path) -> int:
+def _inode(path: bytes) -> int:
     try:
-        return path.stat().st_ino
+        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it travels
     except OSError:
         return 0
 
