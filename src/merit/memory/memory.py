@@ -103,7 +103,7 @@ class Memory:
         self._whole = False
         try:
             written = self._store.append(contents)
-        except MemoryUnusable:
+        except (InputError, MemoryUnusable):
             self._whole = not self._store.torn  # the files are as they were
             raise
         yield written

@@ -90,17 +90,16 @@ def load(folder: Path, store: MemoryStore, encoder: EncoderIdentity | None) -> I
 
     Without an encoder, vectors are left where they are, unread.
     """
+    if not os.path.lexists(folder / _HEADER):
+        return None
     try:
         header = _header(folder)
         if encoder is not None and header["encoder"] != asdict(encoder):
             return None
         return _index(folder, header, store, encoder)
-    except FileNotFoundError as error:
-        if error.filename != str(folder / _HEADER):
-            _log.warning("%s: made again, because %s is missing", folder, error.filename)
     except (InputError, OSError, KeyError, TypeError, ValueError, RecursionError, MemoryError) as error:
         _log.warning("%s: made again, because it is damaged or not of these entries (%s)", folder, error)
-    return None
+        return None
 
 
 def _header(folder: Path) -> dict[str, Any]:

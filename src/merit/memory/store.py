@@ -85,13 +85,9 @@ class MemoryStore:
     def lines(self, polarity: Polarity, start: int = 0, first_number: int = 1) -> Iterator[Line]:
         """Every committed line from byte `start` on; damage is refused with file and line."""
         path = self.path(polarity)
-        try:
-            opened = open_file(path)
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             return
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-        with opened as file:
+        with open_file(path) as file:
             file.seek(start)
             for number, data in numbered_lines(file, path, first_number):
                 if not data.endswith(b"\n"):
@@ -105,12 +101,9 @@ class MemoryStore:
     def read(self, polarity: Polarity, offset: int) -> Entry:
         """The entry that starts at `offset`."""
         path = self.path(polarity)
-        try:
-            with open_file(path) as file:
-                file.seek(offset)
-                content = _parse(file.readline(MAX_LINE), f"{path}, byte {offset}")
-        except OSError as error:
-            raise MemoryUnusable(f"{path}: cannot be read ({error.strerror})") from None
+        with open_file(path) as file:
+            file.seek(offset)
+            content = _parse(file.readline(MAX_LINE), f"{path}, byte {offset}")
         if not isinstance(content, Entry):
             raise MemoryUnusable(f"{path}, byte {offset}: expected an entry; delete the index folder beside it")
         return content
@@ -158,9 +151,11 @@ class MemoryStore:
 
 
 def open_file(path: Path) -> BufferedReader:
-    """A file's bytes. A pipe, which would keep us waiting, and a device are refused."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    return os.fdopen(_regular(file, path), "rb")
+    """A regular file, open for reading: a pipe under its name would be waited for, and a device never end."""
+    try:
+        return os.fdopen(_regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path), "rb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def numbered_lines(file: BinaryIO, path: Path, first_number: int = 1) -> Iterator[tuple[int, bytes]]:
