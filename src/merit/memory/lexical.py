@@ -132,14 +132,15 @@ class Postings:
         """The postings of a dump; a ValueError if the arrays cannot belong together."""
         loaded = cls()
         vocabulary = arrays["vocabulary"].tobytes().decode()
-        loaded._loaded = {token: at for at, token in enumerate(vocabulary.split("\n"))} if vocabulary else {}
+        tokens = vocabulary.split("\n") if vocabulary else []
+        loaded._loaded = {token: at for at, token in enumerate(tokens)}
         loaded._starts = arrays["starts"].astype(np.int64, copy=False)
         loaded._rows = arrays["rows"].astype(np.uint32, copy=False)
         loaded._times = arrays["times"].astype(np.uint32, copy=False)
         loaded.lengths = array("I", arrays["lengths"].tobytes())
         loaded.count = len(loaded.lengths)
         loaded.total = sum(loaded.lengths)
-        if not loaded._belong_together():
+        if len(loaded._loaded) != len(tokens) or not loaded._belong_together():
             raise ValueError("the postings contradict each other")
         return loaded
 

@@ -118,12 +118,13 @@ def _index(folder: Path, header: dict[str, Any], store: MemoryStore, encoder: En
     index.unread_vectors = encoder is None and header["encoder"] is not None
     for polarity in Polarity:
         index.covered[polarity] = _covered(store.path(polarity), header["covered"][polarity.value])
-    layouts = [(_NAMES, header["names"]), *((COLUMNS, lengths) for lengths in header["segments"].values())]
+    lengths = dict(header["segments"])
+    layouts = [(_NAMES, header["names"]), *((COLUMNS, of_segment) for of_segment in lengths.values())]
     with open_file(folder / _own(header["generation"]) / _COLUMNS) as file:
         names, *dumped = _read(file, layouts, header["columns"])
     index.questions = {identity: code for code, identity in enumerate(json.loads(names["questions"].tobytes()))}
     index.databases = {db_id: code for code, db_id in enumerate(json.loads(names["databases"].tobytes()))}
-    named = zip(header["segments"], dumped, strict=True)
+    named = zip(lengths, dumped, strict=True)
     segments = {name: Segment.load(_bucket(name), arrays) for name, arrays in named}
     if encoder is not None:
         index.vector_folder = _own(header["vector_folder"])
