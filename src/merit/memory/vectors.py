@@ -1,7 +1,7 @@
 """The vectors of one bucket: appended in memory, kept in a file, and trusted only if they are the bytes that were kept.
 
 They are read into memory, not mapped: a mapped file that loses its end kills the process that looks at it. The price is
-that all of them are in memory, 1.5 GB for a million of 384 dimensions, also those of pools that are never recalled from.
+that all of them are in memory, 1.5 GB for a million of 384 dimensions, also those that are never recalled from.
 """
 
 import hashlib
