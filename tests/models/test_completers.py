@@ -218,7 +218,7 @@ def test_without_llamacpp_its_extra_is_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "m.gguf").write_bytes(b"GGUF")
     with pytest.raises(ModelFailed) as caught:
         open_completer(f"llamacpp:{tmp_path / 'm.gguf'}?context=2048")
-    assert str(caught.value) == "llama.cpp is not installed; install merit-sql[llamacpp]"
+    assert str(caught.value) == "llama.cpp is not installed; run: pip install 'merit-sql[llamacpp]'"
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="llama.cpp is not installed")
