@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -71,7 +72,7 @@ def test_an_address_that_is_none_is_told_without_its_secrets(monkeypatch: pytest
     assert "word" not in str(caught.value)
 
 
-SPELLINGS = {
+SPELLINGS: dict[str, Callable[[str], str]] = {
     "as it is": lambda secret: secret,
     "after bearer": lambda secret: f"Bearer {secret}",
     "in another case": lambda secret: secret.upper(),

