@@ -175,8 +175,9 @@ class Client:
             wait_s = _asked_to_wait(response, self._patience.longest_wait_s)
             reason = f"status {status}" + (f": {said}" if said else "")
             raise _Fault(reason, wait_s=wait_s, busy=status == 429 or wait_s is not None)
+        why = "; ".join(filter(None, (said, await self._hint(response)))) or "without a word"
         raise ModelFailed(
-            f"{self._address.named}: answered {status} for model {self._model} ({said}{await self._hint(response)}); "
+            f"{self._address.named}: answered {status} for model {self._model} ({why}); "
             "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
         )
 
@@ -184,17 +185,17 @@ class Client:
         """What may be wrong where an endpoint refuses."""
         if 300 <= response.status < 400:
             other = self._address.told(response.headers.get("Location", ""))
-            return f"; it redirects to {other or 'nowhere'}, which merit does not follow, since its key would go along"
+            return f"it redirects to {other or 'nowhere'}, which merit does not follow, since its key would go along"
         if response.status not in (400, 404):
             return ""
         if _is_page(response):
-            return f"; it is {_PAGE}"
+            return f"it is {_PAGE}"
         if self._offered is None:
             self._offered = []  # whoever is refused meanwhile need not ask too
             self._offered = await self.offered()
         if not self._offered:
-            return "" if self._address.shown.endswith("/v1") else "; is /v1 missing from OPENAI_BASE_URL?"
-        return f"; it offers {names_of(self._offered)}" if self._model not in self._offered else ""
+            return "" if self._address.shown.endswith("/v1") else "is /v1 missing from OPENAI_BASE_URL?"
+        return f"it offers {names_of(self._offered)}" if self._model not in self._offered else ""
 
     def _note_answer(self, started: float) -> None:
         now = time.monotonic()
