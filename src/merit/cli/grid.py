@@ -90,7 +90,8 @@ def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
         seen[name] = progress
         finished = sum(one.done == one.total for one in seen.values())
         tokens = sum(one.tokens for one in seen.values())
-        said = f"{finished} of {runs} runs finished, {tokens / 1e6:,.2f}M tokens"
+        about = "about " if any(one.estimated for one in seen.values()) else ""
+        said = f"{finished} of {runs} runs finished, {about}{tokens / 1e6:,.2f}M tokens"
         total = sum(one.total for one in seen.values()) if len(seen) == runs else None
         bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
 
@@ -124,10 +125,12 @@ def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
             f"{one['accuracy']:.2f}",
             str(one["repaired"]),
             str(one["calls"]["total"]),
-            str(one["tokens"]["total"]),
+            f"{'~' if one['tokens'].get('estimated_calls') else ''}{one['tokens']['total']}",
         )
     console = Console()
     console.print(table, crop=False)
+    if any(one["tokens"].get("estimated_calls") for one in found.values()):
+        console.print("~ tokens are estimated by merit: the endpoint did not count them", soft_wrap=True)
     console.print(f"runs are in {place}", soft_wrap=True)
 
 

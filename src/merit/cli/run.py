@@ -209,7 +209,8 @@ def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
     now = 100 * progress.right / max(1, progress.answered)
     said = (
         f"{now:.1f}% right ({first:.1f}% at first), {progress.repaired} repaired, "
-        f"{progress.entries} remembered, {progress.tokens / 1000:,.0f}k tokens"
+        f"{progress.entries} remembered, "
+        f"{'about ' if progress.estimated else ''}{progress.tokens / 1000:,.0f}k tokens"
     )
     bar.update(task, completed=progress.done, total=progress.total, said=said)
 
@@ -235,6 +236,14 @@ def kept(bar: Bar, what: str) -> str:
     return f"everything up to {what} {done} is kept" if done else f"no {what} was finished"
 
 
+def tokens_shown(tokens: dict[str, int]) -> str:
+    """All tokens of a run, and for how many calls merit estimated them."""
+    estimated = tokens.get("estimated_calls", 0)
+    if not estimated:
+        return f"{tokens['total']} tokens"
+    return f"about {tokens['total']} tokens (estimated by merit for {estimated} calls: the endpoint did not count)"
+
+
 def _show(found: dict[str, Any], out: Path) -> None:
     console = Console(highlight=False, soft_wrap=True)
     label = "" if found["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
@@ -245,7 +254,7 @@ def _show(found: dict[str, Any], out: Path) -> None:
     )
     console.print(f"  repaired      {found['repaired']}, {found['steps']:.3f} steps for each wrong first answer")
     console.print(f"  oscillation   {found['oscillation']:.2f}%")
-    console.print(f"  calls         {found['calls']['total']}, {found['tokens']['total']} tokens")
+    console.print(f"  calls         {found['calls']['total']}, {tokens_shown(found['tokens'])}")
     kept = found["entries"]
     answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
     console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")

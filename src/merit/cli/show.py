@@ -77,7 +77,8 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
 
 
 def _tokens(attempt: Attempt) -> str:
-    return f"{attempt.prompt_tokens} + {attempt.output_tokens} tokens"
+    estimated = " (estimated)" if attempt.tokens_estimated else ""
+    return f"{attempt.prompt_tokens} + {attempt.output_tokens} tokens{estimated}"
 
 
 def _agreement(turn: Turn, step: int) -> str:
