@@ -10,6 +10,7 @@ from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.cli.options import CACHE
+from merit.cli.screen import say
 from merit.data import Dataset
 from merit.errors import AuditFailed, EncoderFailed, InputError, MeritError
 from merit.models import CachedEncoder, Encoder, open_encoder
@@ -47,7 +48,7 @@ def audit(runs: tuple[Path, ...], roots: tuple[Path, ...], encoder: str | None, 
                 bench.audit(path)
             except MeritError as error:
                 failed += 1
-                click.echo(str(error), err=True)
+                say(str(error), err=True)
     if failed:
         raise AuditFailed(f"{failed} of {len(paths)} runs do not hold")
     click.echo(f"all {len(paths)} runs hold")

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from merit.cli.screen import Console, json_line
 from merit.memory import curate
 from merit.types import FailureType, Polarity
 
@@ -39,7 +39,7 @@ def list_entries(
         if db_id not in (None, entry.provenance.db_id) or deleted != (one.deleted is not None):
             continue
         if as_json:
-            click.echo(entry.to_line())
+            click.echo(json_line(entry.to_line()))
         else:
             source = entry.provenance
             table.add_row(entry.id, entry.type, escape(source.db_id), str(source.position), escape(entry.question))
@@ -55,7 +55,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
     """Show one entry whole; the beginning of its id is enough."""
     one = curate.find(folder, identity)
     if as_json:
-        click.echo(one.entry.to_line())
+        click.echo(json_line(one.entry.to_line()))
         return
     entry, source = one.entry, one.entry.provenance
     changed = entry.polarity is not Polarity.PRECEDENT
