@@ -78,13 +78,14 @@ def run_command(data: Path, script: Path, initial: Path, out: Path, method: str 
 
 def test_methods_lists_all() -> None:
     shown = CliRunner().invoke(cli, ["methods"], env={"COLUMNS": "80"}).output
-    assert all(f" {name} " in shown for name in METHODS)  # no name is cut
-    records = json.loads(merit("methods", "--json").output)
+    assert [line.split()[0] for line in shown.splitlines()] == list(METHODS)  # piped: a line each
+    assert all(method.summary in shown for method in METHODS.values())
+    assert "recalls 4 precedent" in shown
+    assert "recalls 4 of one pool" in shown
+    assert "recalls 3 positive and 1 negative" in shown
+    assert shown.count(" not online ") == 1
+    records = json.loads(merit("methods", "--json").output)["methods"]
     assert [record["name"] for record in records] == list(METHODS)
-    wide = CliRunner().invoke(cli, ["methods"], env={"COLUMNS": "220"}).output
-    assert "4 precedent" in wide
-    assert "4 of one pool" in wide
-    assert "3 positive, 1 negative" in wide
 
 
 def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Path) -> None:

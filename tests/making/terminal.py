@@ -18,6 +18,12 @@ def _own_terminal() -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
+def _until_keys_are_read(terminal: int) -> None:
+    over = time.monotonic() + 10
+    while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < over:
+        time.sleep(0.01)
+
+
 def on_terminal(
     arguments: Sequence[object],
     *,
@@ -25,7 +31,10 @@ def on_terminal(
     keys: Sequence[tuple[str, str]] = (),
     environment: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
-    """Run merit on a terminal; of `keys`, each is pressed once its text has been seen. Returns exit code and output."""
+    """Run merit on a terminal; of `keys`, each is pressed once its text has been seen and single keys are read.
+
+    Returns exit code and output.
+    """
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
@@ -43,6 +52,7 @@ def on_terminal(
     while time.monotonic() < over:
         if waiting and (place := output.find(waiting[0][0].encode(), seen)) >= 0:
             seen = place + len(waiting[0][0].encode())
+            _until_keys_are_read(ours)
             os.write(ours, waiting.pop(0)[1].encode())
         if not select.select([ours], [], [], 0.05)[0]:
             continue

@@ -6,6 +6,7 @@ Whatever is printed may hold text of a model, a database, a file or a peer. A co
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,7 +81,7 @@ class _Shown(io.TextIOBase):
 def shown() -> Iterator[None]:
     """Show control characters in everything that is printed meanwhile, by us or by a library."""
     out, err = sys.stdout, sys.stderr
-    if isinstance(out, _Shown):
+    if isinstance(out, _Shown) or "_MERIT_COMPLETE" in os.environ:  # a shell asks for completions, byte for byte
         yield
         return
     shown_out, shown_err = sys.stdout, sys.stderr = _Shown(out), _Shown(err)
@@ -130,6 +131,7 @@ class Console(rich.console.Console):
         wide = max(_NARROWEST, self.width - indent)
         lines = body.split("\n") if self.soft_wrap else body.wrap(self, wide, overflow="fold")
         for line in lines or [Text()]:
+            line.rstrip()
             self.print(start + line, soft_wrap=True)
             start = Text(" " * indent)
 

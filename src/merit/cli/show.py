@@ -99,7 +99,8 @@ def _list(view: RunView, as_json: bool) -> None:
         console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
     more = len(turns) - most
     said = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
-    console.print(inline(f"{len(turns)} questions are finished{said}; `merit show {view.path} ID` prints one"))
+    if not turns or not console.soft_wrap:  # piped, a line is a question
+        console.print(inline(f"{len(turns)} questions are finished{said}; `merit show {view.path} ID` prints one"))
 
 
 def _record(
