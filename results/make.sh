@@ -95,9 +95,9 @@ for set in ${*:-$everything}; do
   esac
   merit grid "work/$set.toml"
   encoder=$minilm data="$spider $bird work/distinct work/tuning"
-  [ "${set%-no-oracle}" != bundled ] || encoder=wordllama
+  [ "${set%-no-oracle}" != bundled ] || encoder=wordllama data=""
   merit audit "work/runs/$set" --encoder "$encoder" $(for one in $data; do [ ! -d $one ] || echo --data $one; done) \
-    | tee work/audit.part
+    $([ "$set" != bird ] || echo --examples work/bird-examples.jsonl) | tee work/audit.part
   mv work/audit.part "work/$set.audit"
 done
 four="spider distinct bird bundled"

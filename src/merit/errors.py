@@ -13,7 +13,7 @@ MeritError
 │   └── BudgetSpent         the allowance of tokens or money is used up
 ├── RunUnusable         a run folder is damaged, busy, or of another run
 ├── Stopped             the user stopped a command; what was finished is kept
-└── AuditFailed         a run does not follow from its own records
+└── AuditFailed         a run contradicts its own records or its data
 """
 
 
@@ -74,7 +74,7 @@ class Stopped(MeritError):
 
 
 class AuditFailed(MeritError):
-    """A record of a run contradicts another one."""
+    """A record of a run contradicts another one, or the data that the run names."""
 
 
 __all__ = [

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from making.tampering import reidentify
 from merit import mutation
 from merit.bundled import read_sources
 from merit.bundled.source import HERE, Source
@@ -50,6 +51,15 @@ def test_predict_run_score_and_audit_need_no_folder(tmp_path: Path) -> None:
     done = merit("audit", out)
     assert done.returncode == 0, done.stderr
     assert "judged again" in done.stdout
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        done = merit("audit", out, "--data", folder)
+        assert done.returncode == 1
+        assert done.stderr == "merit: --data: a bundled run takes none, its data comes with merit; leave --data out\n"
+    reidentify(out, lambda identity: identity["dataset"].update(sha256="0" * 64))
+    done = merit("audit", out)
+    assert done.returncode == 1
+    assert f"merit: {out / 'manifest.json'}: is not of the benchmark that comes with this merit" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_scoring_its_own_references(tmp_path: Path) -> None:

@@ -132,11 +132,69 @@ def test_an_audit_says_what_it_checked(data: Path, run: Path) -> None:
     shown = merit("audit", run)
     assert shown.exit_code == 0
     assert (
-        "holds. 12 of 12 questions, 36 attempts (verdicts taken from the run (see --data)), 24 prompts, 12 entries"
-        in shown.output
+        "holds. 12 of 12 questions (taken from the run), 36 attempts (verdicts taken from the run (see --data)), "
+        "24 prompts, 12 entries" in shown.output
     )
     assert "24 recalls legal and ranked again" in shown.output
-    assert "36 attempts (judged again)" in merit("audit", run, "--data", data).output
+    with_data = merit("audit", run, "--data", data).output
+    assert "12 of 12 questions (compared with the dataset), 36 attempts (judged again)" in with_data
+
+
+def on_trust(shown: Result) -> list[str]:
+    """What an audit lists at its end."""
+    lines = shown.output.splitlines()
+    return lines[lines.index("taken on trust:") + 1 :]
+
+
+def test_an_audit_ends_with_what_it_could_not_prove(data: Path, run: Path, script: Path, initial: Path) -> None:
+    always = [
+        "- that every reply is the model's own, of the model that the manifest names, drawn as it says",
+        "- that the first answers are those of the file whose hash the manifest names",
+        "- token counts, and what timings.json says",
+        "- the time limit and the versions of merit, Python and SQLite that the manifest names",
+    ]
+    without_data = [
+        "- every verdict, and so what is right (prove it with --data)",
+        "- that questions, hints, schemas and fixed examples are the dataset's, and that none is left out (prove it with "
+        "--data)",
+    ]
+    beginning = "- that a run over the beginning of its stream was meant to end there"
+    assert on_trust(merit("audit", run, "--data", data)) == always
+    assert on_trust(merit("audit", run)) == [*always, *without_data]
+    short = run.with_name("short")
+    merit(*run_command(data, script, initial, short), "--limit", 3)
+    assert on_trust(merit("audit", short, "--data", data)) == [*always, beginning]
+    together = on_trust(merit("audit", run, short))
+    assert together == [*always, *without_data, f"{beginning} (1 of 2 runs)"]
+    (run / "metrics.json").unlink()
+    broken = merit("audit", run, short, "--data", data)
+    assert broken.exit_code != 0
+    assert on_trust(broken)[: len(always) + 1] == [*always, beginning]
+
+
+def test_what_is_told_by_an_encoder_that_is_not_here_is_taken_on_trust(tmp_path: Path) -> None:
+    view = make_bench(tmp_path).run(tmp_path / "run", "merit")
+    assert "- which of the legal entries a recall ranked first (prove it with --encoder)" in on_trust(
+        merit("audit", view.path)
+    )
+
+
+def test_a_folder_or_file_that_is_not_there_is_refused(run: Path, data: Path, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere"
+    assert refused("audit", run, "--data", data, "--data", nowhere).startswith(f"{nowhere}: no such folder")
+    assert refused("audit", run, "--data", data, "--examples", nowhere).startswith(f"{nowhere}: no such file")
+
+
+def test_an_audit_is_given_the_examples_of_a_run(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
+    examples, out = tmp_path / "examples.jsonl", tmp_path / "run"
+    lines = [{"question": f"Example {number}?", "sql": f"SELECT {number}"} for number in range(4)]
+    examples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = merit(*run_command(data, script, initial, out, "vanilla"), "--examples", examples)
+    assert done.exit_code == 0, done.output
+    assert merit("audit", out).exit_code == 0
+    assert "give --data too" in refused("audit", out, "--examples", examples)
+    assert "give the file they were taken from with --examples" in refused("audit", out, "--data", data)
+    assert merit("audit", out, "--data", data, "--examples", examples).exit_code == 0
 
 
 def test_an_audit_that_fails_exits_with_one_line(run: Path) -> None:

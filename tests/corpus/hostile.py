@@ -10,6 +10,18 @@ def copies(levels: int, mentions: int) -> str:
     return f"WITH {', '.join(parts)} SELECT count(*) FROM c{levels - 1}"
 
 
+def memberships(levels: int) -> str:
+    """Common table expressions that mention each other without a SELECT in sight."""
+    parts = [f"c{level}(x) AS (VALUES (1 IN c{level - 1} AND 2 IN c{level - 1}))" for level in range(1, levels)]
+    return f"WITH c0(x) AS (VALUES (1)), {', '.join(parts)} SELECT 1 IN c{levels - 1}"
+
+
+def tables(levels: int) -> str:
+    """The same with tables of VALUES, each row of which mentions the one before."""
+    parts = [f"c{level}(x) AS (VALUES (1 IN c{level - 1}), (2 IN c{level - 1}))" for level in range(1, levels)]
+    return f"WITH c0(x) AS (VALUES (1)), {', '.join(parts)} SELECT * FROM c{levels - 1}"
+
+
 LONG = "printf('%.*c', 200000, 'a')"
 
 WRITES = [
@@ -78,6 +90,10 @@ BOMBS = [
     "WITH RECURSIVE c(s) AS (SELECT 'a' UNION ALL SELECT s || s FROM c) SELECT max(length(s)) FROM c",
     "WITH RECURSIVE c(s) AS (SELECT hex(randomblob(9000)) UNION ALL SELECT hex(randomblob(9000)) FROM c) SELECT s FROM c",
     f"WITH RECURSIVE c(s) AS (SELECT {LONG} UNION ALL SELECT s FROM c) SELECT json_group_array(s) FROM c",
+    memberships(12),
+    memberships(20),
+    tables(12),
+    tables(25),
     copies(20, 2),
     copies(60, 2),
     copies(8, 9),

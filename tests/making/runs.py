@@ -1,7 +1,8 @@
 """Runs over the small benchmark."""
 
 import asyncio
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from merit.agent import find_method
 from merit.data import load
 from merit.models import Completer
 from merit.oracle import open_judge
-from merit.stream import RunView, open_setup, read_run, run_stream
+from merit.stream import AuditData, RunView, open_setup, read_run, run_stream
 from merit.types import Regime
 
 
@@ -37,11 +38,19 @@ class Bench:
                 seed=options.pop("seed", 0),
                 completer=model or FickleModel(),
                 encoder=WordEncoder(),
+                timeout_s=5.0,
                 regime=Regime(options.pop("regime", "denotation_confirmed")),
                 **options,
             )
             asyncio.run(run_stream(setup, out, ahead=ahead))
         return read_run(out)
+
+    @contextmanager
+    def data(self, examples: Sequence[Path] = ()) -> Iterator[AuditData]:
+        """The benchmark as an audit is given it."""
+        dataset = load(self.layout, self.root)
+        with closing(open_judge(dataset, "db", cache=None, timeout_s=5.0)) as judge:
+            yield AuditData(dataset, dataset.content_hash(), "db", judge, examples)
 
 
 def make_bench(folder: Path, *, layout: str = "spider", canary: str = "") -> Bench:

@@ -1,10 +1,12 @@
 """Changing a run after the fact, as somebody would who covers it up."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from merit.data import Dataset
 from merit.stream import read_run
 from merit.stream.accounting import account
 from merit.stream.folder import json_text
@@ -49,3 +51,22 @@ def reidentify(run: Path, change: Callable[[Record], object]) -> None:
     (run / "manifest.json").write_text(json_text(manifest))
     for path in run.rglob("*.json*"):
         path.write_text(path.read_text().replace(before, run_id(manifest["identity"])))
+
+
+def restream(run: Path, change: Callable[[Record], object], *, indent: int = 1) -> None:
+    """Change what stream.json says, and make the manifest agree with it."""
+    stream = json.loads((run / "stream.json").read_text())
+    change(stream)
+    text = json.dumps(stream, ensure_ascii=False, indent=indent) + "\n"
+    (run / "stream.json").write_text(text)
+
+    def follow(identity: Record) -> None:
+        identity["stream_sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        identity["dataset"]["questions"] = len({one["id"] for one in stream["questions"]})
+
+    reidentify(run, follow)
+
+
+def claim_data(run: Path, dataset: Dataset) -> None:
+    """Say of a run that it was made over a dataset, whatever it was made over."""
+    reidentify(run, lambda identity: identity["dataset"].update(sha256=dataset.content_hash()))

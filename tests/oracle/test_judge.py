@@ -1,6 +1,10 @@
 """Verdicts on the example benchmark: statuses, causes, suites, caches, and what stays inside."""
 
+import os
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,8 +131,6 @@ def test_reference_results_are_computed_once(judge_of: Open, library: Dataset, t
 def test_a_changed_database_is_not_judged_by_old_results(
     judge_of: Open, library: Dataset, root: Path, tmp_path: Path
 ) -> None:
-    import sqlite3
-
     books = question(library, "How many books are")
     judge = judge_of(cache=tmp_path)
     assert judge.judge(books, "SELECT 7").correct
@@ -141,10 +143,70 @@ def test_a_changed_database_is_not_judged_by_old_results(
     assert judge_of(cache=tmp_path).judge(books, "SELECT 6").correct
 
 
+def test_a_file_of_the_same_size_and_time_is_not_taken_for_the_old_one(
+    judge_of: Open, library: Dataset, root: Path, tmp_path: Path
+) -> None:
+    books, path = question(library, "How many books are"), root / "database/library/library.sqlite"
+    before = path.stat()
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns - 10**12))
+    time.sleep(2.1)  # old enough for its hash to be kept
+    judge = judge_of(cache=tmp_path)
+    assert judge.judge(books, "SELECT 7").correct
+    judge.close()
+    old = path.stat()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DELETE FROM book WHERE book_id = 1")
+        db.commit()
+    os.utime(path, ns=(old.st_atime_ns, old.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (old.st_size, old.st_mtime_ns)
+    assert judge_of(cache=tmp_path).judge(books, "SELECT 6").correct
+
+
+@pytest.mark.parametrize("protocol", ["db", "suite"])
+def test_a_journal_beside_a_database_is_part_of_it(
+    judge_of: Open, library: Dataset, root: Path, tmp_path: Path, protocol: str
+) -> None:
+    books = question(library, "How many books are")
+    judge = judge_of(protocol, cache=tmp_path)
+    assert judge.judge(books, "SELECT count(*) FROM book").correct
+    judge.close()
+    folder = root / ("database" if protocol == "db" else "test_suite") / "library"
+    path, content = folder / "library.sqlite", library.content_hash()
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("DELETE FROM book WHERE book_id = 1")
+        writer.commit()
+        kept = {name: (folder / name).read_bytes() for name in ("library.sqlite", "library.sqlite-wal")}
+    for name, data in kept.items():  # as a writer that was killed leaves them
+        (folder / name).write_bytes(data)
+    before = {file: file.read_bytes() for file in root.rglob("*") if file.is_file()}
+    judge = judge_of(protocol, cache=tmp_path)
+    assert not judge.judge(books, "SELECT 7").correct
+    assert judge.judge(books, "SELECT count(book_id) FROM book").correct
+    assert {file: file.read_bytes() for file in root.rglob("*") if file.is_file()} == before
+    assert load("spider", root).content_hash() != content
+
+
+def test_a_reference_over_a_view_of_the_moment_is_run_anew(judge_of: Open, root: Path, tmp_path: Path) -> None:
+    path = root / "dev.json"
+    path.write_text(path.read_text().replace("SELECT count(*) FROM loan", "SELECT * FROM chance"))
+    with closing(sqlite3.connect(root / "database/library/library.sqlite")) as db:
+        db.execute("CREATE VIEW chance AS SELECT random()")
+    dataset = load("spider", root)
+    loans = question(dataset, "How many loans")
+    seen = set()
+    for _ in range(2):
+        judge = judge_of(cache=tmp_path, dataset=dataset)
+        seen.add(judge._references.of(loans).expected[0].encoded)
+        assert not judge.judge(loans, "SELECT * FROM chance").correct  # the same text, at another moment
+        judge.close()
+    assert len(seen) == 2
+
+
 def test_the_same_text_is_never_run_twice(judge_of: Open, library: Dataset) -> None:
     judge, books = judge_of(), question(library, "How many books are")
     verdict = judge.judge(books, "SELECT nope FROM book")
-    judge._sandbox.execute = None  # type: ignore[method-assign, assignment]
+    judge._sandbox.first_difference = None  # type: ignore[method-assign, assignment]
     assert judge.judge(books, "SELECT nope FROM book") is verdict
 
 

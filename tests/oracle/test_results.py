@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merit.errors import CacheUnusable
-from merit.oracle.results import ResultStore, decode, encode
+from merit.oracle.results import ResultStore
+from merit.sql import decode, encode
 
 values = st.one_of(
     st.none(),
@@ -70,7 +71,7 @@ def test_a_changed_file_is_hashed_again(tmp_path: Path) -> None:
 
 
 def test_a_damaged_cache_is_started_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "references-v2.sqlite").write_bytes(b"junk" * 4096)
+    (tmp_path / "references-v3.sqlite").write_bytes(b"junk" * 4096)
     with caplog.at_level(logging.WARNING):
         store = ResultStore(tmp_path)
     assert "started anew" in caplog.text
@@ -82,7 +83,7 @@ def test_an_altered_result_is_not_believed(tmp_path: Path) -> None:
     store = ResultStore(tmp_path)
     store.keep(b"reference", {"db": (1, encode([(1,)]))})
     store.close()
-    db = sqlite3.connect(tmp_path / "references-v2.sqlite")
+    db = sqlite3.connect(tmp_path / "references-v3.sqlite")
     db.execute("UPDATE result SET rows = ?", (encode([(2,)]),))
     db.commit()
     db.close()
@@ -96,7 +97,7 @@ def test_pages_that_cannot_be_read_cost_no_verdict(tmp_path: Path, caplog: pytes
     for number in range(300):
         store.keep(b"%d" % number, {"db": (1, encode([("x" * 500,)]))})
     store.close()
-    path = tmp_path / "references-v2.sqlite"
+    path = tmp_path / "references-v3.sqlite"
     data = bytearray(path.read_bytes())
     data[3 * 4096 :] = b"\xff" * (len(data) - 3 * 4096)
     path.write_bytes(data)

@@ -85,7 +85,7 @@ def test_the_corpus_does_not_bloat_the_process(database: Path) -> None:
     largest_child = 0
     for sql in [*GROWTH, *BOMBS]:
         sandbox.execute(database, sql, Limits(timeout_s=0.6), lossy=True)
-        living = [child._process.pid for child in sandbox._children if child._process]
+        living = [worker.pid for worker in sandbox._idle if worker.pid]
         largest_child = max([largest_child, *map(peak_bytes, living)])
     grown = peak_bytes() - before
     sandbox.close()
@@ -97,9 +97,9 @@ def test_the_corpus_does_not_bloat_the_process(database: Path) -> None:
 def test_no_process_outlives_its_sandbox(database: Path) -> None:
     sandbox = SQLiteSandbox(frozen=True)
     sandbox.execute(database, "SELECT length(zeroblob(100000))", Limits())
-    (child,) = sandbox._children
-    assert child._process is not None
-    pid = child._process.pid
+    (worker,) = sandbox._idle
+    pid = worker.pid
+    assert pid is not None
     sandbox.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -111,7 +111,7 @@ from pathlib import Path
 from merit.sql import Limits, SQLiteSandbox
 sandbox = SQLiteSandbox(frozen=True)
 sandbox.execute(Path(sys.argv[1]), "SELECT length(zeroblob(100000))", Limits())
-print(sandbox._children[0]._process.pid, flush=True)
+print(sandbox._idle[0].pid, flush=True)
 sandbox.execute(Path(sys.argv[1]), "SELECT printf('%.*c', 2147483647, 'x') FROM n", Limits(timeout_s=1.0))
 """
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +14,16 @@ from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import METHODS
 from merit.agent.episode import Shown, repair_prompt
-from merit.data import load
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import curate
-from merit.oracle import Judge, open_judge
 from merit.prompts import SPIDER
-from merit.stream import Report, RunView, audit_run, read_run
+from merit.stream import AuditData, Report, RunView, audit_run, read_run
 from merit.stream.folder import json_text
 from merit.stream.manifest import run_id
 
 
-def audit(path: Path, *, encoder: WordEncoder | None = None, judge: Judge | None = None) -> Report:
-    return audit_run(read_run(path), encoder=encoder, judge=judge)
+def audit(path: Path, *, encoder: WordEncoder | None = None, data: AuditData | None = None) -> Report:
+    return audit_run(read_run(path), encoder=encoder, data=data)
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +48,8 @@ def run(honest: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("method", METHODS)
 def test_every_honest_run_holds(bench: Bench, tmp_path: Path, method: str, regime: str) -> None:
     view = bench.run(tmp_path / "run", method, regime=regime)
-    with closing(open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)) as judge:
-        report = audit(view.path, encoder=WordEncoder(), judge=judge)
+    with bench.data() as data:
+        report = audit(view.path, encoder=WordEncoder(), data=data)
     assert report.questions == len(ITEMS)
     assert report.recalls == sum(turn.recalls for turn in view.turns)
     assert report.judged
@@ -267,10 +264,10 @@ def test_a_consistent_lie_about_a_verdict_needs_the_judge(bench: Bench, tmp_path
     (view.path / "metrics.json").write_text(json_text({**found, **lie}))
     audit(view.path)
     with (
-        closing(open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)) as judge,
+        bench.data() as data,
         pytest.raises(AuditFailed, match="recorded as CORRECT, but the judge says"),
     ):
-        audit(view.path, judge=judge)
+        audit(view.path, data=data)
 
 
 def _claim_all_right(records: list[Record]) -> None:
@@ -364,8 +361,8 @@ def test_what_ran_is_right_only_if_the_judge_says_so(made: Made, bench: Bench) -
     rewrite(run, TURNS, claim)
     settle(run)
     audit(run)
-    with closing(open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)) as judge:
-        caught(run, "what is recorded as right is not what the verdicts say", judge=judge)
+    with bench.data() as data:
+        caught(run, "what is recorded as right is not what the verdicts say", data=data)
 
 
 def test_there_is_a_recall_for_every_repair(made: Made) -> None:

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,11 @@ from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import episode
-from merit.data import load
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.memory import curate
 from merit.models import AnswerStore, AskedOnce
-from merit.oracle import Judge, open_judge
 from merit.prompts import SPIDER, initial
-from merit.stream import RunView, audit_run, read_run
+from merit.stream import AuditData, RunView, audit_run, read_run
 from merit.types import Polarity
 
 OURS = ["resample", "precedent"]
@@ -140,12 +137,8 @@ def test_our_fields_go_with_the_papers_prompts(bench: Bench, tmp_path: Path, reg
         view = bench.run(tmp_path / name.partition(":")[0], name, model=FickleModel(luck=9), regime=regime)
         assert repeats(view)
         assert view.method.name == name
-        with closing(judging(bench)) as judge:
-            assert audit_run(view, encoder=WordEncoder(), judge=judge).questions == len(ITEMS)
-
-
-def judging(bench: Bench) -> Judge:
-    return open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)
+        with bench.data() as data:
+            assert audit_run(view, encoder=WordEncoder(), data=data).questions == len(ITEMS)
 
 
 # The same files, however they came about. (That a shorter run is the beginning of a longer one is in test_run.)
@@ -216,13 +209,13 @@ def run(honest: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def audited(run: Path, judge: Judge | None = None) -> None:
-    audit_run(read_run(run), encoder=WordEncoder(), judge=judge)
+def audited(run: Path, data: AuditData | None = None) -> None:
+    audit_run(read_run(run), encoder=WordEncoder(), data=data)
 
 
-def caught(run: Path, said: str, judge: Judge | None = None) -> None:
+def caught(run: Path, said: str, data: AuditData | None = None) -> None:
     with pytest.raises(MeritError) as refusal:
-        audited(run, judge)
+        audited(run, data)
     assert said in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
@@ -252,8 +245,8 @@ def repeat_at_once(records: list[Record]) -> None:
 
 
 def late(records: list[Record]) -> None:
-    timeout = {"status": "TIMEOUT", "error": "late", "cause": "timeout", "type": "EXECUTION", "subtype": "TIMEOUT"}
-    attempt_where(records, lambda one: one["repeat"]).update(timeout)
+    timeout = {"status": "TIMEOUT", "error": "the query timed out after 5 s", "cause": "timeout"}
+    attempt_where(records, lambda one: one["repeat"]).update(timeout, type="EXECUTION", subtype="TIMEOUT")
 
 
 def repeat_that_is_right(records: list[Record]) -> None:
@@ -405,6 +398,6 @@ def test_a_judge_hears_repeats_too(bench: Bench, tmp_path: Path, monkeypatch: py
         patch.setattr(episode, "canonical", lambda _: "all the same")
         view = bench.run(tmp_path / "run", "resample", model=FickleModel(luck=2))
         audited(view.path)
-        with closing(judging(bench)) as judge:
-            caught(view.path, "but the judge says", judge)
+        with bench.data() as data:
+            caught(view.path, "but the judge says", data)
     caught(view.path, "repeats no earlier candidate")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,9 @@ from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
 from merit.agent.agreement import choose, is_agreed
-from merit.data import load
 from merit.errors import AuditFailed
 from merit.memory import Grade, curate
 from merit.models import AnswerStore, AskedOnce
-from merit.oracle import Judge, open_judge
 from merit.stream import RunView, audit_run, read_run
 from merit.types import Status
 
@@ -37,10 +34,6 @@ def voted(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> RunView:
 def run(voted: RunView, tmp_path: Path) -> Path:
     shutil.copytree(voted.path, tmp_path / "run")
     return tmp_path / "run"
-
-
-def judging(bench: Bench) -> Judge:
-    return open_judge(load("spider", bench.root), "db", cache=None, timeout_s=5.0)
 
 
 def test_candidates_are_drawn_until_it_is_settled_and_the_largest_group_stands(voted: RunView) -> None:
@@ -81,8 +74,8 @@ def test_what_merely_ran_is_in_quarantine(voted: RunView) -> None:
 
 
 def test_all_of_it_can_be_derived_again(bench: Bench, voted: RunView) -> None:
-    with closing(judging(bench)) as judge:
-        assert audit_run(voted, encoder=WordEncoder(), judge=judge).questions == len(ITEMS)
+    with bench.data() as data:
+        assert audit_run(voted, encoder=WordEncoder(), data=data).questions == len(ITEMS)
 
 
 @pytest.mark.parametrize("method", ["resample", "precedent"])
@@ -129,5 +122,5 @@ def test_a_changed_result_is_caught_by_running_it_again(bench: Bench, run: Path)
 
     rewrite(run, TURNS, forge)
     settle(run)
-    with closing(judging(bench)) as judge, pytest.raises(AuditFailed, match="but the judge says"):
-        audit_run(read_run(run), encoder=WordEncoder(), judge=judge)
+    with bench.data() as data, pytest.raises(AuditFailed, match="but the judge says"):
+        audit_run(read_run(run), encoder=WordEncoder(), data=data)

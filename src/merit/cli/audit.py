@@ -1,7 +1,8 @@
 """`merit audit`: the proof that a run is what it claims."""
 
+from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import click
@@ -10,14 +11,14 @@ from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.cli.options import CACHE
-from merit.cli.screen import say
+from merit.cli.screen import Console, say
 from merit.data import Dataset
 from merit.errors import AuditFailed, EncoderFailed, InputError, MeritError
 from merit.models import CachedEncoder, Encoder, open_encoder
-from merit.oracle import Judge, open_judge
-from merit.stream import Report, RunView, audit_run, read_run
+from merit.oracle import open_judge
+from merit.stream import AuditData, Report, RunView, audit_run, read_run
 from merit.stream.folder import run_folders
-from merit.stream.manifest import code_hash
+from merit.stream.manifest import MANIFEST, code_hash, read_manifest
 
 
 @click.command()
@@ -27,73 +28,121 @@ from merit.stream.manifest import code_hash
     "roots",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="The dataset's folder: judge all attempts again. Give it once for each dataset.",
+    help="The dataset's folder: compare all questions with it and judge all attempts again. Give it once for each "
+    "dataset; a bundled run takes none.",
+)
+@click.option(
+    "--examples",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="With --data: the file of fixed examples that a run was given, where they are not the training split's.",
 )
 @click.option("--encoder", metavar="URI", help="Rank every recall again with this encoder (default: the run's own).")
 @CACHE
-def audit(runs: tuple[Path, ...], roots: tuple[Path, ...], encoder: str | None, cache: Path | None) -> None:
-    """Derive runs again from their trajectories and memory; exit 1 with the first contradiction of each.
+def audit(
+    runs: tuple[Path, ...],
+    roots: tuple[Path, ...],
+    examples: tuple[Path, ...],
+    encoder: str | None,
+    cache: Path | None,
+) -> None:
+    """Derive runs again from their records; exit 1 with the first contradiction of each.
 
-    RUNS are run folders, or folders that hold some.
+    RUNS are run folders, or folders that hold some. What cannot be proven is listed at the end.
     """
     paths = [path for given in runs for path in run_folders(given)]
+    _check_given(paths, roots, examples)
     with ExitStack() as stack:
-        bench = _Bench(roots, encoder, cache or cache_folder(), stack)
+        bench = _Bench(roots, examples, encoder, cache or cache_folder(), stack)
         if len(paths) == 1:
-            bench.audit(paths[0])
+            show_trust([bench.audit(paths[0])])
             return
-        failed = 0
+        reports = []
         for path in paths:
             try:
-                bench.audit(path)
+                reports.append(bench.audit(path))
             except MeritError as error:
-                failed += 1
                 say(str(error), err=True)
+    failed = len(paths) - len(reports)
+    if not failed:
+        click.echo(f"all {len(paths)} runs hold")
+    show_trust(reports)
     if failed:
         raise AuditFailed(f"{failed} of {len(paths)} runs do not hold")
-    click.echo(f"all {len(paths)} runs hold")
+
+
+def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequence[Path]) -> None:
+    """Refuse folders and files that are not there or that no run could need."""
+    names = set()
+    for path in paths:
+        with suppress(MeritError):  # said when its turn comes
+            names.add(read_manifest(path)["identity"]["dataset"]["name"])
+    if roots and names == {BUNDLED}:
+        raise InputError("--data: a bundled run takes none, its data comes with merit; leave --data out")
+    if examples and not roots and BUNDLED not in names:
+        raise InputError("--examples: only an audit with the data compares examples; give --data too")
+    for root in roots:
+        if not root.is_dir():
+            raise InputError(f"{root}: no such folder; give the dataset's folder with --data")
+    for file in examples:
+        if not file.is_file():
+            raise InputError(f"{file}: no such file; give a file of examples with --examples")
 
 
 def gone_through(report: Report) -> str:
     """What an audit went through, for people."""
     ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
     judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
+    asked = "compared with the dataset" if report.judged else "taken from the run"
     if report.timeouts:
         judged += f", but for {report.timeouts} that met the time limit then and not now"
     recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
     return (
-        f"{report.questions} of {report.stream} questions, {report.attempts} attempts ({judged}), "
+        f"{report.questions} of {report.stream} questions ({asked}), {report.attempts} attempts ({judged}), "
         f"{report.prompts} prompts, {report.entries} entries{recalls}"
     )
+
+
+def show_trust(reports: Sequence[Report], console: Console | None = None) -> None:
+    """List what audits did not prove; what holds for some of them only says for how many."""
+    counts = Counter(item for report in reports for item in report.on_trust)
+    console = console or Console()
+    if counts:
+        console.print("taken on trust:")
+    for item, count in counts.items():
+        console.block(f"{item}{f' ({count} of {len(reports)} runs)' if count < len(reports) else ''}", 2, head="- ")
 
 
 class _Bench:
     """What audits share: data and judges, each opened once."""
 
-    def __init__(self, roots: Sequence[Path], encoder: str | None, cache: Path, stack: ExitStack) -> None:
+    def __init__(
+        self, roots: Sequence[Path], examples: Sequence[Path], encoder: str | None, cache: Path, stack: ExitStack
+    ) -> None:
         self._roots = roots
+        self._examples = examples
         self._encoder = encoder
         self._cache = cache
         self._stack = stack
         self._datasets: dict[tuple[Path | None, str, str], tuple[Dataset, str]] = {}
-        self._judges: dict[tuple[str, str, float], Judge] = {}
+        self._opened: dict[tuple[str, str, float], AuditData] = {}
 
-    def audit(self, path: Path) -> None:
+    def audit(self, path: Path) -> Report:
         """Audit one run and say what was gone through."""
         view = read_run(path)
         with ExitStack() as stack:
             chosen = _encoder(view, self._encoder, self._cache, stack)
-            report = audit_run(view, encoder=chosen, judge=self._judge(view))
-        click.echo(f"{path}: holds. {gone_through(report)}")
+            report = audit_run(view, encoder=chosen, data=self._own_data(view))
+        Console().block(f"{path}: holds. {gone_through(report)}", 0)
         if view.identity["code"] != code_hash():
             click.echo("note: it was made by another version of merit's code", err=True)
+        return report
 
-    def _judge(self, view: RunView) -> Judge | None:
-        """The judge of a run's own data, if one of the folders given is that."""
-        identity = view.identity
-        wanted = identity["dataset"]
+    def _own_data(self, view: RunView) -> AuditData | None:
+        """A run's own data, if it comes with merit or is in one of the folders given; None where none was given."""
+        wanted = view.identity["dataset"]
         own = wanted["name"] == BUNDLED
-        roots: list[Path | None] = [*self._roots, *([None] if own else [])]
+        roots: Sequence[Path | None] = [None] if own else self._roots
         for root in roots:
             try:
                 dataset, content = self._data(root, wanted["name"], wanted["split"])
@@ -102,14 +151,24 @@ class _Bench:
                     raise
                 continue  # another dataset's folder
             if content == wanted["sha256"]:
-                key = (content, identity["protocol"], identity["timeout_s"])
-                if key not in self._judges:
-                    opened = open_judge(dataset, key[1], cache=self._cache, timeout_s=key[2])
-                    self._judges[key] = self._stack.enter_context(closing(opened))
-                return self._judges[key]
-        if self._roots and not own:
+                return self._open(dataset, content, view)
+        if own:
+            made_by = view.manifest["made_with"]["merit"]
+            raise AuditFailed(
+                f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
+                f"differs); it was edited, or made by another version of merit: audit it with that one ({made_by})"
+            )
+        if roots:
             raise InputError(f"{self._roots[0]}: is not the data of {view.path} (its content hash differs)")
-        return None  # no folder was given, or another version of merit brought another version of its own benchmark
+        return None
+
+    def _open(self, dataset: Dataset, content: str, view: RunView) -> AuditData:
+        key = (content, view.identity["protocol"], view.identity["timeout_s"])
+        if key not in self._opened:
+            judge = open_judge(dataset, key[1], cache=self._cache, timeout_s=key[2])
+            self._stack.callback(judge.close)
+            self._opened[key] = AuditData(dataset, content, key[1], judge, self._examples)
+        return self._opened[key]
 
     def _data(self, root: Path | None, name: str, split: str) -> tuple[Dataset, str]:
         key = (root, name, split)

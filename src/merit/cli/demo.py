@@ -17,7 +17,7 @@ from rich.text import Text
 from merit.agent import find_method
 from merit.bundled import NAME, Recording, open_dataset, recorded
 from merit.cache import cache_folder
-from merit.cli.audit import gone_through
+from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
 from merit.cli.run import progress_bar
@@ -28,7 +28,19 @@ from merit.models.completers import KNOWN
 from merit.oracle import open_judge
 from merit.report import Mark, Report, Table, build, summary_table, write_report
 from merit.report.page import write_page
-from merit.stream import DataSpec, Gap, Grid, RunSpec, RunView, Workshop, account, audit_run, read_run, run_covered
+from merit.stream import (
+    AuditData,
+    DataSpec,
+    Gap,
+    Grid,
+    RunSpec,
+    RunView,
+    Workshop,
+    account,
+    audit_run,
+    read_run,
+    run_covered,
+)
 from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
@@ -240,16 +252,19 @@ def show_table(console: Console, table: Table) -> None:
 
 def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path) -> None:
     """Derive every run again, with a judge and a memory of its own."""
-    dataset = open_dataset(NAME, None, "dev", cache)
+    dataset, protocol = open_dataset(NAME, None, "dev", cache), views[0].identity["protocol"]
     with ExitStack() as stack:
-        judge = stack.enter_context(closing(open_judge(dataset, views[0].identity["protocol"], cache=cache)))
+        judge = stack.enter_context(closing(open_judge(dataset, protocol, cache=cache)))
+        data = AuditData(dataset, dataset.content_hash(), protocol, judge)
         ranking = None
         if any(view.method.encodes for view in views):
             ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
+        reports = []
         for view in views:
-            found = audit_run(view, encoder=ranking, judge=judge)
-            about = f"{view.method.name}, seed {view.identity['seed']}: holds, {gone_through(found)}"
+            reports.append(audit_run(view, encoder=ranking, data=data))
+            about = f"{view.method.name}, seed {view.identity['seed']}: holds, {gone_through(reports[-1])}"
             console.block(about, 10, head="audit")
+    show_trust(reports, console)
 
 
 def _write(made: Report, views: Sequence[RunView], out: Path) -> Path:

@@ -12,7 +12,7 @@ import click
 from merit import tracing
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
-from merit.data import LAYOUTS, Dataset
+from merit.data import LAYOUTS, PROTOCOLS, Dataset
 from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
@@ -26,7 +26,7 @@ DATA = click.option(
 SPLIT = click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
 PROTOCOL = click.option(
     "--protocol",
-    type=click.Choice(["db", "suite"]),
+    type=click.Choice(PROTOCOLS),
     help="Original databases, or the test suite (default where there is one).",
 )
 TIMEOUT = click.option(

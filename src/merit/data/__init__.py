@@ -1,8 +1,19 @@
 """Benchmark files: what is asked, over which databases. Must never hand out an answer."""
 
-from merit.data.dataset import LAYOUTS, Dataset, detect, load
+from merit.data.dataset import LAYOUTS, PROTOCOLS, Dataset, detect, load
 from merit.data.predictions import read_predictions
 from merit.data.schema import Column, Schema, Table
 from merit.data.survey import survey
 
-__all__ = ["LAYOUTS", "Column", "Dataset", "Schema", "Table", "detect", "load", "read_predictions", "survey"]
+__all__ = [
+    "LAYOUTS",
+    "PROTOCOLS",
+    "Column",
+    "Dataset",
+    "Schema",
+    "Table",
+    "detect",
+    "load",
+    "read_predictions",
+    "survey",
+]

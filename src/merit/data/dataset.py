@@ -13,7 +13,8 @@ from merit.errors import InputError
 from merit.reading import hash_file, read_records, sendable
 from merit.types import Question
 
-_SIDECARS = ("-journal", "-shm", "-wal")  # SQLite's own files beside a database
+_JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; what they say is part of it
+_SIDECARS = (*_JOURNALS, "-shm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ BIRD = Layout(
     reference_field="SQL",
 )
 BUNDLED = replace(SPIDER, name="bundled")  # the one that comes with merit
+PROTOCOLS = ("db", "suite")
 LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, BUNDLED)}
 
 
@@ -93,9 +95,9 @@ class Dataset:
 
     def content_hash(self) -> str:
         """One hash over questions, schemas and every database file."""
-        files = [self.questions_file, self.tables_file]
-        files += [path for paths in self.databases.values() for path in paths]
-        files += [path for paths in self.suites.values() for path in paths]
+        databases = [path for kind in (self.databases, self.suites) for paths in kind.values() for path in paths]
+        journals = [Path(f"{path}{suffix}") for path in databases for suffix in _JOURNALS]
+        files = [self.questions_file, self.tables_file, *databases, *(path for path in journals if path.is_file())]
         listing = hashlib.sha256()
         for path in sorted(files):
             listing.update(f"{path.relative_to(self.root).as_posix()}\0{hash_file(path)}\n".encode())

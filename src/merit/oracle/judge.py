@@ -11,10 +11,10 @@ from typing import Protocol
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.reference import Expected, Reference, References
-from merit.oracle.results import ResultStore, encode
+from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import Error, Limits, Row, Rows, Sandbox, Timeout
+from merit.sql import Error, Limits, Result, Row, Rows, Sandbox, Timeout
 from merit.types import Cause, Question, QuestionId, Status, Verdict
 
 _CORRECT = Verdict(Status.CORRECT)
@@ -98,34 +98,40 @@ class Judge:
         if reference.steady and same_statement(sql, reference.sql):
             return _CORRECT  # the same statement on the same databases
         original, *suite = reference.expected
-        verdict = self._compare(reference, original, sql)
-        if not verdict.correct:
-            return verdict
-        # Status and error come from the original database alone: a suite database only ever turns right into
-        # wrong, so a verdict does not depend on the order in which they are tried.
-        for expected in sorted(suite, key=self._kills_first):
-            if not self._compare(reference, expected, sql).correct:
-                self._note_kill(expected.content)
+        left = [original, *sorted(suite, key=self._kills_first)]
+        while left:
+            trials = [expected.trial(self._limits) for expected in left]
+            differing = self._sandbox.first_difference(
+                trials, sql, distinct=self._rule.distinct, lossy=self._rule.lossy
+            )
+            self.statements += len(left) if differing is None else differing[0] + 1
+            if differing is None:
+                break
+            place, result = differing
+            verdict = self._compare(reference, left[place], result)
+            if verdict is not None and left[place] is original:
+                return verdict
+            if verdict is not None:
+                # Status and error come from the original database alone: a suite database only ever turns right into
+                # wrong, so a verdict does not depend on the order in which they are tried.
+                self._note_kill(left[place].content)
                 return _MISMATCH
+            left = left[place + 1 :]
         return _CORRECT
 
-    def _compare(self, reference: Reference, expected: Expected, sql: str) -> Verdict:
-        rule, limits = self._rule, expected.bound(self._limits)
-        deadline = time.monotonic() + limits.timeout_s
-        self.statements += 1
-        result = self._sandbox.execute(expected.database, sql, limits, distinct=rule.distinct, lossy=rule.lossy)
+    def _compare(self, reference: Reference, expected: Expected, result: Result) -> Verdict | None:
+        """The verdict on a result whose rows are not the reference's to the letter; None where they are right."""
+        timeout_s = self._limits.timeout_s
         if isinstance(result, Error):
             return _failed(result, expected.database)
         if isinstance(result, Rows):
             if result.truncated:
                 return _MISMATCH
-            if encode(result.rows) == expected.encoded:
-                return _CORRECT
             try:
-                same = rule.same(reference.sql, expected.rows, result.rows, deadline)
-                return _CORRECT if same else _MISMATCH
+                deadline = time.monotonic() + timeout_s
+                return None if self._rule.same(reference.sql, expected.rows, result.rows, deadline) else _MISMATCH
             except ComparisonTimeout:
-                result = Timeout(limits.timeout_s)
+                result = Timeout(timeout_s)
         return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
 
     def _kills_first(self, expected: Expected) -> int:

@@ -1,17 +1,29 @@
 """Reference queries of one benchmark and what they return on each of their databases."""
 
 import hashlib
-import sqlite3
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from merit.errors import DatabaseUnusable, ReferenceFailed
-from merit.oracle.results import ResultStore, Stored, decode, encode
+from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
-from merit.oracle.text import is_steady
-from merit.sql import MIB, Error, Limits, Row, Rows, Sandbox, Timeout
+from merit.sql import (
+    MIB,
+    SQLITE_VERSION,
+    Error,
+    Limits,
+    Result,
+    Row,
+    Rows,
+    Sandbox,
+    Timeout,
+    Trial,
+    decode,
+    digest,
+    encode,
+)
 from merit.types import Question, QuestionId
 
 # A reference is trusted to end; these only catch an accident.
@@ -29,7 +41,7 @@ class Expected:
     count: int  # of rows
     encoded: bytes
     _rows: list[Row] | None = None
-    _limits: Limits | None = None
+    _trial: Trial | None = None
 
     @property
     def rows(self) -> list[Row]:
@@ -38,17 +50,18 @@ class Expected:
             self._rows = decode(self.encoded)
         return self._rows
 
-    def bound(self, limits: Limits) -> Limits:
-        """How much a result may take, within one judge's `limits`, before it is known to differ from this one."""
-        if self._limits is None:
+    def trial(self, limits: Limits) -> Trial:
+        """What a prediction has to give here, and how much it may take within `limits` until it is known to differ."""
+        if self._trial is None:
             size = len(self.encoded)
-            self._limits = replace(
+            bound = replace(
                 limits,
                 rows=self.count + 1,
                 result_bytes=limits.result_bytes + 40 * size,  # see `held_bytes` in merit.sql
                 cell_bytes=max(limits.cell_bytes, size),
             )
-        return self._limits
+            self._trial = Trial(self.database, bound, digest(self.encoded))
+        return self._trial
 
 
 @dataclass(slots=True)
@@ -77,7 +90,7 @@ class References:
         self._sandbox = sandbox
         self._store = store
         self._rule = rule
-        self._salt = f"{rule.name}\0{sqlite3.sqlite_version}\0"
+        self._salt = f"{rule.name}\0{SQLITE_VERSION}\0"
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str], Reference] = {}
         self._hashes = store.content_hashes(path for files in suites.values() for path in files)
@@ -106,20 +119,25 @@ class References:
         sql = self._rule.rewrite(query)
         key = hashlib.sha256(f"{self._salt}{sql}".encode("utf-8", "surrogatepass")).digest()[:16]
         files = {self._hashes[file]: file for file in self._suites[question.db_id]}
-        steady = is_steady(sql)
-        results = self._store.fetch(key) if steady else {}
-        fresh = {content: self._run(question, file, sql) for content, file in files.items() if content not in results}
-        if fresh and steady:
-            self._store.keep(key, fresh)
-        results.update(fresh)
+        results = self._store.fetch(key)  # only steady ones were kept
+        missing = {content: file for content, file in files.items() if content not in results}
+        fresh = self._run(question, list(missing.values()), sql) if missing else []
+        stored = {content: (len(got.rows), encode(got.rows)) for content, got in zip(missing, fresh, strict=True)}
+        steady = all(got.steady for got in fresh)
+        if stored and steady:
+            self._store.keep(key, stored)
+        results.update(stored)
         expected = [Expected(file, content, *results[content]) for content, file in files.items()]
         return Reference(sql, steady, expected)
 
-    def _run(self, question: Question, file: Path, sql: str) -> Stored:
+    def _run(self, question: Question, files: Sequence[Path], sql: str) -> list[Rows]:
         rule = self._rule
-        result = self._sandbox.execute(file, sql, _REFERENCE_LIMITS, distinct=rule.distinct, lossy=rule.lossy)
+        results = self._sandbox.execute_each(files, sql, _REFERENCE_LIMITS, distinct=rule.distinct, lossy=rule.lossy)
+        return [self._checked(question, file, result) for file, result in zip(files, results, strict=False)]
+
+    def _checked(self, question: Question, file: Path, result: Result) -> Rows:
         if isinstance(result, Rows) and not result.truncated:
-            return len(result.rows), encode(result.rows)
+            return result
         if isinstance(result, Error) and result.cause.environmental:
             raise DatabaseUnusable(f"{file}: {result.message}")
         # The database's words about a reference would give parts of it away, so they stay here.

@@ -3,41 +3,29 @@
 Only this room opens the file: it holds what the right answers look like.
 """
 
-import marshal
 import threading
+import time
 import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from merit.cache import open_cache, read_cache, write_cache
 from merit.reading import hash_file
-from merit.sql import Row
 
-_FILE = "references-v2.sqlite"
+_FILE = "references-v3.sqlite"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS result (
     reference BLOB, database TEXT, count INT NOT NULL, rows BLOB NOT NULL, check_ INT NOT NULL,
     PRIMARY KEY (reference, database)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS content (path TEXT PRIMARY KEY, size INT, mtime_ns INT, hash TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS content (path TEXT PRIMARY KEY, state TEXT NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS kills (hash TEXT PRIMARY KEY, count INT NOT NULL) WITHOUT ROWID;
 """
-# Python's own format: its version 2 writes equal values as equal bytes, and nothing else is as fast.
-_MARSHAL = 2
 _FLUSH_EVERY = 100
-
+# A file that changed this recently may change again without a new time stamp, so its hash is not kept.
+_SETTLED_NS = 2_000_000_000
+_JOURNALS = ("-wal", "-journal")  # what they say is part of a database's content
 
 Stored = tuple[int, bytes]  # how many rows, and the rows encoded
-
-
-def encode(rows: list[Row]) -> bytes:
-    """Rows as bytes; equal bytes are the same rows of the same types in the same order."""
-    return marshal.dumps(rows, _MARSHAL)
-
-
-def decode(encoded: bytes) -> list[Row]:
-    """The rows again."""
-    rows: list[Row] = marshal.loads(encoded)
-    return rows
 
 
 def _check(encoded: bytes) -> int:
@@ -71,22 +59,22 @@ class ResultStore:
                 self._flush()
 
     def content_hashes(self, paths: Iterable[Path]) -> dict[Path, str]:
-        """The hash of each file's content, read again only when size or time changed."""
+        """The hash of each database's content, read again unless nothing about the file has changed."""
         with self._lock:
-            known = {path: row for path, *row in read_cache(self._db, "SELECT path, size, mtime_ns, hash FROM content")}
+            known = {path: (state, digest) for path, state, digest in read_cache(self._db, "SELECT * FROM content")}
             hashes, fresh = {}, []
             for path in paths:
-                log = path.with_name(path.name + "-wal")
-                if log.is_file():  # then the database is what both say together
-                    hashes[path] = f"{hash_file(path)}+{hash_file(log)}"
+                journals = [Path(f"{path}{suffix}") for suffix in _JOURNALS]
+                if any(journal.exists() for journal in journals):  # then the database is what they say together
+                    parts = [hash_file(part) for part in (path, *journals) if part.exists()]
+                    hashes[path] = "+".join(parts)
                     continue
-                stat = path.stat()
-                row = known.get(str(path.absolute()))
-                if row is None or row[:2] != [stat.st_size, stat.st_mtime_ns]:
-                    row = [stat.st_size, stat.st_mtime_ns, hash_file(path)]
-                    fresh.append((str(path.absolute()), *row))
-                hashes[path] = str(row[2])
-            write_cache(self._db, "INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)", fresh)
+                state, settled = _state(path)
+                kept_state, kept_hash = known.get(str(path.absolute()), ("", ""))
+                hashes[path] = str(kept_hash) if kept_state == state else hash_file(path)
+                if kept_state != state and settled:
+                    fresh.append((str(path.absolute()), state, hashes[path]))
+            write_cache(self._db, "INSERT OR REPLACE INTO content VALUES (?, ?, ?)", fresh)
         return hashes
 
     def kills(self) -> dict[str, int]:
@@ -117,3 +105,13 @@ class ResultStore:
         ]
         write_cache(self._db, "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)", rows)
         self._pending.clear()
+
+
+def _state(path: Path) -> tuple[str, bool]:
+    """What the file system tells of a file, and whether it is old enough to be believed.
+
+    Size and time of change can be set by anybody who copies a file; the time its inode changed cannot.
+    """
+    stat = path.stat()
+    state = f"{stat.st_dev}:{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}"
+    return state, time.time_ns() - stat.st_ctime_ns > _SETTLED_NS

@@ -12,22 +12,12 @@ _TOKEN = re.compile(
         |<=|>=|<>|!=|==|\|\||<<|>>|->>|->|[^ \t\n\f\r])""",
     re.VERBOSE,
 )
-_UNSTEADY = re.compile(
-    r"\b(?:random|randomblob|current_date|current_time|current_timestamp|date|time|datetime|julianday|unixepoch"
-    r"|strftime|timediff|changes|total_changes|last_insert_rowid)\b",
-    re.IGNORECASE,
-)
 
 
 def same_statement(sql: str, other: str) -> bool:
     """Whether two texts differ in nothing but case and white space outside quotes."""
     squeezed = sql.translate(_SQUEEZE) == other.translate(_SQUEEZE)  # cheap, and most are not
     return squeezed and _tokens(sql) == _tokens(other)
-
-
-def is_steady(sql: str) -> bool:
-    """Whether two runs of `sql` on the same database must give the same rows."""
-    return _UNSTEADY.search(sql) is None
 
 
 def _tokens(sql: str) -> list[str]:

@@ -1,12 +1,14 @@
 """Databases: running any statement safely. Must never know a question, a reference or a model."""
 
 from merit.sql.canonical import canonical
+from merit.sql.connection import SQLITE_VERSION
 from merit.sql.limits import MIB, Limits
-from merit.sql.result import Error, Result, Row, Rows, Sandbox, Timeout, Value
+from merit.sql.result import Error, Result, Row, Rows, Sandbox, Timeout, Trial, Value, decode, digest, encode
 from merit.sql.sqlite import SQLiteSandbox
 
 __all__ = [
     "MIB",
+    "SQLITE_VERSION",
     "Error",
     "Limits",
     "Result",
@@ -15,6 +17,10 @@ __all__ = [
     "SQLiteSandbox",
     "Sandbox",
     "Timeout",
+    "Trial",
     "Value",
     "canonical",
+    "decode",
+    "digest",
+    "encode",
 ]

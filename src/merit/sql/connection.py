@@ -1,245 +1,284 @@
-"""One guarded SQLite connection: read-only three times over, capped, interruptible, and typed in what it returns."""
+"""One guarded SQLite connection: read-only three times over, capped, and typed in what it returns.
+
+It lives in a process of its own (`merit.sql.worker`), which is killed when a statement overruns: some texts, views and
+generated columns keep SQLite busy for minutes while it prepares a statement, where no interrupt is heard.
+"""
 
 import os
 import re
-import sqlite3
-import sys
-import time
-from dataclasses import dataclass
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
+import apsw
+
+from merit.sql.canonical import canonical
 from merit.sql.limits import MIB, Limits
-from merit.sql.result import Error, Result, Row, Rows, Timeout
-from merit.sql.watchdog import WATCHDOG
+from merit.sql.result import Error, Row, Rows, Value, encode
 from merit.types import Cause
+
+SQLITE_VERSION = apsw.sqlite_lib_version()
 
 READABLE_PRAGMAS = frozenset(
     {"foreign_key_list", "index_info", "index_list", "index_xinfo", "table_info", "table_list", "table_xinfo"}
 )
 OUTSIDE_FUNCTIONS = frozenset({"edit", "fts3_tokenizer", "load_extension", "readfile", "writefile"})
-# These gather text without minding the cell limit, or turn what is too long into NULL instead of an error.
-HUNGRY_FUNCTIONS = frozenset(
-    {"format", "json_group_array", "json_group_object", "jsonb_group_array", "jsonb_group_object", "printf"}
+# What a statement returns from these depends on the moment, or on chance.
+UNSTEADY_FUNCTIONS = frozenset(
+    {"changes", "current_date", "current_time", "current_timestamp", "date", "datetime", "julianday"}
+    | {"last_insert_rowid", "random", "randomblob", "strftime", "time", "timediff", "total_changes", "unixepoch"}
 )
-# Table-valued functions that only read. SQLite declares such a table when it is first mentioned, with the same
-# authorizer calls as CREATE TABLE, so they are mentioned once on our behalf before the authorizer stands.
-READABLE_TABLES = frozenset({"json_each", "json_tree"} | {f"pragma_{name}" for name in READABLE_PRAGMAS})
-_READABLE_TABLE = re.compile(rf"\b({'|'.join(sorted(READABLE_TABLES))})\b")
 
-_OUTSIDE_ACTIONS = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA})
-_FREE_ACTIONS = frozenset({sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
-
+_OUTSIDE_ACTIONS = frozenset({apsw.SQLITE_ATTACH, apsw.SQLITE_DETACH, apsw.SQLITE_PRAGMA})
+_FREE_ACTIONS = frozenset({apsw.SQLITE_READ, apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE})
 _ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version"}  # which full-text search asks for itself
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
+# Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
+_MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32")
 _READING = re.compile(r"\s*(?:explain|select|values|with)\b", re.IGNORECASE)
+_SEMICOLONS = re.compile(r";\s*;\s*\Z")
 
+# The first rows are few, so that even very long ones do no harm; once rows are known to be short, many are taken.
+_FIRST_ROWS = 8
+_CHUNK_ROWS = 4096
 _CHUNK_BYTES = 8 * MIB
-_QUICK_ROW_BYTES = 8 * MIB
-_QUICK_WAIT_S = 0.05
-_LONG_WAIT_S = 3600.0  # whoever waits in a process of its own is killed at the deadline
+_LONG_WAIT_MS = 3_600_000  # for another program's lock: the process is killed at the deadline
 
 _WRITE_REFUSED = "attempt to write a readonly database"
+_NOT_UTF8 = Error(Cause.DBMS, "the database answered with text that is not UTF-8")
+_NOT_A_QUERY = Error(Cause.STATEMENTS, "not a query: there is no statement, or one without a result")
+_SEVERAL = Error(Cause.STATEMENTS, "You can only execute one statement at a time.")
 _CAUSES = {
-    sqlite3.SQLITE_READONLY: Cause.READ_ONLY,
-    sqlite3.SQLITE_TOOBIG: Cause.TOO_LARGE,
-    sqlite3.SQLITE_NOMEM: Cause.TOO_LARGE,
+    apsw.SQLITE_READONLY: Cause.READ_ONLY,
+    apsw.SQLITE_TOOBIG: Cause.TOO_LARGE,
+    apsw.SQLITE_NOMEM: Cause.TOO_LARGE,
     # The database itself is never written, so only temporary files can run out of room.
-    sqlite3.SQLITE_FULL: Cause.TOO_LARGE,
-    sqlite3.SQLITE_CANTOPEN: Cause.DATABASE_UNREADABLE,
-    sqlite3.SQLITE_CORRUPT: Cause.DATABASE_UNREADABLE,
-    sqlite3.SQLITE_NOTADB: Cause.DATABASE_UNREADABLE,
-    sqlite3.SQLITE_BUSY: Cause.DATABASE_BUSY,
-    sqlite3.SQLITE_LOCKED: Cause.DATABASE_BUSY,
-    sqlite3.SQLITE_IOERR: Cause.DATABASE_UNREADABLE,
-    sqlite3.SQLITE_PERM: Cause.DATABASE_UNREADABLE,
+    apsw.SQLITE_FULL: Cause.TOO_LARGE,
+    apsw.SQLITE_CANTOPEN: Cause.DATABASE_UNREADABLE,
+    apsw.SQLITE_CORRUPT: Cause.DATABASE_UNREADABLE,
+    apsw.SQLITE_NOTADB: Cause.DATABASE_UNREADABLE,
+    apsw.SQLITE_BUSY: Cause.DATABASE_BUSY,
+    apsw.SQLITE_LOCKED: Cause.DATABASE_BUSY,
+    apsw.SQLITE_IOERR: Cause.DATABASE_UNREADABLE,
+    apsw.SQLITE_PERM: Cause.DATABASE_UNREADABLE,
 }
 
 
-def _decode_lossy(text: bytes) -> str:
-    return text.decode(errors="ignore")
+class OutOfMemory(Exception):
+    """SQLite reached its heap limit; whether the statement itself is to blame, only a fresh start tells."""
 
 
-def _uri(path: Path, frozen: bool) -> str:
-    # A file nobody else writes needs no locks; one with a journal beside it must be read through it.
-    sidecars = (path.with_name(path.name + suffix) for suffix in ("-wal", "-journal"))
-    frozen = frozen and not any(sidecar.exists() for sidecar in sidecars)
-    return f"file:{quote(os.fsencode(path.absolute()))}?mode=ro" + ("&immutable=1" if frozen else "")
+class Unopened(Exception):
+    """A database that cannot be opened; `error` says why."""
 
-
-@dataclass(frozen=True, slots=True)
-class Caps:
-    """What SQLite itself refuses: longer cells, longer LIKE patterns."""
-
-    cell_bytes: int
-    pattern_bytes: int = 50_000
+    def __init__(self, error: Error) -> None:
+        super().__init__(error.message)
+        self.error = error
 
 
 class Connection:
     """A connection to one database file that can be handed any text at all."""
 
-    def __init__(self, path: Path, *, frozen: bool, quick: bool) -> None:
-        """Open `path`; `frozen` says that nobody writes it meanwhile, `quick` that it is opened in our own process."""
-        self._raw = sqlite3.connect(
-            _uri(path, frozen),
-            timeout=_QUICK_WAIT_S if quick else _LONG_WAIT_S,  # for somebody else's lock
-            uri=True,
-            isolation_level=None,
-            cached_statements=0,
-            check_same_thread=False,
-        )
+    def __init__(self, path: Path, *, frozen: bool) -> None:
+        """Open `path`; `frozen` promises that nothing writes it meanwhile."""
+        self._raw = _open(path, frozen)
         try:
-            self._raw.execute("PRAGMA query_only=1")
-            self._raw.execute("PRAGMA trusted_schema=0")
-            if sys.version_info >= (3, 12):  # builds differ in whether "text" may be a literal; benchmarks need it
-                self._raw.setconfig(sqlite3.SQLITE_DBCONFIG_DQS_DML, True)
-            self._declare_virtual_tables()
-        except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:  # then statements will wait
-                self._raw.close()
-                raise
-        self._raw.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        self._raw.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
-        self._raw.set_authorizer(self._authorize)
-        self._declared: set[str] = set()
-        self._quick = quick
-        self._caps: Caps | None = None
+            self._raw.set_busy_timeout(_LONG_WAIT_MS)
+            self._raw.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            self._raw.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            self._raw.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)  # "text" may be a literal: benchmarks need it
+            self._raw.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
+            self._raw.limit(apsw.SQLITE_LIMIT_WORKER_THREADS, 0)
+            self._raw.pragma("query_only", 1)
+            self._raw.drop_modules(_MODULES)
+            self._connect_virtual_tables()
+        except apsw.Error as error:
+            self._raw.close(True)
+            raise Unopened(Error(_CAUSES.get(_code(error), Cause.DATABASE_UNREADABLE), str(error))) from None
+        self._raw.authorizer = self._authorize
+        self._raw.exec_trace = self._inspect
+        self._cell_bytes = 0
         self._sql = ""
+        self._columns: tuple[str, ...] | None = None
         self._refusal: Error | None = None
-        self._expired = False
+        self._steady = True
 
     def close(self) -> None:
         """Close the connection."""
-        self._raw.close()
+        self._raw.close(True)
 
-    def expire(self) -> None:
-        """Interrupt the running statement (called by the watchdog)."""
-        self._expired = True
-        self._raw.interrupt()
-
-    def run(self, sql: str, limits: Limits, caps: Caps, timeout_s: float, *, distinct: bool, lossy: bool) -> Result:
-        """Run one query within `limits`, the narrower `caps` and `timeout_s`."""
+    def run(self, sql: str, limits: Limits, *, distinct: bool, lossy: bool) -> Rows | Error:
+        """Run one query within `limits`, but for the time, which is the process's to keep."""
         unfit = _unfit(sql, limits)
         if unfit is not None:
             return unfit
-        if caps is not self._caps:
-            self._apply(caps)
-        lowered = sql.lower()
-        if "json_" in lowered or "pragma_" in lowered:
-            self._declare(lowered)
-        self._sql = sql
-        self._refusal = None
-        self._expired = False
+        if limits.cell_bytes != self._cell_bytes:
+            self._raw.limit(apsw.SQLITE_LIMIT_LENGTH, limits.cell_bytes)
+            self._cell_bytes = limits.cell_bytes
         try:
-            WATCHDOG.arm(self, time.monotonic() + timeout_s)
-            return self._fetch(sql, limits, caps, distinct, lossy)
-        except sqlite3.Warning as error:  # Python 3.11's word for several statements
-            return Error(Cause.STATEMENTS, str(error))
-        except sqlite3.Error as error:
-            return self._failure(error, timeout_s)
-        except MemoryError:
-            return Error(Cause.TOO_LARGE, "out of memory")
-        except UnicodeError:  # a message or a column name
-            return Error(Cause.DBMS, "the database answered with text that is not UTF-8")
-        finally:
-            WATCHDOG.disarm(self)
+            return self._fetch(sql, limits, distinct)
+        except UnicodeDecodeError:
+            columns = self._columns
+            if columns is None or not lossy:
+                return self._refusal or _NOT_UTF8
+        except apsw.NoMemError:
+            raise OutOfMemory from None
+        except apsw.Error as error:
+            return self._failure(error)
+        try:
+            return self._fetch_lossy(sql, columns, limits, distinct)
+        except apsw.NoMemError:
+            raise OutOfMemory from None
+        except apsw.Error as error:
+            return self._failure(error)
 
-    def _fetch(self, sql: str, limits: Limits, caps: Caps, distinct: bool, lossy: bool) -> Result:
+    def _fetch(self, sql: str, limits: Limits, distinct: bool) -> Rows | Error:
+        self._sql = sql
+        self._columns = self._refusal = None
+        self._steady = True
+        try:
+            return self._execute(sql, limits, distinct, _FIRST_ROWS)
+        except MemoryError:  # rows that are long, and taken many at a time
+            self._columns = None
+            return self._execute(sql, limits, distinct, 1)
+
+    def _execute(self, sql: str, limits: Limits, distinct: bool, first_rows: int) -> Rows | Error:
         cursor = self._raw.execute(sql)
         try:
-            if cursor.description is None:
-                return Error(Cause.STATEMENTS, "not a query: there is no statement, or one without a result")
-            columns = tuple([column[0] for column in cursor.description])
-            row_bytes = len(columns) * caps.cell_bytes
-            if self._quick and row_bytes > _QUICK_ROW_BYTES:
-                return Error(Cause.TOO_LARGE, "a row this wide needs a process of its own")
-            try:
-                rows, truncated = _collect(cursor, row_bytes, limits, distinct)
-            except sqlite3.OperationalError as error:
-                if not lossy or hasattr(error, "sqlite_errorcode"):
-                    raise
-                # Python's own error: text that is not UTF-8. Only then pay for decoding cell by cell.
-                return self._fetch_lossy(sql, columns, limits, caps, distinct)
-            return Rows(columns, rows, truncated)
+            if self._columns is None:
+                return _NOT_A_QUERY
+            rows, truncated = _collect(cursor, limits, distinct, first_rows)
+            return Rows(self._columns, rows, truncated, self._steady)
         finally:
-            cursor.close()
+            cursor.close(True)
 
-    def _fetch_lossy(self, sql: str, columns: tuple[str, ...], limits: Limits, caps: Caps, distinct: bool) -> Rows:
-        self._raw.text_factory = _decode_lossy
-        try:
-            cursor = self._raw.execute(sql)
-            try:
-                return Rows(columns, *_collect(cursor, len(columns) * caps.cell_bytes, limits, distinct))
-            finally:
-                cursor.close()
-        finally:
-            self._raw.text_factory = str
+    def _fetch_lossy(self, sql: str, columns: tuple[str, ...], limits: Limits, distinct: bool) -> Rows | Error:
+        """Run a query again for the bytes of its text, and drop what is not UTF-8 from them."""
+        statement = canonical(sql)  # without a semicolon or comment at its end
+        if statement.startswith(("explain ", "pragma ")):
+            return _NOT_UTF8
+        names = [f"c{number}" for number in range(len(columns))]
+        raw = [f"iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name}), typeof({name})" for name in names]
+        # Materialised, so that rows and their order are those of the query by itself.
+        query = f"WITH q({', '.join(names)}) AS MATERIALIZED ({statement}) SELECT {', '.join(raw)} FROM q"
+        fetched = self._fetch(query, limits, distinct)
+        if isinstance(fetched, Error):
+            return fetched
+        rows = [tuple(map(_text, row[::2], row[1::2])) for row in fetched.rows]
+        kept = list(dict.fromkeys(rows)) if distinct else rows
+        return Rows(columns, kept, fetched.truncated, fetched.steady)
 
-    def _apply(self, caps: Caps) -> None:
-        self._raw.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, caps.cell_bytes)
-        self._raw.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, caps.pattern_bytes)
-        self._caps = caps
+    def _inspect(self, cursor: apsw.Cursor, statement: str, _bindings: object) -> bool:
+        """Look at a statement that is prepared and not yet run; apsw calls this for each statement of a text."""
+        if self._columns is not None:  # what follows the query: only comments come so far
+            return True
+        description = cursor.get_description()
+        if not cursor.is_readonly:
+            self._refusal = Error(Cause.READ_ONLY, _WRITE_REFUSED)
+        elif not description:
+            self._refusal = _NOT_A_QUERY
+        elif canonical(self._sql[len(statement) :]) or (
+            _SEMICOLONS.search(statement) and canonical(statement).endswith(";")
+        ):
+            self._refusal = _SEVERAL
+        else:
+            self._columns = tuple([name for name, _ in description])
+        return self._columns is not None
 
-    def _declare(self, lowered: str) -> None:
-        """Have SQLite declare the harmless table-valued functions that a statement mentions."""
-        for name in set(_READABLE_TABLE.findall(lowered)) - self._declared:
-            try:
-                self._raw.set_authorizer(None)
-                self._raw.execute(f"SELECT 1 FROM {name}('0')").close()
-            except sqlite3.Error:  # a build without this function: the statement itself will say so
-                pass
-            finally:
-                self._raw.set_authorizer(self._authorize)
-            self._declared.add(name)
-
-    def _declare_virtual_tables(self) -> None:
+    def _connect_virtual_tables(self) -> None:
         """Have SQLite connect the database's own virtual tables (full-text search, ...); also its first real read."""
         virtual = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'"
-        for (name,) in self._raw.execute(virtual).fetchall():
+        try:
+            names = [str(name) for (name,) in self._raw.execute(virtual)]
+        except UnicodeDecodeError:  # statements that name such a table will say so themselves
+            return
+        for name in names:
             quoted = name.replace('"', '""')
             try:
-                self._raw.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').close()
-            except sqlite3.OperationalError:  # a module this build does not have
+                self._raw.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').fetchall()
+            except (apsw.SQLError, UnicodeDecodeError):  # a module this SQLite does not have, or a damaged table
                 continue
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action in _FREE_ACTIONS:
-            return sqlite3.SQLITE_OK
-        if action == sqlite3.SQLITE_FUNCTION:
+            return apsw.SQLITE_OK
+        if action == apsw.SQLITE_FUNCTION:
             name = (second or "").lower()
-            if name in OUTSIDE_FUNCTIONS:
-                self._refusal = Error(Cause.FORBIDDEN, f"not authorized to use function: {name}")
-            elif self._quick and name in HUNGRY_FUNCTIONS:
-                self._refusal = Error(Cause.TOO_LARGE, f"{name} needs a process of its own")
-            else:
-                return sqlite3.SQLITE_OK
-        elif action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _ALLOWED_PRAGMAS:
-            return sqlite3.SQLITE_OK
+            if name not in OUTSIDE_FUNCTIONS:
+                self._steady = self._steady and name not in UNSTEADY_FUNCTIONS
+                return apsw.SQLITE_OK
+            self._refusal = Error(Cause.FORBIDDEN, f"not authorized to use function: {name}")
+        elif action == apsw.SQLITE_PRAGMA and (first or "").lower() in _ALLOWED_PRAGMAS:
+            return apsw.SQLITE_OK
         elif action in _OUTSIDE_ACTIONS:
             self._refusal = Error(Cause.FORBIDDEN, "not authorized")
         elif first in _SCHEMA_TABLES and _READING.match(self._sql):
-            self._refusal = Error(Cause.FORBIDDEN, "not authorized")  # an undeclared table-valued function
+            self._refusal = Error(Cause.FORBIDDEN, "not authorized")  # a table-valued function that is not allowed
         else:
             self._refusal = Error(Cause.READ_ONLY, _WRITE_REFUSED)
-        return sqlite3.SQLITE_DENY
+        return apsw.SQLITE_DENY
 
-    def _failure(self, error: sqlite3.Error, timeout_s: float) -> Error | Timeout:
-        code = getattr(error, "sqlite_errorcode", None)
+    def _failure(self, error: apsw.Error) -> Error:
         if self._refusal is not None:
             return self._refusal
-        if code is None:  # Python's driver itself: several statements (3.12 on), parameters, text that is not UTF-8
-            several = "one statement" in str(error)
-            return Error(Cause.STATEMENTS if several else Cause.DBMS, str(error))
-        if code == sqlite3.SQLITE_AUTH:  # nobody refused: Ctrl-C struck inside the authorizer, which cannot raise
-            raise KeyboardInterrupt
-        if code == sqlite3.SQLITE_INTERRUPT and self._expired:
-            return Timeout(timeout_s)
-        if code == sqlite3.SQLITE_IOERR_WRITE:
+        if isinstance(error, apsw.BindingsError):
+            return Error(Cause.DBMS, "the query has parameters (such as ?), and no values are given for them")
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE:
             return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed")
-        if str(error) == "LIKE or GLOB pattern too complex":
-            return Error(Cause.TOO_LARGE, str(error))
-        cause = _CAUSES.get(code & 0xFF, Cause.DBMS)
+        cause = _CAUSES.get(_code(error), Cause.DBMS)
         return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error))
+
+
+def _code(error: apsw.Error) -> int:
+    """SQLite's primary result code; 0 for apsw's own errors."""
+    return (getattr(error, "result", None) or 0) & 0xFF
+
+
+def _open(path: Path, frozen: bool) -> apsw.Connection:
+    """Open a file read-only, leaving nothing beside it where `frozen` is promised."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+            raise Unopened(Error(Cause.DATABASE_UNREADABLE, "not a regular file"))
+    except FileNotFoundError:
+        raise Unopened(Error(Cause.DATABASE_MISSING, "there is no such database file")) from None
+    except OSError as error:
+        raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
+    try:
+        if not frozen:
+            return _connect(path, "mode=ro")
+        if not any(os.path.lexists(f"{path}{suffix}") for suffix in ("-wal", "-journal")):
+            return _connect(path, "mode=ro&immutable=1")
+        with tempfile.TemporaryDirectory(prefix="merit-") as folder:  # the open file outlives its name
+            return _connect(_recovered(path, Path(folder)), "mode=ro&immutable=1")
+    except apsw.Error as error:
+        raise Unopened(Error(_CAUSES.get(_code(error), Cause.DATABASE_UNREADABLE), str(error))) from None
+    except OSError as error:
+        raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
+
+
+def _recovered(path: Path, folder: Path) -> Path:
+    """A copy of a database with what its journal says about it; SQLite would write beside the original."""
+    copy = folder / "copy.sqlite"
+    for suffix in ("", "-wal", "-journal"):
+        source = Path(f"{path}{suffix}")
+        if source.is_file():
+            shutil.copyfile(source, f"{copy}{suffix}")
+    raw = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        raw.pragma("journal_mode", "delete")
+        raw.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    finally:
+        raw.close(True)
+    return copy
+
+
+def _connect(path: Path, mode: str) -> apsw.Connection:
+    uri = f"file:{quote(os.fsencode(path.absolute()))}?{mode}"
+    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_READONLY, statementcachesize=0)
 
 
 def _unfit(sql: str, limits: Limits) -> Error | None:
@@ -255,33 +294,46 @@ def _unfit(sql: str, limits: Limits) -> Error | None:
     return None
 
 
-def _collect(cursor: sqlite3.Cursor, row_bytes: int, limits: Limits, distinct: bool) -> tuple[list[Row], bool]:
+def _text(value: Value, kind: Value) -> Value:
+    return value.decode(errors="ignore") if kind == "text" and isinstance(value, bytes) else value
+
+
+def _collect(cursor: Iterator[Row], limits: Limits, distinct: bool, first_rows: int) -> tuple[list[Row], bool]:
     """Fetch rows until they end or reach a cap; the second value says that a cap cut them off."""
     rows: list[Row] = []
     seen: dict[Row, None] = {}
-    # A chunk holds so few rows that even the longest possible ones do no harm.
-    chunk_rows = max(1, _CHUNK_BYTES // row_bytes)
-    unmeasured = row_bytes <= _CHUNK_BYTES  # a first chunk of ordinary rows
-    room = limits.result_bytes - _CHUNK_BYTES
-    while chunk := cursor.fetchmany(chunk_rows):
-        fetched = len(chunk)
+    room = limits.result_bytes
+    wanted = first_rows
+    while chunk := list(islice(cursor, wanted)):
+        last = len(chunk) < wanted
         if distinct:
             chunk = [row for row in dict.fromkeys(chunk) if row not in seen]
             seen.update(dict.fromkeys(chunk))
-        if not unmeasured:
-            room -= held_bytes(chunk)
-            if room < 0:
-                return rows, True
-        unmeasured = False
+        size = held_bytes(chunk)
+        if size > room:
+            return rows + _fitting(chunk, room), True
+        room -= size
         rows += chunk
         if len(rows) > limits.rows:
             return rows[: limits.rows], True
-        if fetched < chunk_rows:
+        if last:
             break
+        if first_rows > 1 and chunk:
+            wanted = max(1, min(_CHUNK_ROWS, _CHUNK_BYTES * len(chunk) // size))
     return rows, False
 
 
 def held_bytes(rows: list[Row]) -> int:
-    """About how much memory Python needs to hold these rows: at most 40 times their encoded size."""
-    texts = [value for row in rows for value in row if isinstance(value, str | bytes)]
-    return sum(64 + 40 * len(row) for row in rows) + sum(map(sys.getsizeof, texts))
+    """About how much memory Python needs to hold these rows; the same on every Python."""
+    return len(encode(rows)) + len(rows) * (64 + 40 * len(rows[0])) if rows else 0
+
+
+def _fitting(rows: list[Row], room: int) -> list[Row]:
+    """As many of the first rows as there is room for."""
+    fitting: list[Row] = []
+    for row in rows:
+        room -= held_bytes([row])
+        if room < 0:
+            break
+        fitting.append(row)
+    return fitting

@@ -14,3 +14,7 @@ class Limits:
     result_bytes: int = 32 * MIB
     cell_bytes: int = 1 * MIB
     sql_bytes: int = 100_000
+
+    def values(self) -> tuple[float, int, int, int, int]:
+        """The fields in their order."""
+        return self.timeout_s, self.rows, self.result_bytes, self.cell_bytes, self.sql_bytes

@@ -1,10 +1,12 @@
 """A benchmark in causal order: first answers, runs, their folders, and the proof that they are what they claim."""
 
 from merit.stream.accounting import account
+from merit.stream.against_data import AuditData
 from merit.stream.ahead import window
-from merit.stream.audit import Report, audit_run
+from merit.stream.audit import audit_run
 from merit.stream.cluster import run_grid_on_ray
 from merit.stream.covered import Gap, run_covered
+from merit.stream.findings import Report
 from merit.stream.folder import RunFolder, RunView, read_run
 from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
@@ -16,6 +18,7 @@ from merit.stream.turn import Phase, Turn
 from merit.stream.workshop import DataSpec, RunSpec, Workshop
 
 __all__ = [
+    "AuditData",
     "DataSpec",
     "Gap",
     "Grid",

@@ -1,11 +1,10 @@
-"""The proof that a run is what it claims: everything is derived again from trajectories and stored memory.
+"""The proof that a run is what it claims: everything is derived again from the model's replies as it recorded them.
 
-Nothing of the run is taken on trust but the model's replies and, unless a judge is at hand, the verdicts. The first
-contradiction is reported in one line.
+With the run's data at hand, its questions are compared with the dataset and every attempt is judged again; without it,
+both are taken from the run. `Report.on_trust` lists what was not proven. The first contradiction is told in one line.
 """
 
 import json
-import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -34,53 +33,44 @@ from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
+from merit.sql import Timeout
+from merit.stream.against_data import AuditData, check_against, engine_note
 from merit.stream.causal import Occasion, check_recall, same_ranking
-from merit.stream.claims import check_identity, check_metrics, check_predictions
+from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.stream.findings import Report
 from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
 from merit.stream.manifest import MANIFEST
 from merit.stream.order import stream_order
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
 from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
-from merit.types import Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
 
 
-@dataclass(slots=True)
-class Report:
-    """What an audit went through."""
-
-    questions: int = 0
-    stream: int = 0  # how many there are
-    attempts: int = 0
-    prompts: int = 0
-    recalls: int = 0
-    entries: int = 0
-    ranked: bool = False  # whether every recall was ranked again
-    judged: bool = False  # whether every attempt was judged again
-    timeouts: int = 0  # attempts that met their time limit then, and not now
-
-
 def audit_run(
-    view: RunView, *, encoder: Encoder | None = None, judge: Judge | None = None, heard: Heard = lambda *_: None
+    view: RunView, *, encoder: Encoder | None = None, data: AuditData | None = None, heard: Heard = lambda *_: None
 ) -> Report:
-    """Derive a run again; an `encoder` lets every recall be ranked again, a `judge` every attempt be judged again.
+    """Derive a run again; an `encoder` lets every recall be ranked again, `data` every question and attempt be checked.
 
     `heard` is told every prompt on the way, how its answer was drawn, and the answer.
     """
     check_identity(view)
+    check_stream(view)
+    if data is not None:
+        check_against(view, data)
     with ExitStack() as stack:
         memory = None
         if view.method.recall is not None and (encoder is not None or not view.method.encodes):
             scratch = stack.enter_context(tempfile.TemporaryDirectory())
             needed = encoder if view.method.encodes else None
             memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
-        replay = _Replay(view, Regime(view.identity["regime"]), memory, judge, heard)
+        replay = _Replay(view, Regime(view.identity["regime"]), memory, data.judge if data else None, heard)
         replay.run()
     check_predictions(view)
     check_metrics(view, replay.regime)
-    replay.report.ranked, replay.report.judged = memory is not None, judge is not None
+    replay.report.ranked, replay.report.judged = memory is not None, data is not None
     return replay.report
 
 
@@ -103,7 +93,7 @@ class _Replay:
         order = stream_order([one.question for one in view.questions.values()], view.identity["seed"])
         length = view.identity["length"] or len(order)
         todo = plan([view.questions[question.id] for question in order[:length]], view.method)
-        if len(view.turns) > len(todo):
+        if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
             raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
         recalls = self._lines(RETRIEVALS)
         stored = {p: self._lines(memory_file(p)) for p in Polarity}
@@ -175,6 +165,8 @@ class _Replay:
             raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
         if not attempt.repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
             raise AuditFailed(f"{at}: the same SQL got another verdict before")
+        if verdict.status is Status.TIMEOUT and verdict != self._late:
+            raise AuditFailed(f"{at}: says more of a time limit than that it was met")
         if self.judge is not None:
             now = under(self.regime, self.judge).judge(question, attempt.sql)
             again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
@@ -188,12 +180,7 @@ class _Replay:
         """What to do where a verdict may differ because the machine or its database engine does."""
         if now is not None and now.status is Status.TIMEOUT:
             return "; audit it on a machine that has nothing else to do"
-        made = self.view.manifest["made_with"]["sqlite"]
-        if made == sqlite3.sqlite_version:
-            return ""
-        return (
-            f"; the run was made with SQLite {made}, and this is {sqlite3.sqlite_version}: audit it with that version"
-        )
+        return engine_note(self.view)
 
     def _check_repeat(self, attempt: Attempt, before: Sequence[Attempt], method: Method, at: str) -> None:
         earlier = repeated(method, self.regime, attempt.sql, before) if before else None
@@ -271,6 +258,11 @@ class _Replay:
 
     def _tell(self, prompt: Prompt, sampling: Sampling, said: Attempt | Reflection) -> None:
         self.heard(prompt, sampling, Completion(said.reply, said.prompt_tokens, said.output_tokens))
+
+    @property
+    def _late(self) -> Verdict:
+        """The only verdict of what met its time limit: its words are shown to the model, and no judge repeats them."""
+        return Verdict(Status.TIMEOUT, Timeout(self.view.identity["timeout_s"]).message, Cause.TIMEOUT)
 
     @property
     def _sampling(self) -> Sampling:

@@ -1,20 +1,21 @@
-"""What a run's manifest, predictions and metrics claim, held against its turns and this merit."""
+"""What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
 
 from merit.agent import METHODS, find_method
 from merit.errors import AuditFailed
-from merit.prompts import templates_hash
+from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text
 from merit.stream.accounting import account, check_arithmetic
-from merit.stream.folder import METRICS, PREDICTIONS, RunView, json_text, read_lines
+from merit.stream.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, read_lines
+from merit.stream.setup import stream_text
 from merit.stream.turn import Phase, prediction_line, to_json
 from merit.types import Regime
 
 
 def check_identity(view: RunView) -> None:
     """What the manifest says must fit what this merit knows and what the folder holds."""
-    identity, method = view.identity, view.method
+    identity, method, length = view.identity, view.method, view.identity["length"]
     wrong = None
-    if identity["prompts"]["sha256"] != templates_hash():
+    if identity["prompts"] != {"family": VERSION, "sha256": templates_hash()}:
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
     elif _known(method.name) and find_method(method.name).seeded(identity["seed"]) != method:
         wrong = f"the method {method.name} is another one in this merit"
@@ -24,8 +25,21 @@ def check_identity(view: RunView) -> None:
         wrong = f"the method {method.name} should have {'an' if method.encodes else 'no'} encoder"
     elif len(identity["demonstrations"]) != method.demonstrations:
         wrong = f"the method {method.name} should have {method.demonstrations} examples"
+    elif (length is None) != method.online or (length or 0) > len(view.questions):
+        wrong = f"the length {length} cannot be that of {method.name} over {len(view.questions)} questions"
     if wrong:
         raise AuditFailed(f"{view.path}: {wrong}")
+
+
+def check_stream(view: RunView) -> None:
+    """A stream says what a run writes and nothing else; its first answers are what their replies say."""
+    path = view.path / STREAM
+    if read_text(path) != stream_text(view.questions):
+        raise AuditFailed(f"{path}: is not what a run writes")
+    for question_id, recorded in view.questions.items():
+        draft = recorded.draft
+        if draft.sql not in (draft.reply, parse_sql(draft.reply)):  # a file of predictions has no other reply
+            raise AuditFailed(f"{path}: question {question_id!r}: the first answer is not the SQL in its reply")
 
 
 def _known(name: str) -> bool:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import platform
-import sqlite3
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -13,9 +12,11 @@ from typing import Any
 
 from merit import __version__
 from merit.agent import Method
+from merit.data import LAYOUTS, PROTOCOLS
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_fields, parse_json, read_text
+from merit.sql import SQLITE_VERSION
 from merit.types import Polarity, Regime
 
 FORMAT = 1
@@ -64,7 +65,7 @@ def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
         "format": FORMAT,
         "run": run_id(identity),
         "identity": dict(identity),
-        "made_with": {"merit": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version},
+        "made_with": {"merit": __version__, "python": platform.python_version(), "sqlite": SQLITE_VERSION},
     }
 
 
@@ -81,7 +82,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
     check_fields(found, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
-    check_fields(found["made_with"], {"sqlite": str}, f"{path}, made_with")
+    check_fields(found["made_with"], {"merit": str, "sqlite": str}, f"{path}, made_with")
+    for name in ("merit", "sqlite"):  # they are shown to people
+        if not found["made_with"][name].isprintable():
+            raise RunUnusable(f"{path}, made_with: the field {name!r} cannot be {_short(found['made_with'][name])}")
     if found["format"] != FORMAT:
         raise RunUnusable(f"{path}: a run of format {found['format']!r}, this merit reads {FORMAT}")
     if found["run"] != run_id(found["identity"]):
@@ -146,8 +150,18 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
         check_fields(identity[name], fields, f"{where}.{name}")
     for one in identity["demonstrations"]:
         check_fields(one, {"question": str, "sql": str, "evidence": str}, f"{where}.demonstrations")
-    if identity["regime"] not in list(Regime) or not isinstance(identity["length"], int | None):
-        raise InputError(f"{where}: the field 'regime' or 'length' cannot be what it is")
+    length, dataset = identity["length"], identity["dataset"]
+    sensible = {
+        "regime": identity["regime"] in list(Regime),
+        "protocol": identity["protocol"] in PROTOCOLS,
+        "timeout_s": identity["timeout_s"] > 0,
+        "length": length is None or (type(length) is int and length > 0),
+    }
+    for name, holds in sensible.items():
+        if not holds:
+            raise InputError(f"{where}: the field {name!r} cannot be {_short(identity[name])}")
+    if dataset["name"] not in LAYOUTS or dataset["split"] not in LAYOUTS[dataset["name"]].questions:
+        raise InputError(f"{where}.dataset: there is no split {dataset['split']!r} of {dataset['name']!r}")
 
 
 def _short(value: Any) -> str:

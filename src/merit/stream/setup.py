@@ -92,7 +92,7 @@ def open_setup(
     missing(order[:length], drafts, initial)
     seeded = method.seeded(seed)
     shown = fixed_demonstrations(dataset, method.demonstrations, examples) if method.demonstrations else ()
-    questions = _stream(dataset, usable, drafts)
+    questions = stream_questions(dataset, usable, drafts)
     return Setup(
         judge=judge,
         method=seeded,
@@ -111,7 +111,7 @@ def open_setup(
                 "method": seeded.record(),
                 "seed": seed,
                 "budget": budget,
-                "dataset": _data_identity(dataset, len(usable)),
+                "dataset": data_identity(dataset, dataset.content_hash(), len(usable)),
                 "protocol": protocol,
                 "timeout_s": timeout_s,
                 "regime": regime,
@@ -131,18 +131,20 @@ def open_setup(
     )
 
 
-def _data_identity(dataset: Dataset, usable: int) -> dict[str, Any]:
+def data_identity(dataset: Dataset, content: str, usable: int) -> dict[str, Any]:
+    """What a manifest says of its data; `content` is the dataset's content hash."""
     return {
         "name": dataset.layout.name,
         "split": dataset.split,
-        "sha256": dataset.content_hash(),
+        "sha256": content,
         "questions": usable,
     }
 
 
-def _stream(
+def stream_questions(
     dataset: Dataset, usable: Sequence[Question], drafts: Mapping[QuestionId, Draft]
 ) -> dict[QuestionId, StreamQuestion]:
+    """The questions that take part, as every method gets them."""
     nothing = Draft("", "")  # for questions beyond the part of the stream that is run
     return {
         question.id: StreamQuestion(question, dataset.schemas[question.db_id].text(), drafts.get(question.id, nothing))
