@@ -126,6 +126,18 @@ def test_the_table_the_audit_and_the_report(recording: Path, cache: Path, tmp_pa
     assert shown.exit_code == 0, shown.output
 
 
+def test_programs_hear_of_every_run(recording: Path, cache: Path, tmp_path: Path) -> None:
+    result = replay(tmp_path / "out", cache, "--methods", "iterative,reflexion", "--json")
+    found = json.loads(result.stdout)
+    run = tmp_path / "out" / "runs" / "iterative" / "seed0"
+    assert found["runs"] == {
+        "iterative/seed0": json.loads((run / "metrics.json").read_text()),
+        "reflexion/seed0": None,  # not covered
+    }
+    assert Path(found["report"]).is_file()
+    assert "audit     iterative, seed 0: holds" in result.stderr
+
+
 def test_no_figure_of_the_table_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     columns = (
         Column("method", "Method", numeric=False),

@@ -98,6 +98,22 @@ def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Pat
     assert initial.read_bytes() == before
 
 
+def test_programs_hear_of_first_answers_and_grids(
+    data: Path, script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "initial.jsonl"
+    asked = ["predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", out, "--json"]
+    found = json.loads(merit(*asked).output)
+    assert found == {"out": str(out), "questions": len(ITEMS), "added": len(ITEMS)}
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        shown = merit("grid", write_grid(tmp_path, methods=["iterative"], seeds=[0, 1]), "--json")
+    runs = json.loads(shown.stdout)["runs"]
+    assert len(runs) == 2
+    for name, metrics in runs.items():
+        assert metrics == json.loads((tmp_path / "runs" / name / "metrics.json").read_text())
+
+
 def test_first_answers_that_broke_off_are_completed(data: Path, script: Path, initial: Path) -> None:
     whole = initial.read_bytes()
     initial.write_bytes(whole[: len(whole) // 2])
