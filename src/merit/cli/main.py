@@ -27,9 +27,10 @@ _AGAIN = "the same command begins anew"
 _STOPPED = {
     "answers": f"a file of answers is changed as a whole or not at all; {_AGAIN}",
     "audit": f"runs are as they were; {_AGAIN}",
-    "data": f"the data is as it was; {_AGAIN}",
+    "data": f"the data is as it was; remove what a subset wrote so far, if any; {_AGAIN}",
     "demo": f"every finished run is kept; {_AGAIN}",
     "memory": "every entry is whole; look with `merit memory list`",
+    "model": f"a model's file appears whole or not at all; {_AGAIN}",
     "report": "every file that was written is whole; the same command writes all of them",
     "score": f"no verdict was written, reference results are kept; {_AGAIN}",
     "view": "the page is closed, runs are as they were; the same command opens it again",
