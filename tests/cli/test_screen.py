@@ -151,7 +151,13 @@ def test_the_last_sentence_is_one_line_and_safe(tmp_path: Path) -> None:
     "environment", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
 )
 def test_a_terminal_that_knows_only_ascii_gets_all_of_it(run: Path, environment: dict[str, str]) -> None:
-    commands = [["show", run, "q1"], ["show", run], ["methods"], ["memory", "list", run / "memory"], ["--help"]]
+    commands: list[list[object]] = [
+        ["show", run, "q1"],
+        ["show", run],
+        ["methods"],
+        ["memory", "list", run / "memory"],
+        ["--help"],
+    ]
     given = json.dumps([[str(part) for part in command] for command in commands])
     code = "import json, sys; from merit.cli.main import cli; [cli.main(one, standalone_mode=False) for one in json.loads(sys.argv[1])]"
     environment = {**os.environ, **environment}
