@@ -12,7 +12,7 @@ SOURCE = Path(merit.__file__).parent
 # A room may import the rooms of earlier floors; rooms on one floor do not know each other.
 FLOORS = [
     {"errors", "types"},
-    {"cache", "reading", "tracing"},
+    {"cache", "reading", "tracing", "writing"},
     {"data", "models", "sql"},
     {"bundled"},
     {"oracle"},

@@ -240,7 +240,7 @@ def test_what_is_in_an_entry_is_shown_and_never_obeyed(hostile: Path, command: s
     assert done.exception is None
     printed = done.stdout
     assert all(character.isprintable() or character in "\n\t" for character in printed)
-    assert r"\x1b[2J\x9b1m \u202e\r" in printed
+    assert r"\x1b[2J\x9b1m \u202e\x0d" in printed
     assert (r"caf\xe9" if encoding == "ascii" else "caf\u00e9") in printed
     assert ":heart:" in printed
     assert command != "show" or all(line.startswith("  ") for line in printed.splitlines()[1:])

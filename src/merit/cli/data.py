@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
@@ -13,6 +12,7 @@ from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
 from merit.cli.options import DATA, DATASET, SPLIT
 from merit.cli.run import progress_bar
+from merit.cli.screen import Console
 from merit.data import Dataset, detect, survey
 from merit.errors import InputError
 from merit.oracle import write_subset

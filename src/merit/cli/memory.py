@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
 from rich.markup import escape
 
 from merit.cli.options import JSON
+from merit.cli.screen import Console, visible
 from merit.memory import Entry, curate
 from merit.types import FailureType, Polarity
 
@@ -19,10 +19,9 @@ _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are neve
 
 
 def _visible(text: str) -> str:
-    """A text as any terminal can show it: what would move the cursor, or has no character there, is spelt out."""
-    printable = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    """A text on one line, with what this terminal has no character for spelled out, so that its width is known."""
     encoding = sys.stdout.encoding or "utf-8"
-    return printable.encode(encoding, "backslashreplace").decode(encoding)
+    return visible(text, one_line=True).encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _print_json(value: object) -> None:
@@ -106,7 +105,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
         return
     entry, source = one.entry, one.entry.provenance
     changed = entry.polarity is not Polarity.PRECEDENT
-    console = Console(highlight=False, soft_wrap=True, emoji=False)
+    console = Console(soft_wrap=True)
     deleted = one.deleted is not None
     console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if deleted else ""))
     for name, value in (
@@ -175,7 +174,7 @@ def stats(folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(counted, indent=2))
         return
-    console = Console(highlight=False, soft_wrap=True, emoji=False)
+    console = Console(soft_wrap=True)
     console.print(f"{counted['entries']} entries, {counted['deleted']} deleted, {counted['bytes']} bytes")
     for group in ("by_polarity", "by_type", "by_grade", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -16,6 +15,7 @@ from merit import prompts
 from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.run import progress_bar
+from merit.cli.screen import Console, say
 from merit.errors import InputError, ModelFailed, Stopped
 from merit.models import AnswerStore, Completer, Completion, Sampling, open_completer
 from merit.models.answers import FILE as ANSWERS
@@ -197,7 +197,7 @@ def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[st
 def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...]) -> None:
     found, refused = open_runs(runs)
     for sentence in refused:
-        click.echo(f"merit: left out: {sentence}", err=True)
+        say(f"merit: left out: {sentence}", err=True)
     manifest = write_recording(found, out, dict(_note(note) for note in notes))
     click.echo(
         f"{manifest['answers']} answers of {len(found)} runs written to {out}, which {manifest_place(out)} tells of"

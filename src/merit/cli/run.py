@@ -1,15 +1,14 @@
 """`merit predict` and `merit run`: first answers, and a method over a stream."""
 
 import asyncio
-import json
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.table import Column
 
 from merit.agent import find_method
 from merit.cache import cache_folder
@@ -34,6 +33,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
+from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.oracle import open_judge
 from merit.stream import (
@@ -68,6 +68,7 @@ _OUT = click.Path(path_type=Path)
 @MAX_COST
 @PRICES
 @CACHE
+@JSON
 def predict(
     dataset: str,
     root: Path | None,
@@ -82,6 +83,7 @@ def predict(
     max_cost: float | None,
     prices: tuple[float, float] | None,
     cache: Path | None,
+    as_json: bool,
 ) -> None:
     """Generate the first answers that every method starts from, once and greedily."""
     allowance = allowed(max_tokens, max_cost, prices)
@@ -114,7 +116,11 @@ def predict(
                 )
 
     with stoppable(lambda: kept(bar, "first answer")):
-        click.echo(f"{asyncio.run(go())} first answers added to {out}")
+        added = asyncio.run(go())
+    if as_json:
+        print_json({"out": str(out), "questions": len(questions), "added": added})
+    else:
+        say(f"{added} first answers added to {out}")
 
 
 @click.command()
@@ -199,7 +205,7 @@ def run(
     with watched(trace), stoppable(lambda: kept(bar, "turn")):
         found = asyncio.run(go())
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
     else:
         _show(found, out)
 
@@ -208,7 +214,7 @@ def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
     first = 100 * progress.initial_right / max(1, progress.answered)
     now = 100 * progress.right / max(1, progress.answered)
     said = (
-        f"{now:.1f}% right ({first:.1f}% at first), {progress.repaired} repaired, "
+        f"{now:.1f}% right, {first:.1f}% at first, {progress.repaired} repaired, "
         f"{progress.entries} remembered, "
         f"{'about ' if progress.estimated else ''}{progress.tokens / 1000:,.0f}k tokens"
     )
@@ -216,17 +222,19 @@ def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
 
 
 def progress_bar() -> Bar:
-    """How far something is, on a terminal."""
+    """How far something is, on a terminal: name, bar, count and time left always, then what there is room for."""
     console = Console(stderr=True)
     return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=24)),
+        BarColumn(bar_width=16, table_column=Column(no_wrap=True)),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
         disable=not console.is_terminal,
+        expand=True,
+        redirect_stdout=False,  # rich would take escapes in what others print for colours
+        redirect_stderr=False,
     )
 
 
@@ -245,9 +253,9 @@ def tokens_shown(tokens: dict[str, int]) -> str:
 
 
 def _show(found: dict[str, Any], out: Path) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console()
     label = "" if found["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
-    console.print(f"[bold]{found['method']}[/]{label}")
+    console.print(f"[bold]{inline(found['method'])}[/]{label}")
     console.print(
         f"  accuracy      {found['accuracy']:.2f}% of {found['questions']} questions, "
         f"{found['initial_accuracy']:.2f}% at first"
@@ -258,4 +266,4 @@ def _show(found: dict[str, Any], out: Path) -> None:
     kept = found["entries"]
     answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
     console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
-    console.print(f"  run           {out}")
+    console.print(f"  run           {inline(str(out))}")

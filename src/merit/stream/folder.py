@@ -26,6 +26,7 @@ from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.types import Polarity, QuestionId
+from merit.writing import whole
 
 STREAM, METRICS, TIMINGS = "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
@@ -182,17 +183,8 @@ def json_text(record: dict[str, Any]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise RunUnusable(
-            f"{path}: cannot be written ({error.strerror}); everything before is kept: run the same command again"
-        ) from error
+    with whole(path, fault=RunUnusable, way_out="everything before is kept: run the same command again") as file:
+        file.write(text.encode())
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:

@@ -33,6 +33,8 @@ class Tail:
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """Whole lines that are new, with their numbers."""
+        if self.path.exists() and not self.path.is_file():  # a pipe would be waited for
+            raise RunUnusable(f"{self.path}: is no regular file; the run is damaged")
         try:
             with self.path.open("rb") as file:
                 if file.seek(0, 2) < self.offset:
@@ -104,4 +106,5 @@ def size_of(path: Path) -> tuple[int, ...]:
 def run_folders(folder: Path) -> list[Path]:
     """The folder itself if it is a run, and the runs below it, in the order of their names."""
     patterns = ["*/" * depth + MANIFEST for depth in range(DEEPEST + 1)]
-    return sorted({found.parent for pattern in patterns for found in folder.glob(pattern)})
+    found = (path for pattern in patterns for path in folder.glob(pattern))
+    return sorted({path.parent for path in found if path.is_file()})

@@ -9,6 +9,7 @@ from typing import Any
 from merit.agent import Attempt, Method, Reflection, grade_of
 from merit.agent.episode import votes
 from merit.errors import InputError
+from merit.reading import check_fields
 from merit.report.names import dataset_label, method_label
 from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
 from merit.stream import Phase, RunView, Turn
@@ -48,7 +49,8 @@ class Packed:
         steps = {}
         for where, record in recalls:
             check_question(record, turn, where)
-            steps[record.get("step")] = self._pools(record, where)
+            check_fields(record, {"step": int}, where)
+            steps[record["step"]] = self._pools(record, where)
         packed = {
             "q": place,
             "position": task.position,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from merit import __version__
-from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
 from merit.report.names import method_place
@@ -20,6 +19,7 @@ from merit.report.report import Report
 from merit.stream import RunView
 from merit.stream.turn import to_json
 from merit.types import FailureType
+from merit.writing import whole
 
 FORMAT = 1
 _LEVEL = 6
@@ -31,18 +31,11 @@ def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
     named: dict[str, RunView] = {}
     for view in sorted(runs, key=place_of):
         named[page_id(view.manifest, named)] = view
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        with unfinished.open("wb") as file:
-            before, after = shell(title_of(view.manifest for view in runs), live=False)
-            file.write(before.encode())
-            _write_data(file, report, named)
-            file.write(after.encode())
-        unfinished.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); name a file in a folder that is there"
-        ) from None
+    before, after = shell(title_of(view.manifest for view in runs), live=False)
+    with whole(path, way_out="name a file in a folder that is there") as file:
+        file.write(before.encode())
+        _write_data(file, report, named)
+        file.write(after.encode())
 
 
 def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
