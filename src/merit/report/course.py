@@ -111,8 +111,8 @@ def steps_figures(groups: Sequence[Group]) -> list[Figure]:
         beyond = f" Steps beyond {budget}: {_BEYOND}" if drawn else ""
         note = f"Questions repaired up to a step, means over seeds.{beyond} {group.about}"
         identity, title = f"steps{file_suffix(groups, group)}", f"Repairs by step, {group.label}"
-        x, y = "Repair step", "Repaired questions"
-        figures.append(Figure(identity, title, note, x, y, Shape.LINE, tuple(series), beside="steps"))
+        labels = ("Repair step", "Repaired questions")
+        figures.append(Figure(identity, title, note, *labels, Shape.LINE, tuple(series), beside="steps"))
     return figures
 
 

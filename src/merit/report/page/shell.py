@@ -16,6 +16,7 @@ _SCRIPTS = (
     "scales.js",
     "plots.js",
     "filters.js",
+    "grid.js",
     "episodes.js",
     "recalls.js",
     "votes.js",
@@ -38,12 +39,18 @@ def script() -> str:
 
 
 @cache
+def style() -> str:
+    """All styles as one."""
+    return "\n".join(_part(name) for name in ("page.css", "grid.css"))
+
+
+@cache
 def policy(live: bool) -> str:
     """The Content-Security-Policy: our own script and style by hash; no network but the live page's own data."""
     rules = [
         "default-src 'none'",
         f"script-src {_hash(script())}",
-        f"style-src {_hash(_part('page.css'))}",
+        f"style-src {_hash(style())}",
         "img-src data:",
         "connect-src 'self'" if live else "connect-src 'none'",
         "base-uri 'none'",
@@ -58,7 +65,7 @@ def shell(title: str, *, live: bool) -> tuple[str, str]:
         "POLICY": escape(policy(live)),
         "TITLE": escape(title),
         "MODE": "live" if live else "file",
-        "STYLE": _part("page.css"),
+        "STYLE": style(),
         "SCRIPT": script(),
     }
     before, after = (

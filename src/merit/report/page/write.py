@@ -46,7 +46,10 @@ def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
 
 
 def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
-    records = [run_record(view.manifest, view.method, view.path, identity) for identity, view in named.items()]
+    records = [
+        run_record(view.manifest, view.method, view.path, identity, len(view.questions))
+        for identity, view in named.items()
+    ]
     _write_chunk(file, "overview", [to_json(overview(report, records))])
     streams = {stream_key(view.manifest): view.questions for view in named.values()}
     for key, questions in streams.items():

@@ -66,7 +66,7 @@ function headOf(run, turn) {
     ),
     h("h1", { tabindex: "-1" }, question.text),
     question.evidence ? h("p", { class: "evidence" }, h("b", {}, "Evidence "), question.evidence) : null,
-    h("p", { class: "ended" }, turnBadge(turn), ` after ${howMany(turn)}`),
+    h("p", { class: "ended" }, turnBadge(turn), ` after ${howMany(turn)}`, termsOf(turn)),
     h(
       "dl",
       { class: "facts" },
@@ -87,9 +87,20 @@ function howMany(turn) {
   return count(counted, "attempt") + (aside ? `, ${aside} more set aside` : "") + stands;
 }
 
+/** What has to be explained of how an episode went. */
+function termsOf(turn) {
+  const sqls = candidates(turn.attempts).map((one) => one.sql);
+  return [
+    turn.attempts.length > sqls.length ? [" · ", term("set aside", MEANINGS.aside)] : null,
+    new Set(sqls).size < sqls.length ? [" · ", term("oscillating", MEANINGS.oscillating)] : null,
+  ];
+}
+
 function turnBadge(turn) {
   return outcomeBadge((turn.right[0] ? INITIAL : 0) | (turn.right[1] ? FINAL : 0));
 }
+
+const methodOf = ({ label, regime }) => label + (regime === TOLD ? "" : `, ${readable(regime)}`);
 
 function nameOf({ label, seed, regime }) {
   return `${label}, seed ${seed}${regime === TOLD ? "" : `, ${readable(regime)}`}`;

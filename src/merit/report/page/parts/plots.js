@@ -8,7 +8,7 @@ function figureView(figure) {
   const off = new Set();
   const holder = h("div", { class: "plot" });
   const tip = h("p", { class: "tip", role: "status" });
-  const label = `${figure.id}-title`;
+  const label = `figure-${figure.id}-title`; // a table may have the same id
   const draw = () => {
     const width = holder.clientWidth || 640;
     const shown = figure.series
@@ -22,7 +22,7 @@ function figureView(figure) {
   return h(
     "section",
     { class: "block figure", id: `figure/${figure.id}`, "aria-labelledby": label },
-    h("h2", { id: label, tabindex: "-1" }, figure.title),
+    h(figure.beside ? "h3" : "h2", { id: label, tabindex: "-1" }, figure.title),
     figure.series.length > 1 && legend(figure, off, draw),
     holder,
     figure.note && h("p", { class: "note" }, figure.note),
