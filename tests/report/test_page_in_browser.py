@@ -378,7 +378,10 @@ def test_figures_stand_under_their_tables_and_words_are_explained(driver: Any, p
 
 
 @pytest.mark.parametrize("width", [1400, 400])
-def test_nothing_is_cut_and_nothing_scrolls_sideways(page: str, width: int) -> None:
+def test_nothing_is_cut_and_nothing_scrolls_sideways(runs: list[RunView], tmp_path: Path, width: int) -> None:
+    plain = [named(runs, name) for name in (*METHODS, "resample", "precedent")]
+    write_page(build(plain), plain, tmp_path / "report.html")
+    page = (tmp_path / "report.html").as_uri()
     with browser(width, 900, phone=width < 500) as window:
         for place in ("#/", "#/episodes", "#/episodes?as=list"):
             go(window, page, place)

@@ -12,6 +12,7 @@ from merit.report.statistics import INTERVAL_NOTE, bootstrap, mcnemar, mean
 from merit.report.table import Cell, Column, Table
 from merit.types import QuestionId
 
+_TITLE = "Paired comparison with "
 Outcomes = dict[int, dict[QuestionId, bool]]  # by seed: whether a question was right at last
 
 
@@ -61,7 +62,7 @@ def paired_table(groups: Sequence[Group], against: str) -> Table:
         "(The paper's Table 2 has the other sign: there it is MERIT minus the row's method.) "
         f"{INTERVAL_NOTE} {abouts(groups)}"
     )
-    return Table("paired", f"Paired comparison with {base_name}", note, columns, tuple(rows))
+    return Table("paired", _TITLE + base_name, note, columns, tuple(rows))
 
 
 def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
@@ -111,7 +112,9 @@ def paired_figure(table: Table) -> Figure:
         x = tuple(row["method"].text for row in rows)
         y, low, high = (tuple(_float(row[key].value) for row in rows) for key in ("delta", "low", "high"))
         series.append(Series(dataset, x, y, low, high))
-    return Figure("paired", table.title, table.note, "Method", "Δ (pp)", Shape.POINTS, tuple(series), beside="paired")
+    base = table.title.removeprefix(_TITLE)
+    note = f"Points are Δ, a method's accuracy minus that of {base}, in percentage points; bars are its 95% interval."
+    return Figure("paired", table.title, note, "Method", "Δ (pp)", Shape.POINTS, tuple(series), beside="paired")
 
 
 def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, float]:

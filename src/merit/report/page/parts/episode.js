@@ -66,7 +66,7 @@ function headOf(run, turn) {
     ),
     h("h1", { tabindex: "-1" }, question.text),
     question.evidence ? h("p", { class: "evidence" }, h("b", {}, "Evidence "), question.evidence) : null,
-    h("p", { class: "ended" }, turnBadge(turn), ` after ${howMany(turn)}`, termsOf(turn)),
+    h("p", { class: "ended" }, turnBadge(turn), " after ", howMany(turn)),
     h(
       "dl",
       { class: "facts" },
@@ -84,15 +84,12 @@ function howMany(turn) {
   const counted = candidates(turn.attempts).length;
   const aside = turn.attempts.length - counted;
   const stands = turn.chosen === undefined ? "" : `; attempt ${turn.chosen} stands by vote`;
-  return count(counted, "attempt") + (aside ? `, ${aside} more set aside` : "") + stands;
-}
-
-/** What has to be explained of how an episode went. */
-function termsOf(turn) {
-  const sqls = candidates(turn.attempts).map((one) => one.sql);
+  const sqls = new Set(candidates(turn.attempts).map((one) => one.sql));
   return [
-    turn.attempts.length > sqls.length ? [" · ", term("set aside", MEANINGS.aside)] : null,
-    new Set(sqls).size < sqls.length ? [" · ", term("oscillating", MEANINGS.oscillating)] : null,
+    count(counted, "attempt"),
+    aside ? [`, ${aside} more `, term("set aside", MEANINGS.aside)] : "",
+    stands,
+    sqls.size < counted ? [", ", term("oscillating", MEANINGS.oscillating)] : "",
   ];
 }
 

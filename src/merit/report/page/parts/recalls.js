@@ -193,7 +193,7 @@ function formula(policy, typeless) {
   const bonus = typeless ? policy.database_bonus : policy.type_filter === "reliability";
   const words = [policy.dense && "dense", policy.lexical && "lexical", bonus && "bonus"].filter(Boolean);
   const terms = words.map((word) => [" ", term(word, MEANINGS[word])]);
-  return h("p", { class: "note" }, said, policy.random_seed === null ? terms : null);
+  return h("p", { class: "note" }, said, policy.random_seed === null ? [" What is meant by", terms] : null);
 }
 
 const score = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
