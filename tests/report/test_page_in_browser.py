@@ -13,10 +13,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from making.benchmark import ITEMS, FickleModel
 from making.browser import browser, find_browser
 from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import make_bench
+from merit.cli.references import answers
 from merit.memory import curate
 from merit.report import build
 from merit.report.page import write_page
@@ -375,6 +377,28 @@ def test_figures_stand_under_their_tables_and_words_are_explained(driver: Any, p
         assert any(meaning in one.text for one in all_of(driver, ".meaning"))
         button.send_keys(Keys.ENTER)
         assert not any(meaning in one.text for one in all_of(driver, ".meaning"))
+
+
+def test_a_page_made_with_references_says_so_and_shows_both_results(driver: Any, tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+    view = bench.run(tmp_path / "run", "iterative", model=FickleModel(luck=10**9))
+    page = tmp_path / "report.html"
+    write_page(build([view]), [view], page, answers([view], [bench.root]))
+    turn = next(turn for turn in view.turns if turn.episode.task.question.id == 0)
+    assert not turn.final_correct
+    go(driver, page.as_uri(), address_of(view, turn))
+    assert texts(driver, ".holding")[0].startswith("This page holds reference answers.")
+    assert all_of(driver, ".holding")[0].is_displayed()
+    assert len(all_of(driver, ".reference")) == 2  # the first answer and what stood
+    assert not all_of(driver, ".sides")  # folded
+    driver.execute_script("document.querySelector('.reference').open = true")
+    until(driver, lambda: all_of(driver, ".sides"))
+    assert "".join(texts(driver, ".reference .sql")[0].split()) == "".join(ITEMS[0].reference.split())
+    assert texts(driver, ".sides .cells")[:2] == ["4", "3"]  # items, and makers by mistake
+    assert "shop.sqlite, the question's own database, where they differ" in texts(driver, ".reference .how")[0]
+    write_page(build([view]), [view], page)
+    go(driver, page.as_uri(), address_of(view, turn))
+    assert all_of(driver, ".reference, .holding") == []
 
 
 @pytest.mark.parametrize("width", [1400, 400])

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from merit.agent import find_method
+from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.errors import InputError
 from merit.report import Prices, build, open_runs, read_labels, write_report
 from merit.report.page import write_page
@@ -26,6 +27,8 @@ _PRICE = click.FloatRange(min=0.0)
     type=click.Path(path_type=Path),
     help="Human labels that `merit label` made: report how well the failure classifier agrees.",
 )
+@WITH_REFERENCES
+@DATA
 def report(
     runs: tuple[Path, ...],
     out: Path,
@@ -34,12 +37,15 @@ def report(
     price_prompt: float | None,
     price_output: float | None,
     labels: tuple[Path, ...],
+    with_references: bool,
+    roots: tuple[Path, ...],
 ) -> None:
     """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
 
     Runs that do not share data, first answers, protocol, regime, budget, model or encoder are never compared; what
     differs is said. A run that is damaged or not finished is said and left out. Exit 1 where nothing can be reported.
     """
+    check_asked(roots, with_references)
     if not runs and not labels:
         raise InputError("nothing to report: give run folders, or --labels with a file")
     found, refused = open_runs(runs, unfinished=unfinished)
@@ -57,9 +63,12 @@ def report(
     files = write_report(made, out)
     page = out / "report.html"
     reported = {run.view.path for group in made.groups for run in group.every()}
-    write_page(made, [view for view in found if view.path in reported], page)
+    shown = [view for view in found if view.path in reported]
+    write_page(made, shown, page, answers(shown, roots) if with_references else None)
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
     click.echo(f"{counted}: {files[0]}, and with every episode {page}")
+    if with_references:
+        click.echo(f"merit: {page} holds reference answers", err=True)
 
 
 def _prices(prompt: float | None, output: float | None) -> Prices | None:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from merit.agent import Attempt
+from merit.cli.references import DATA, WITH_REFERENCES, Beside
 from merit.errors import InputError
 from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
@@ -27,11 +28,14 @@ _MARKS = {"+": "green", "-": "red"}
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("question")
 @click.option("--schema", "with_schema", is_flag=True, help="Print the database's schema too.")
-def show(run: Path, question: str, with_schema: bool) -> None:
+@WITH_REFERENCES
+@DATA
+def show(run: Path, question: str, with_schema: bool, with_references: bool, roots: tuple[Path, ...]) -> None:
     """Print a question's episode: attempts with their changes, verdicts, what was recalled and what was learned."""
     view = read_run(run)
     turn = _find(view, question)
     console = Console(highlight=False, soft_wrap=True)
+    beside = Beside.opened(view, console, roots, with_references)
     task = turn.episode.task
     console.print(f"[bold]question {escape(str(task.question.id))}[/]  {escape(task.question.text)}")
     if task.question.evidence:
@@ -52,6 +56,8 @@ def show(run: Path, question: str, with_schema: bool) -> None:
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where") from None
         _show_attempt(view, turn, step, console)
+        if beside is not None and not attempt.repeat and not _right(turn, step):
+            beside.show(task.question, attempt.sql)
         if step < len(turn.episode.reflections):
             console.print(f"  [italic]reflection: {escape(turn.episode.reflections[step].text)}[/]")
     _show_end(view, turn, console)
@@ -74,6 +80,16 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
     console.print(f"  [{colour}]{verdict.status}[/]{kind}{_agreement(turn, step)}  {escape(verdict.error or '')}")
     if attempt.prompt_sha256:
         console.print(asked)
+
+
+def _right(turn: Turn, step: int) -> bool:
+    """Whether an attempt is known to be right: told by the judge, or the first or last one where nobody told."""
+    attempts = turn.episode.attempts
+    return (
+        attempts[step].verdict.correct
+        or (step == 0 and turn.initial_correct)
+        or (attempts[step] is turn.episode.final and turn.final_correct)
+    )
 
 
 def _tokens(attempt: Attempt) -> str:

@@ -20,9 +20,16 @@ _SCRIPTS = (
     "episodes.js",
     "recalls.js",
     "votes.js",
+    "references.js",
     "episode.js",
     "keys.js",
     "main.js",
+)
+
+
+_HOLDING = (
+    "<b>This page holds reference answers.</b> Keep it from models, prompts and anything that is scored; "
+    "<code>merit report</code> without <code>--with-references</code> makes one without them."
 )
 
 
@@ -59,12 +66,13 @@ def policy(live: bool) -> str:
     return "; ".join(rules)
 
 
-def shell(title: str, *, live: bool) -> tuple[str, str]:
-    """The page up to its data, and what comes after it."""
+def shell(title: str, *, live: bool, references: bool = False) -> tuple[str, str]:
+    """The page up to its data, and what comes after it; `references`: a page that holds reference answers says so."""
     values = {
         "POLICY": escape(policy(live)),
         "TITLE": escape(title),
         "MODE": "live" if live else "file",
+        "MARK": f'<p class="holding" role="note">{_HOLDING}</p>\n' if references else "",
         "STYLE": style(),
         "SCRIPT": script(),
     }

@@ -26,17 +26,23 @@ _LEVEL = 6
 _BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by side
 
 
-def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
-    """Write the page of a report and its runs; the same input gives the same bytes."""
+def write_page(report: Report, runs: Sequence[RunView], path: Path, answers: Mapping[str, Any] | None = None) -> None:
+    """Write the page of a report and its runs; the same input gives the same bytes.
+
+    `answers`: reference answers for wrong attempts, which make it a page that says at its top that it holds some.
+    """
     named: dict[str, RunView] = {}
     for view in sorted(runs, key=place_of):
         named[page_id(view.manifest, named)] = view
     unfinished = path.with_name(path.name + ".part")
     try:
         with unfinished.open("wb") as file:
-            before, after = shell(title_of(view.manifest for view in runs), live=False)
+            title = title_of(view.manifest for view in runs)
+            before, after = shell(title, live=False, references=answers is not None)
             file.write(before.encode())
             _write_data(file, report, named)
+            if answers is not None:
+                _write_chunk(file, "references", [to_json(answers)])
             file.write(after.encode())
         unfinished.replace(path)
     except OSError as error:

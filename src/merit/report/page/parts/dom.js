@@ -44,7 +44,7 @@ function onDemand(label, make, { open = false, ...attributes } = {}) {
 
 /** What words of the page mean, said where they stand. */
 const MEANINGS = {
-  oscillating: "Oscillating: an episode in which the same SQL came twice.",
+  oscillating: "Oscillating: an episode in which the same SQL came twice, but for case and spaces.",
   unjudged: "Not judged: the run has not come to this question, or never will, because it was limited to fewer.",
   memory: "Memory: what an episode was shown of earlier ones (recalled), and whether it left an entry for later ones.",
   stored: "Stored: entries of this kind in the memory at that moment.",

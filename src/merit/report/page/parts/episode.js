@@ -80,11 +80,14 @@ function headOf(run, turn) {
   );
 }
 
+/** SQL up to case, white space and one trailing semicolon, as the accounting compares it. */
+const normalised = (sql) => sql.trim().replace(/;$/, "").toLowerCase().split(/\s+/).filter(Boolean).join(" ");
+
 function howMany(turn) {
   const counted = candidates(turn.attempts).length;
   const aside = turn.attempts.length - counted;
   const stands = turn.chosen === undefined ? "" : `; attempt ${turn.chosen} stands by vote`;
-  const sqls = new Set(candidates(turn.attempts).map((one) => one.sql));
+  const sqls = new Set(candidates(turn.attempts).map((one) => normalised(one.sql)));
   return [
     count(counted, "attempt"),
     aside ? [`, ${aside} more `, term("set aside", MEANINGS.aside)] : "",
@@ -192,6 +195,7 @@ function attemptView(about, run, turn, step) {
       holder,
       h("div", { class: "tools" }, whole, attempt.sql ? copyButton(attempt.sql) : null, costs(attempt)),
       askedView(about, run, turn, step),
+      referenceView(run, turn, step),
     ),
     reflectionView(about, run, turn, step),
   ];
