@@ -156,6 +156,7 @@ async function runsView(about) {
   const index = await chunk("index");
   const columns = [
     ["method", "Method"],
+    ...(LIVE ? [["state", "State"]] : []), // what somebody looks for who watches
     ["dataset", "Dataset"],
     ["seed", "Seed"],
     ["done", "Questions"],
@@ -163,7 +164,7 @@ async function runsView(about) {
     ["right", "Right at last"],
     ["repaired", "Repaired"],
     ["entries", "Entries"],
-    ["state", "State"],
+    ...(LIVE ? [] : [["state", "State"]]),
   ];
   const rows = about.runs.map((run) => {
     const flags = index[run.id]?.flags ?? [];
