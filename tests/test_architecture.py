@@ -61,6 +61,11 @@ def test_only_the_oracle_reads_references() -> None:
     assert readers == {"oracle"}
 
 
+def test_the_report_knows_no_oracle() -> None:
+    """Reference answers come into a page only as what a command hands over, for somebody who asked for them."""
+    assert [str(path) for path in FILES if room(path) == "report" and imported(path) & {"oracle", "bundled"}] == []
+
+
 def test_files_stay_readable() -> None:
     assert [path.name for path in FILES if len(path.read_text().splitlines()) > 300] == []
 

@@ -96,8 +96,9 @@ def demo(
         if not views:
             _tell(console, left_out(grid, gaps))
             raise InputError("nothing could be run: the recording covers none of it; ask a live model with --model")
-    made = build(views, against="merit" if any(view.method.name == "merit" for view in views) else _AGAINST)
-    show_table(console, summary_table(made.groups, _AGAINST))
+    against = "merit" if any(view.method.name == "merit" for view in views) else _AGAINST
+    made = build(views, against=against)
+    show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
     _tell(console, left_out(grid, gaps))
     _audit(console, views, encoder, folder)
     page = _write(made, views, out)

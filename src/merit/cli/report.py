@@ -7,6 +7,7 @@ import click
 
 from merit.agent import find_method
 from merit.cli.options import JSON
+from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.report import Prices, build, open_runs, read_labels, write_report
@@ -35,6 +36,8 @@ _PRICE = click.FloatRange(min=0.0)
     type=click.Path(path_type=Path),
     help="Human labels that `merit label` made: report how well the failure classifier agrees.",
 )
+@WITH_REFERENCES
+@DATA
 def report(
     runs: tuple[Path, ...],
     out: Path,
@@ -43,6 +46,8 @@ def report(
     price_prompt: float | None,
     price_output: float | None,
     labels: tuple[Path, ...],
+    with_references: bool,
+    roots: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
@@ -51,6 +56,7 @@ def report(
     differs is said. A run that is damaged or not finished is said and left out. Exit 1 where nothing can be reported.
     --json prints one object: the files, how many runs, which tables and figures, and what was said.
     """
+    check_asked(roots, with_references)
     if not runs and not labels:
         raise InputError("nothing to report: give run folders, or --labels with a file")
     check_folder(out)
@@ -69,7 +75,10 @@ def report(
     files = write_report(made, out)
     page = out / "report.html"
     reported = {run.view.path for group in made.groups for run in group.every()}
-    write_page(made, [view for view in found if view.path in reported], page)
+    shown = [view for view in found if view.path in reported]
+    write_page(made, shown, page, answers(shown, roots) if with_references else None)
+    if with_references:
+        say(f"merit: {page} holds reference answers", err=True)
     if as_json:
         found_there = {"tables": [one.id for one in made.tables], "figures": [one.id for one in made.figures]}
         said = {"refused": made.refused, "notes": made.notes}

@@ -11,6 +11,7 @@ import click
 
 from merit.agent import Attempt
 from merit.cli.options import JSON
+from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
 from merit.memory import Entry, curate
@@ -30,13 +31,25 @@ _MOST_CLAUSES = 200  # beyond them a comparison takes minutes and nobody could r
 @click.argument("run", type=click.Path(path_type=Path))
 @click.argument("question", required=False)
 @click.option("--schema", "with_schema", is_flag=True, help="Print the database's schema too.")
+@WITH_REFERENCES
+@DATA
 @JSON
-def show(run: Path, question: str | None, with_schema: bool, as_json: bool) -> None:
+def show(
+    run: Path,
+    question: str | None,
+    with_schema: bool,
+    with_references: bool,
+    roots: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Print a question's episode: attempts with their changes, verdicts, what was recalled and what was learned.
 
     Without QUESTION, list the run's finished questions. --json prints one object: the list, or the episode as
     trajectories.jsonl has it, with its question, its recalls, their entries and who recalled what it left.
     """
+    check_asked(roots, with_references)
+    if as_json and with_references:
+        raise InputError("--with-references is for people: it cannot be given together with --json")
     view = read_run(run)
     if question is None:
         _list(view, as_json)
@@ -47,6 +60,7 @@ def show(run: Path, question: str | None, with_schema: bool, as_json: bool) -> N
         print_json(_record(view, turn, recalls, entries, with_schema))
         return
     console = Console()
+    beside = Beside.opened(view, console, roots, with_references)
     task = turn.episode.task
     console.block(task.question.text, 2, head=f"[bold]question {inline(str(task.question.id))}[/]  ")
     if task.question.evidence:
@@ -66,6 +80,8 @@ def show(run: Path, question: str | None, with_schema: bool, as_json: bool) -> N
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where") from None
         _show_attempt(view, turn, step, console)
+        if beside is not None and not attempt.repeat and not _right(turn, step):
+            beside.show(task.question, attempt.sql)
         if step < len(turn.episode.reflections):
             console.block(turn.episode.reflections[step].text, 14, "italic", head="  [italic]reflection:[/] ")
     _show_end(view, turn, console)
@@ -139,6 +155,16 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
         console.block(verdict.error or "", 4, head=head)
     if attempt.prompt_sha256:
         console.print(asked)
+
+
+def _right(turn: Turn, step: int) -> bool:
+    """Whether an attempt is known to be right: told by the judge, or the first or last one where nobody told."""
+    attempts = turn.episode.attempts
+    return (
+        attempts[step].verdict.correct
+        or (step == 0 and turn.initial_correct)
+        or (attempts[step] is turn.episode.final and turn.final_correct)
+    )
 
 
 def _tokens(attempt: Attempt) -> str:

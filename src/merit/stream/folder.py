@@ -14,6 +14,7 @@ import hashlib
 import json
 import logging
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,7 @@ class RunFolder:
         except OSError as error:
             raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(self._lock)
             self._begin(manifest, questions)
             for name in _APPENDED:
                 self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -136,6 +137,36 @@ class RunFolder:
             self.write_whole(MANIFEST, manifest)
         for unfinished in self.path.glob("*.json.part"):
             unfinished.unlink()
+
+
+def in_use(path: Path) -> bool | None:
+    """Whether a process is at the run of a folder; None where its lock cannot be asked."""
+    try:
+        lock = os.open(path / LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once; `_take` waits that out
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int) -> None:
+    """Take a run's lock. Somebody who looks whether it is taken holds it for a moment: that is waited out."""
+    for pause_s in (0.02, 0.1):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(pause_s)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def read_run(path: Path, *, torn: bool = False) -> RunView:

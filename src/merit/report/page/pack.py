@@ -128,8 +128,8 @@ def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
     return to_json({"schemas": {one.question.db_id: one.schema for one in questions.values()}, "questions": records})
 
 
-def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str) -> dict[str, Any]:
-    """What a page says about a run as a whole."""
+def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str, questions: int) -> dict[str, Any]:
+    """What a page says about a run as a whole; `questions` is the length of its stream."""
     what = manifest["identity"]
     encoder = what["encoder"]
     return {
@@ -152,7 +152,7 @@ def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: s
         "demonstrations": what["demonstrations"],
         "templates": what["prompts"]["sha256"],
         "stream": stream_key(manifest),
-        "questions": what["length"] or what["dataset"]["questions"],
+        "questions": what["length"] or questions,
         "finished": (path / METRICS).is_file(),
     }
 

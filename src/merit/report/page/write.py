@@ -26,20 +26,28 @@ _LEVEL = 6
 _BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by side
 
 
-def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
-    """Write the page of a report and its runs; the same input gives the same bytes."""
+def write_page(report: Report, runs: Sequence[RunView], path: Path, answers: Mapping[str, Any] | None = None) -> None:
+    """Write the page of a report and its runs; the same input gives the same bytes.
+
+    `answers`: reference answers for wrong attempts, which make it a page that says at its top that it holds some.
+    """
     named: dict[str, RunView] = {}
     for view in sorted(runs, key=place_of):
         named[page_id(view.manifest, named)] = view
-    before, after = shell(title_of(view.manifest for view in runs), live=False)
+    before, after = shell(title_of(view.manifest for view in runs), live=False, references=answers is not None)
     with whole(path, way_out="name a file in a folder that is there") as file:
         file.write(before.encode())
         _write_data(file, report, named)
+        if answers is not None:
+            _write_chunk(file, "references", [to_json(answers)])
         file.write(after.encode())
 
 
 def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
-    records = [run_record(view.manifest, view.method, view.path, identity) for identity, view in named.items()]
+    records = [
+        run_record(view.manifest, view.method, view.path, identity, len(view.questions))
+        for identity, view in named.items()
+    ]
     _write_chunk(file, "overview", [to_json(overview(report, records))])
     streams = {stream_key(view.manifest): view.questions for view in named.values()}
     for key, questions in streams.items():
