@@ -63,7 +63,7 @@ def list_entries(
     folder: Path, polarity: str | None, kind: str | None, db_id: str | None, deleted: bool, as_json: bool
 ) -> None:
     """List entries, one line each: cut to the terminal's width, whole and separated by tabs in a pipe or file."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
     for one in curate.kept(folder):

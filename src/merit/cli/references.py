@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
+from merit.cli.screen import Console, inline
 from merit.errors import InputError
 from merit.oracle import Comparison, Excerpt, Explainer
 from merit.report.page.pack import stream_key
@@ -130,11 +129,11 @@ class Beside:
         first = not self._shown
         self._shown.add(sql)
         if first:
-            console.print(f"  [dim]reference[/]  [green]{escape(' '.join(found.reference_sql.split()))}[/]")
+            console.print(f"  [dim]reference[/]  [green]{inline(' '.join(found.reference_sql.split()))}[/]")
         elif found.own.failure:
             return
         how = f"this attempt has none: {found.own.failure}" if found.own.failure else _HOW[found.differs]
-        console.print(f"  [dim]first rows on {escape(where(found))}; {escape(how)}[/]")
+        console.print(f"  [dim]first rows on {inline(where(found))}; {inline(how)}[/]")
         tables = Table.grid(padding=(0, 4, 0, 2))
         sides = [_table("reference", found.reference)]
         sides += [] if found.own.failure else [_table("this attempt", found.own)]
@@ -149,7 +148,7 @@ def where(found: Comparison) -> str:
 
 def _table(title: str, excerpt: Excerpt) -> Table:
     head = excerpt.failure or f"{excerpt.count} rows, {excerpt.columns} columns"
-    table = Table(title=f"{title}: {escape(head)}", title_justify="left", show_header=False, title_style="dim")
+    table = Table(title=f"{title}: {inline(head)}", title_justify="left", show_header=False, title_style="dim")
     for row in excerpt.rows:
-        table.add_row(*map(escape, row))
+        table.add_row(*map(inline, row))
     return table
