@@ -136,7 +136,7 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
             "line 2: the field 'contain' means nothing here; a line has",
         ),
         ('{"reply": "a", "Contains": "x", "contains": "y"}\n', "line 1: the field 'Contains' means nothing here"),
-        ('{"reply": 1}\n', "line 1: the field 'reply' should be str, not 1"),
+        ('{"reply": 1}\n', "line 1: the field 'reply' should be a text, not 1"),
         ('["reply"]\n', "line 1: expected a JSON object"),
         ('{"reply": "a", "contains": 5}\n', "line 1: the field 'contains' should be a text or a list of texts, not 5"),
         ('{"reply": "a", "contains": ["x", 5]}\n', r"line 1: the field 'contains' should be .*, not \['x', 5\]"),

@@ -58,7 +58,7 @@ GOOD = {"key": "00" * 16, "model": "m", "revision": "", "text": "t", "prompt_tok
     [
         ('{"key": ', "line 2: not valid JSON"),
         ("[]", "line 2: expected a JSON object"),
-        (json.dumps({**GOOD, "text": None}), "line 2: the field 'text' should be str"),
+        (json.dumps({**GOOD, "text": None}), "line 2: the field 'text' should be a text"),
         (json.dumps({**GOOD, "key": "00"}), "line 2: the field 'key' should be 32 hexadecimal digits"),
         (json.dumps({**GOOD, "key": "xy" * 16}), "line 2: the field 'key' should be 32 hexadecimal digits"),
         (json.dumps({**GOOD, "prompt_tokens": -1}), "line 2: the tokens cannot be -1 and 1"),

@@ -589,7 +589,7 @@ def test_a_line_is_written_in_one_way_only(made: Made) -> None:
 def test_tokens_are_counted_in_whole_numbers(made: Made, value: object) -> None:
     run = made("zero_shot")
     rewrite(run, TURNS, lambda records: records[0]["attempts"][0].update(prompt_tokens=value))
-    caught(run, "the field 'prompt_tokens' should be int")
+    caught(run, "the field 'prompt_tokens' should be a whole number")
 
 
 @pytest.mark.parametrize("field", ["recalls", "prompt_tokens"])
