@@ -141,7 +141,7 @@ def test_a_pipe_for_the_questions_hangs_nothing(root: Path, name: str) -> None:
 
 def test_many_tables_with_many_columns_take_no_longer_than_they_are(root: Path) -> None:
     many = 20_000
-    record = {"db_id": "wide", "table_names_original": ["t"] * many, "column_types": ["text"] * many}
+    record: dict[str, object] = {"db_id": "wide", "table_names_original": ["t"] * many, "column_types": ["text"] * many}
     record |= {"column_names_original": [[i, "c"] for i in range(many)], "primary_keys": [], "foreign_keys": []}
     records = json.loads((root / "tables.json").read_text())
     (root / "tables.json").write_text(json.dumps([*records, record]))
