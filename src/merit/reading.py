@@ -30,7 +30,6 @@ _LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
 _MOST = 2**63  # beyond SQLite's and numpy's integers; nothing we read counts that far
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # JSON's spelling of half a character
-_LONG_NUMBER = re.compile(r"\d{19}")
 _KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 _KINDS |= {list: "a list", dict: "an object"}
 
@@ -148,11 +147,8 @@ def parse_json(text: str, path: Path, line: int = 1) -> Any:
     """
     if len(text) > DOCUMENT_BYTES:
         raise InputError(f"{path}, line {line}: more than {DOCUMENT_BYTES // MIB} MiB of JSON")
-    whole = _whole if _LONG_NUMBER.search(text) else int  # by itself int is much quicker
     try:
-        value = json.loads(
-            text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite, parse_int=whole
-        )
+        value = _DECODER.decode(text)
         if text.count("[") + text.count("{") > _DEEPEST:
             _check_depth(value)
         return _sendable(value) if _SURROGATE.search(text) else value
@@ -203,6 +199,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         counts = Counter(name for name, _ in pairs)
         raise ValueError(f"the key {shown(counts.most_common(1)[0][0])} is there twice")
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
 
 
 def read_records(path: Path, fields: dict[str, type]) -> list[dict[str, Any]]:
