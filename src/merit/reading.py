@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from merit import __version__
 from merit.errors import InputError
 
 MIB = 1 << 20
@@ -230,6 +231,16 @@ def check_fields(record: object, fields: dict[str, type], where: str) -> None:
             raise InputError(f"{where}: the field {name!r} is missing")
         if not isinstance(record[name], kind) or (kind is int and isinstance(record[name], bool)):
             raise InputError(f"{where}: the field {name!r} should be {_KINDS[kind]}, not {shown(record[name])}")
+
+
+def check_format(found: object, known: int, what: str, where: str) -> None:
+    """Complain unless a file is of the format that this merit reads."""
+    if type(found) is not int or found != known:
+        newer = isinstance(found, int) and found > known
+        advice = "update merit" if newer else "use the merit that made it, or make it anew"
+        raise InputError(
+            f"{where}: {what} of format {shown(found)}, and this merit ({__version__}) reads format {known}; {advice}"
+        )
 
 
 def check_count(value: int, most: int, where: str) -> None:

@@ -57,7 +57,8 @@ def report(
     files = write_report(made, out)
     page = out / "report.html"
     reported = {run.view.path for group in made.groups for run in group.every()}
-    write_page(made, [view for view in found if view.path in reported], page)
+    for sentence in write_page(made, [view for view in found if view.path in reported], page):
+        click.echo(f"merit: {sentence}", err=True)
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
     click.echo(f"{counted}: {files[0]}, and with every episode {page}")
 

@@ -1,6 +1,5 @@
 """Memory as people look after it: list, find, delete, confirm, export, import, count. It works on the files alone."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from typing import Any
 from merit.errors import InputError
 from merit.memory.entry import Entry, Grade, from_record, says_the_same, with_id
 from merit.memory.store import MemoryStore, Tombstone
+from merit.reading import LINES_BYTES, parse_json, read_bytes
 from merit.types import Polarity, Status
 
 
@@ -139,14 +139,10 @@ def _counts(values: Iterator[str]) -> dict[str, int]:
 
 
 def _read(path: Path) -> Iterator[tuple[int, Entry]]:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    for number, line in enumerate(data.split(b"\n"), 1):
+    for number, line in enumerate(read_bytes(path, LINES_BYTES).split(b"\n"), 1):
         if line.strip():
             try:
-                record = json.loads(line.decode())
-            except (ValueError, RecursionError):
-                raise InputError(f"{path}, line {number}: not valid JSON") from None
-            yield number, from_record(record, f"{path}, line {number}")
+                text = line.decode()
+            except UnicodeDecodeError:
+                raise InputError(f"{path}, line {number}: not UTF-8 text") from None
+            yield number, from_record(parse_json(text, path, number), f"{path}, line {number}")

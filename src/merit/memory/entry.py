@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from merit.errors import InputError
+from merit.reading import shown
 from merit.types import FailureSubtype, FailureType, Polarity, QuestionId, Status
 
 FORMAT = 3
@@ -164,7 +165,7 @@ def from_record(record: object, where: str) -> Entry:
     fields = dict(record)
     version = fields.pop("format", None)
     if version != FORMAT:
-        raise InputError(f"{where}: memory format {version!r}, this merit reads {FORMAT}; {_advice(version)}")
+        raise InputError(f"{where}: memory format {shown(version)}, this merit reads {FORMAT}; {_advice(version)}")
     try:
         provenance = Provenance(**_take(fields.pop("provenance", None), Provenance, f"{where}, provenance"))
         checked = _take({**fields, "provenance": None}, Entry, where)
@@ -181,7 +182,7 @@ def from_record(record: object, where: str) -> Entry:
             }
         )
     except ValueError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{where}: {shown(str(error))}") from None
 
 
 _OPTIONAL = ("db_error", "outcome_error")
@@ -198,7 +199,7 @@ def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> d
     for name in sorted(wanted - set(record)):
         raise InputError(f"{where}: the field {name!r} is missing")
     for name in sorted(set(record) - wanted):
-        raise InputError(f"{where}: the field {name!r} does not belong to memory format {FORMAT}")
+        raise InputError(f"{where}: the field {shown(name)} does not belong to memory format {FORMAT}")
     for name, value in record.items():
         number = name in ("position", "step")
         fits = type(value) is int and abs(value) < _LARGEST if number else isinstance(value, str)
@@ -206,7 +207,7 @@ def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> d
         fits = fits or (name == "question_id" and type(value) is int) or (value is None and name in _OPTIONAL)
         fits = fits and (name != "id" or _ID.fullmatch(str(value)) is not None)
         if not fits and name != "provenance":
-            raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
+            raise InputError(f"{where}: the field {name!r} cannot be {shown(value)}")
     return record
 
 

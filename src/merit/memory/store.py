@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
 
 from merit.errors import InputError, MemoryUnusable
 from merit.memory.entry import FORMAT, Entry, from_record
+from merit.reading import LINE_BYTES, check_regular, open_file, parse_json
 from merit.types import Polarity
 
 _log = logging.getLogger(__name__)
@@ -85,12 +85,14 @@ class MemoryStore:
     def lines(self, polarity: Polarity, start: int = 0, first_number: int = 1) -> Iterator[Line]:
         """Every committed line from byte `start` on; damage is refused with file and line."""
         path = self.path(polarity)
-        if not path.is_file():
+        if not path.exists():
             return
-        with path.open("rb") as file:
+        with open_file(path) as file:
             file.seek(start)
             offset = start
-            for number, data in enumerate(file, first_number):
+            for number, data in enumerate(iter(lambda: file.readline(LINE_BYTES), b""), first_number):
+                if len(data) == LINE_BYTES:
+                    raise InputError(f"{path}, line {number}: far longer than any entry; restore the file from a copy")
                 if not data.endswith(b"\n"):
                     return  # a torn tail: never acknowledged
                 content = _parse(data, f"{path}, line {number}")
@@ -102,9 +104,9 @@ class MemoryStore:
     def read(self, polarity: Polarity, offset: int) -> Entry:
         """The entry that starts at `offset`."""
         path = self.path(polarity)
-        with path.open("rb") as file:
+        with open_file(path) as file:
             file.seek(offset)
-            content = _parse(file.readline(), f"{path}, byte {offset}")
+            content = _parse(file.readline(LINE_BYTES), f"{path}, byte {offset}")
         if not isinstance(content, Entry):
             raise MemoryUnusable(f"{path}, byte {offset}: expected an entry; delete the index folder beside it")
         return content
@@ -124,6 +126,8 @@ class MemoryStore:
             self._lock = os.open(self.folder / "memory.lock", os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for polarity in Polarity:
+                if self.path(polarity).exists():
+                    check_regular(self.path(polarity))
                 _cut_torn_tail(self.path(polarity))
                 self._files[polarity] = os.open(self.path(polarity), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
             _sync_folder(self.folder)
@@ -144,8 +148,8 @@ def _write_all(file: int, data: bytes) -> None:
 
 def _parse(data: bytes, where: str) -> Entry | Tombstone:
     try:
-        record: Any = json.loads(data.decode())
-    except (ValueError, RecursionError):
+        record = parse_json(data.decode(), Path(where))
+    except (UnicodeDecodeError, InputError):
         raise InputError(f"{where}: damaged; restore the file from a copy or remove that line") from None
     if isinstance(record, dict) and "delete" in record and record.get("format") == FORMAT:
         return Tombstone(str(record["delete"]), str(record.get("reason", "")))

@@ -5,6 +5,7 @@ import json
 import platform
 import sqlite3
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -15,7 +16,7 @@ from merit import __version__
 from merit.agent import Method
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
-from merit.reading import check_fields, parse_json, read_text
+from merit.reading import check_count, check_fields, check_format, parse_json, read_text, shown
 from merit.types import Polarity, Regime
 
 FORMAT = 1
@@ -39,6 +40,9 @@ _IDENTITY: dict[str, type] = {
     "code": str,
 }
 
+_MOST_REPAIRS = 1000  # of a question; a report has a column for each
+_MOST_QUESTIONS = 10**9
+
 _METHOD: dict[str, type] = {
     "name": str,
     "summary": str,
@@ -55,6 +59,10 @@ _METHOD: dict[str, type] = {
     "agreed": float,
     "seed": int,
     "online": bool,
+}
+_POLICY: dict[str, type] = {
+    name: str if isinstance(value, str) else object if value is None else type(value)
+    for name, value in asdict(RecallPolicy()).items()
 }
 
 
@@ -80,10 +88,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
-    check_fields(found, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
+    check_fields(found, {"format": int}, str(path))
+    check_format(found["format"], FORMAT, "a run", str(path))
+    check_fields(found, {"run": str, "identity": dict, "made_with": dict}, str(path))
     check_fields(found["made_with"], {"sqlite": str}, f"{path}, made_with")
-    if found["format"] != FORMAT:
-        raise RunUnusable(f"{path}: a run of format {found['format']!r}, this merit reads {FORMAT}")
     if found["run"] != run_id(found["identity"]):
         raise RunUnusable(f"{path}: the field 'run' does not follow from the identity; it was edited")
     _check_identity(found["identity"], f"{path}, identity")
@@ -95,14 +103,28 @@ def method_of(identity: Mapping[str, Any], where: str) -> Method:
     record = dict(identity["method"])
     check_fields(record, _METHOD, f"{where}, method")
     try:
-        policy = record.pop("recall")
-        if policy is not None:
-            kinds = {"type_filter": TypeFilter, "databases": Databases, "least_grade": Grade}
-            policy = RecallPolicy(**{**policy, **{name: kind(policy[name]) for name, kind in kinds.items()}})
+        policy = _policy(record.pop("recall"), f"{where}, method.recall")
         writes = frozenset(Polarity(polarity) for polarity in record.pop("writes"))
-        return Method(recall=policy, writes=writes, **record)
+        method = Method(recall=policy, writes=writes, **record)
     except (KeyError, TypeError, ValueError) as error:
-        raise RunUnusable(f"{where}: the field 'method' is no method of this merit ({error})") from None
+        raise RunUnusable(
+            f"{where}: the field 'method' is no method of this merit ({shown(str(error))}); use the merit that made it"
+        ) from None
+    for name in ("demonstrations", "draws"):
+        check_count(record[name], _MOST_REPAIRS, f"{where}, method: the field {name!r}")
+    return method
+
+
+def _policy(record: Any, where: str) -> RecallPolicy | None:
+    if record is None:
+        return None
+    check_fields(record, _POLICY, where)
+    for name in ("positives", "negatives", "precedents", "typed_threshold"):
+        check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
+    if record["random_seed"] is not None:
+        check_fields(record, {"random_seed": int}, where)
+    kinds = {"type_filter": TypeFilter, "databases": Databases, "least_grade": Grade}
+    return RecallPolicy(**{**record, **{name: kind(record[name]) for name, kind in kinds.items()}})
 
 
 def difference(there: Any, here: Any, field: str = "") -> str | None:
@@ -146,8 +168,15 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
         check_fields(identity[name], fields, f"{where}.{name}")
     for one in identity["demonstrations"]:
         check_fields(one, {"question": str, "sql": str, "evidence": str}, f"{where}.demonstrations")
-    if identity["regime"] not in list(Regime) or not isinstance(identity["length"], int | None):
-        raise InputError(f"{where}: the field 'regime' or 'length' cannot be what it is")
+    if identity["regime"] not in list(Regime):
+        raise InputError(
+            f"{where}: the field 'regime' should be {' or '.join(Regime)}, not {shown(identity['regime'])}"
+        )
+    if identity["length"] is not None:
+        check_fields(identity, {"length": int}, where)
+        check_count(identity["length"], _MOST_QUESTIONS, f"{where}: the field 'length'")
+    check_count(identity["budget"], _MOST_REPAIRS, f"{where}: the field 'budget'")
+    check_count(identity["dataset"]["questions"], _MOST_QUESTIONS, f"{where}: the field 'questions'")
 
 
 def _short(value: Any) -> str:

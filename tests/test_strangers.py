@@ -1,0 +1,175 @@
+"""Runs and benchmarks that somebody else made, with anything in them: used in every way, or refused in one sentence.
+
+MERIT_FUZZ=N tries N of each instead of the default.
+"""
+
+import asyncio
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from making.benchmark import FickleModel, build
+from making.hostile import cover_up, exchange_in, flip_in
+from making.memories import WordEncoder
+from making.runs import make_bench
+from merit.agent import find_method
+from merit.cli.main import cli
+from merit.data import detect, load, read_predictions, survey
+from merit.errors import MeritError
+from merit.oracle import open_judge, write_subset
+from merit.report import build as build_report
+from merit.report import open_runs
+from merit.report.labels import records, sample
+from merit.report.latex import latex_report
+from merit.report.markdown import markdown_report
+from merit.report.page import Live, write_page
+from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
+from merit.stream.recording import write_recording
+
+TRIES = int(os.environ.get("MERIT_FUZZ", "60"))
+METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
+FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "trajectories.jsonl", "retrievals.jsonl", "metrics.json"]
+FILES += ["timings.json", "predictions.jsonl", "memory/*.jsonl"]
+Damage = Callable[[Path, random.Random], None]
+
+
+@pytest.fixture(scope="module")
+def setups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Setup]]:
+    bench = make_bench(tmp_path_factory.mktemp("bench"))
+    dataset = load("spider", bench.root)
+    with closing(open_judge(dataset, "db", cache=None, timeout_s=20.0)) as judge:
+        yield {
+            name: open_setup(
+                dataset, "db", judge, initial=bench.initial, method=find_method(name), seed=0,
+                completer=FickleModel(luck=4), encoder=WordEncoder(), limit=6, budget=3,
+            )
+            for name in METHODS
+        }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def honest(setups: dict[str, Setup], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = tmp_path_factory.mktemp("honest")
+    for name, setup in setups.items():
+        asyncio.run(run_stream(setup, runs / name))
+    asyncio.run(run_stream(setups["merit"], runs / "good"))
+    return runs
+
+
+def outcome(action: Callable[[], object]) -> str | None:
+    """What something was refused with, if it was: one sentence that can be shown."""
+    try:
+        action()
+    except MeritError as error:
+        said = str(error)
+        assert said.isprintable()
+        assert len(said) < 2000
+        return said
+    return None
+
+
+def invoke(*arguments: object) -> None:
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    if result.exception is not None:
+        raise result.exception
+
+
+def report(runs: Path, out: Path) -> None:
+    """All of a report but its drawings; the good run is in it whatever the other one is."""
+    found, refused = open_runs([runs], unfinished=True)
+    made = build_report(found, refused=refused)
+    assert "good" in {run.view.path.name for group in made.groups for run in group.every()}
+    assert markdown_report(made, "figures")
+    assert latex_report(made, "tables", "figures")
+    reported = {run.view.path for group in made.groups for run in group.every()}
+    out.mkdir(exist_ok=True)
+    write_page(made, [view for view in found if view.path in reported], out / "report.html")
+
+
+def page(runs: Path) -> None:
+    live = Live(runs, lambda views, refused: build_report(views, refused=refused))
+    live.look()
+    live.tabulate()
+    state = live.answer("overview")
+    assert state is not None
+    assert '"folder":"good"' in state
+    for name in ("index", "state", *(f"run/{identity}" for identity in live._runs)):
+        assert live.answer(name) is not None
+
+
+def use(runs: Path, run: Path, setup: Setup) -> None:
+    report(runs, runs.parent / "report")
+    page(runs)
+    outcome(lambda: audit_run(read_run(run), encoder=WordEncoder()))
+    outcome(lambda: invoke("audit", run))
+    for question in setup.order[1:4]:
+        outcome(lambda question=question: invoke("show", run, question.question.id))  # type: ignore[misc]
+    outcome(lambda: records(view := read_run(run), sample(view, 3, 0), classifier=True))
+    outcome(lambda: write_recording([read_run(run)], runs.parent / "made.jsonl", {}))
+    outcome(lambda: invoke("memory", "stats", run / "memory"))
+    outcome(lambda: asyncio.run(run_stream(setup, run)))
+
+
+@pytest.mark.parametrize("damage", [exchange_in, flip_in])
+def test_a_run_that_an_enemy_made(damage: Damage, honest: Path, setups: dict[str, Setup], tmp_path: Path) -> None:
+    draw = random.Random(damage.__name__)
+    for number in range(TRIES):
+        method = draw.choice(METHODS)
+        runs = tmp_path / str(number) / "runs"
+        run = runs / method
+        shutil.copytree(honest / "good", runs / "good")
+        shutil.copytree(honest / method, run)
+        there = [path for name in FILES for path in run.glob(name) if path.stat().st_size]
+        path = draw.choice(there)
+        damage(path, draw)
+        kept = path.read_bytes()
+        if draw.random() < 0.8:
+            cover_up(run)
+        try:
+            use(runs, run, setups[method])
+        except BaseException as error:
+            error.add_note(f"try {number}: {path}: {kept[:3000]!r}")
+            raise
+        shutil.rmtree(tmp_path / str(number))
+
+
+@pytest.mark.parametrize("damage", [exchange_in, flip_in])
+def test_a_benchmark_that_an_enemy_made(damage: Damage, tmp_path: Path) -> None:
+    draw = random.Random(damage.__name__)
+    honest = {layout: build(tmp_path / layout, layout=layout) for layout in ("spider", "bird")}
+    layouts = {"dev.json": "spider", "tables.json": "spider", "dev_tables.json": "bird"}
+    for number in range(TRIES):
+        name, layout = draw.choice(list(layouts.items()))
+        root = shutil.copytree(honest[layout], tmp_path / str(number))
+        damage(root / name, draw)
+
+        def every_use(root: Path = root, layout: str = layout) -> None:
+            for dataset in detect(root):
+                survey(dataset)
+            dataset = load(layout, root)
+            write_subset(dataset, root / "part", databases=None, distinct=True, seed=0)
+            with closing(open_judge(dataset, "db", cache=None)) as judge:
+                judge.unjudgeable(dataset.questions)
+
+        try:
+            outcome(every_use)
+        except BaseException as error:
+            error.add_note(f"try {number}: {name}: {(root / name).read_bytes()[:3000]!r}")
+            raise
+        shutil.rmtree(root)
+
+
+@pytest.mark.parametrize("damage", [exchange_in, flip_in])
+def test_predictions_that_an_enemy_made(damage: Damage, tmp_path: Path) -> None:
+    bench, draw = make_bench(tmp_path), random.Random(damage.__name__)
+    dataset, whole = load("spider", bench.root), bench.initial.read_bytes()
+    for _ in range(TRIES):
+        bench.initial.write_bytes(whole)
+        damage(bench.initial, draw)
+        outcome(lambda: read_predictions(bench.initial, dataset.questions, {}))
