@@ -4,6 +4,7 @@ MERIT_FUZZ=N tries N of each instead of the default.
 """
 
 import asyncio
+import json
 import os
 import random
 import shutil
@@ -17,7 +18,9 @@ from click.testing import CliRunner
 from making.benchmark import FickleModel, build
 from making.hostile import cover_up, exchange_in, flip_in
 from making.memories import WordEncoder
-from making.runs import make_bench
+from making.runs import files_of, make_bench
+from making.tampering import reidentify, rewrite
+from merit import __version__
 from merit.agent import find_method
 from merit.cli.main import cli
 from merit.data import detect, load, read_predictions, survey
@@ -32,7 +35,7 @@ from merit.report.page import Live, write_page
 from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
 from merit.stream.recording import write_recording
 
-TRIES = int(os.environ.get("MERIT_FUZZ", "60"))
+TRIES = int(os.environ.get("MERIT_FUZZ", "30"))
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
 FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "trajectories.jsonl", "retrievals.jsonl", "metrics.json"]
 FILES += ["timings.json", "predictions.jsonl", "memory/*.jsonl"]
@@ -173,3 +176,91 @@ def test_predictions_that_an_enemy_made(damage: Damage, tmp_path: Path) -> None:
         bench.initial.write_bytes(whole)
         damage(bench.initial, draw)
         outcome(lambda: read_predictions(bench.initial, dataset.questions, {}))
+
+
+KINDS: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a folder": Path.mkdir,
+    "endless": lambda path: path.symlink_to("/dev/zero"),
+    "a link to itself": lambda path: path.symlink_to(path),
+    "huge": lambda path: path.touch() or os.truncate(path, 1 << 40),  # type: ignore[func-returns-value]
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", sorted({*FILES} - {"memory/*.jsonl"}) + ["memory/memory_positive.jsonl", "memory"])
+def test_what_is_no_file_of_a_run_hangs_nothing(
+    kind: str, name: str, honest: Path, setups: dict[str, Setup], tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    for one in ("good", "merit"):
+        shutil.copytree(honest / one, runs / one)
+    path = runs / "merit" / name
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+    KINDS[kind](path)
+    said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=WordEncoder()))
+    assert (said is None) == (name == "timings.json")  # which nothing depends on
+    use(runs, runs / "merit", setups["merit"])
+
+
+def test_a_budget_beyond_reason_is_refused(honest: Path, tmp_path: Path) -> None:
+    shutil.copytree(honest / "good", tmp_path / "run")
+    reidentify(tmp_path / "run", lambda identity: identity.update(budget=10**18))
+    with pytest.raises(
+        MeritError, match=r"the field 'budget' should be a number from 0 to 1000, not 1000000000000000000"
+    ):
+        read_run(tmp_path / "run")
+
+
+def test_a_run_of_another_format_says_what_to_do(honest: Path, tmp_path: Path) -> None:
+    shutil.copytree(honest / "good", tmp_path / "run")
+    path = tmp_path / "run" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
+    said = outcome(lambda: read_run(tmp_path / "run"))
+    assert said == f"{path}: a run of format 2, and this merit ({__version__}) reads format 1; update merit"
+
+
+WRITTEN = ["trajectories.jsonl", "predictions.jsonl", "retrievals.jsonl", "memory/memory_positive.jsonl", "memory"]
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, "run.lock", "manifest.json", "stream.json", "timings.json"])
+def test_going_on_writes_through_no_link(name: str, honest: Path, setups: dict[str, Setup], tmp_path: Path) -> None:
+    """What a link leads to was cut to the length of the stranger's file."""
+    shutil.copytree(honest / "merit", tmp_path / "run")
+    path, mine = tmp_path / "run" / name, tmp_path / "mine"
+    path.rename(mine)
+    path.symlink_to(mine)
+    if mine.is_file():
+        mine.write_bytes(mine.read_bytes() + b"my own line\n")
+    before = files_of(mine) if mine.is_dir() else mine.read_bytes()
+    said = outcome(lambda: asyncio.run(run_stream(setups["merit"], tmp_path / "run")))
+    assert said == f"{path}: is a link; a run that goes on has its files in its own folder"
+    assert (files_of(mine) if mine.is_dir() else mine.read_bytes()) == before
+
+
+def test_unfinished_files_that_are_links_are_not_written_through(
+    honest: Path, setups: dict[str, Setup], tmp_path: Path
+) -> None:
+    run, mine = shutil.copytree(honest / "merit", tmp_path / "run"), tmp_path / "mine"
+    mine.write_text("mine")
+    for name in ("metrics.json", "timings.json", "manifest.json"):
+        (run / f"{name}.part").symlink_to(mine)
+    (run / "trajectories.jsonl").write_text("")
+    asyncio.run(run_stream(setups["merit"], run))
+    assert mine.read_text() == "mine"
+    assert files_of(run) == files_of(honest / "merit")
+
+
+def test_a_bad_run_is_said_and_the_page_is_written(honest: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    for one in ("good", "precedent"):
+        shutil.copytree(honest / one, runs / one)
+    rewrite(runs / "precedent", "retrievals.jsonl", lambda lines: [line.update(step="x") for line in lines])
+    result = CliRunner().invoke(cli, ["report", str(runs), "--out", str(tmp_path / "report")])
+    assert result.exit_code == 0, result.output
+    assert f"{runs / 'precedent'}: " in result.output
+    assert "1 runs" in result.output
+    assert (tmp_path / "report" / "report.html").is_file()

@@ -85,7 +85,7 @@ class MemoryStore:
     def lines(self, polarity: Polarity, start: int = 0, first_number: int = 1) -> Iterator[Line]:
         """Every committed line from byte `start` on; damage is refused with file and line."""
         path = self.path(polarity)
-        if not path.exists():
+        if not os.path.lexists(path):
             return
         with open_file(path) as file:
             file.seek(start)

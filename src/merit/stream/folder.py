@@ -162,7 +162,7 @@ def run_folders(path: Path) -> list[Path]:
 
 def read_lines(path: Path, *, torn: bool = False) -> list[str]:
     """The lines of a file that was appended to; `torn` drops a last one that was never finished."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
     *lines, rest = read_bytes(path, LINES_BYTES).split(b"\n")
     if rest and not torn:
@@ -229,7 +229,7 @@ def polarity_of(entry: str) -> Polarity:
 
 
 def _raw_lines(path: Path) -> list[bytes]:
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
     return [line + b"\n" for line in read_bytes(path, LINES_BYTES).split(b"\n")[:-1]]
 
