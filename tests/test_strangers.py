@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from making.benchmark import FickleModel, build
 from making.hostile import cover_up, exchange_in, flip_in
 from making.memories import WordEncoder
-from making.runs import files_of, make_bench
+from making.runs import Bench, files_of, make_bench
 from making.tampering import reidentify, rewrite
 from merit import __version__
 from merit.agent import find_method
@@ -35,7 +35,7 @@ from merit.report.page import Live, write_page
 from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
 from merit.stream.recording import write_recording
 
-TRIES = int(os.environ.get("MERIT_FUZZ", "30"))
+TRIES = int(os.environ.get("MERIT_FUZZ", "20"))
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
 FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "trajectories.jsonl", "retrievals.jsonl", "metrics.json"]
 FILES += ["timings.json", "predictions.jsonl", "memory/*.jsonl"]
@@ -43,8 +43,12 @@ Damage = Callable[[Path, random.Random], None]
 
 
 @pytest.fixture(scope="module")
-def setups(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Setup]]:
-    bench = make_bench(tmp_path_factory.mktemp("bench"))
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return make_bench(tmp_path_factory.mktemp("bench"))
+
+
+@pytest.fixture(scope="module")
+def setups(bench: Bench) -> Iterator[dict[str, Setup]]:
     dataset = load("spider", bench.root)
     with closing(open_judge(dataset, "db", cache=None, timeout_s=20.0)) as judge:
         yield {
@@ -106,11 +110,11 @@ def page(runs: Path) -> None:
         assert live.answer(name) is not None
 
 
-def use(runs: Path, run: Path, setup: Setup) -> None:
+def use(runs: Path, run: Path, setup: Setup, bench: Bench) -> None:
     report(runs, runs.parent / "report")
     page(runs)
     outcome(lambda: audit_run(read_run(run), encoder=WordEncoder()))
-    outcome(lambda: invoke("audit", run))
+    outcome(lambda: invoke("audit", run, "--data", bench.root))
     for question in setup.order[1:4]:
         outcome(lambda question=question: invoke("show", run, question.question.id))  # type: ignore[misc]
     outcome(lambda: records(view := read_run(run), sample(view, 3, 0), classifier=True))
@@ -120,7 +124,9 @@ def use(runs: Path, run: Path, setup: Setup) -> None:
 
 
 @pytest.mark.parametrize("damage", [exchange_in, flip_in])
-def test_a_run_that_an_enemy_made(damage: Damage, honest: Path, setups: dict[str, Setup], tmp_path: Path) -> None:
+def test_a_run_that_an_enemy_made(
+    damage: Damage, honest: Path, setups: dict[str, Setup], bench: Bench, tmp_path: Path
+) -> None:
     draw = random.Random(damage.__name__)
     for number in range(TRIES):
         method = draw.choice(METHODS)
@@ -135,7 +141,7 @@ def test_a_run_that_an_enemy_made(damage: Damage, honest: Path, setups: dict[str
         if draw.random() < 0.8:
             cover_up(run)
         try:
-            use(runs, run, setups[method])
+            use(runs, run, setups[method], bench)
         except BaseException as error:
             error.add_note(f"try {number}: {path}: {kept[:3000]!r}")
             raise
@@ -190,7 +196,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", sorted({*FILES} - {"memory/*.jsonl"}) + ["memory/memory_positive.jsonl", "memory"])
 def test_what_is_no_file_of_a_run_hangs_nothing(
-    kind: str, name: str, honest: Path, setups: dict[str, Setup], tmp_path: Path
+    kind: str, name: str, honest: Path, setups: dict[str, Setup], bench: Bench, tmp_path: Path
 ) -> None:
     runs = tmp_path / "runs"
     for one in ("good", "merit"):
@@ -203,7 +209,7 @@ def test_what_is_no_file_of_a_run_hangs_nothing(
     KINDS[kind](path)
     said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=WordEncoder()))
     assert (said is None) == (name == "timings.json")  # which nothing depends on
-    use(runs, runs / "merit", setups["merit"])
+    use(runs, runs / "merit", setups["merit"], bench)
 
 
 def test_a_budget_beyond_reason_is_refused(honest: Path, tmp_path: Path) -> None:
@@ -213,6 +219,14 @@ def test_a_budget_beyond_reason_is_refused(honest: Path, tmp_path: Path) -> None
         MeritError, match=r"the field 'budget' should be a number from 0 to 1000, not 1000000000000000000"
     ):
         read_run(tmp_path / "run")
+
+
+def test_no_run_is_begun_that_could_not_be_read_back(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(MeritError, match=r"this run: the field 'budget' should be a number from 0 to 1000, not 1001"):
+        bench.run(tmp_path / "run", budget=1001)
+    with pytest.raises(MeritError, match=r"this run, method: the field 'draws' should be a number from 0 to 1000"):
+        bench.run(tmp_path / "run", "resample:draws=2000")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_of_another_format_says_what_to_do(honest: Path, tmp_path: Path) -> None:
@@ -244,11 +258,11 @@ def test_going_on_writes_through_no_link(name: str, honest: Path, setups: dict[s
 def test_unfinished_files_that_are_links_are_not_written_through(
     honest: Path, setups: dict[str, Setup], tmp_path: Path
 ) -> None:
-    run, mine = shutil.copytree(honest / "merit", tmp_path / "run"), tmp_path / "mine"
+    run, mine = tmp_path / "run", tmp_path / "mine"
+    run.mkdir()
     mine.write_text("mine")
-    for name in ("metrics.json", "timings.json", "manifest.json"):
+    for name in ("stream.json", "manifest.json"):  # all else is no empty folder to begin in
         (run / f"{name}.part").symlink_to(mine)
-    (run / "trajectories.jsonl").write_text("")
     asyncio.run(run_stream(setups["merit"], run))
     assert mine.read_text() == "mine"
     assert files_of(run) == files_of(honest / "merit")
@@ -258,9 +272,37 @@ def test_a_bad_run_is_said_and_the_page_is_written(honest: Path, tmp_path: Path)
     runs = tmp_path / "runs"
     for one in ("good", "precedent"):
         shutil.copytree(honest / one, runs / one)
-    rewrite(runs / "precedent", "retrievals.jsonl", lambda lines: [line.update(step="x") for line in lines])
+    rewrite(runs / "precedent", "retrievals.jsonl", lambda lines: [line["pools"][0].pop("size") for line in lines])
     result = CliRunner().invoke(cli, ["report", str(runs), "--out", str(tmp_path / "report")])
     assert result.exit_code == 0, result.output
-    assert f"{runs / 'precedent'}: " in result.output
-    assert "1 runs" in result.output
-    assert (tmp_path / "report" / "report.html").is_file()
+    assert (
+        f"merit: {runs / 'precedent'}: not in the page: {runs / 'precedent' / 'retrievals.jsonl'}, line"
+        in result.output
+    )
+    text = (tmp_path / "report" / "report.html").read_text()
+    assert 'data-chunk="run/spider-merit-0-' in text
+    assert 'data-chunk="run/spider-precedent-0-' not in text
+
+
+def test_a_run_that_names_a_folder_as_its_encoder_has_it_loaded_by_nobody(
+    honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loading a model can run code that lies beside it."""
+    run = shutil.copytree(honest / "merit", tmp_path / "run")
+    (tmp_path / "evil").mkdir()
+    monkeypatch.chdir(tmp_path)
+    opened: list[str] = []
+    monkeypatch.setattr("merit.cli.audit.open_encoder", opened.append)
+    for name in ("evil", "sentence-transformers:evil", f"sentence-transformers:{tmp_path / 'evil'}", "./evil"):
+        reidentify(run, lambda identity, name=name: identity["encoder"].update(name=name))  # type: ignore[misc]
+        outcome(lambda: invoke("audit", run))
+    assert opened == []
+
+
+def test_a_run_over_a_dataset_that_is_none_is_refused(honest: Path, bench: Bench, tmp_path: Path) -> None:
+    run = shutil.copytree(honest / "merit", tmp_path / "run")
+    for change in ({"name": "../x"}, {"name": "spider", "split": "x"}):
+        reidentify(run, lambda identity, change=change: identity["dataset"].update(change))  # type: ignore[misc]
+        said = outcome(lambda: invoke("audit", run, "--data", bench.root))
+        assert said is not None
+        assert "there is no dataset" in said

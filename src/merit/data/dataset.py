@@ -110,7 +110,11 @@ class Dataset:
 
 def load(name: str, root: Path, split: str = "dev") -> Dataset:
     """Read one split of a benchmark."""
-    layout = LAYOUTS[name]
+    layout = LAYOUTS.get(name)
+    if layout is None or split not in layout.questions:
+        raise InputError(
+            f"{root}: there is no dataset {shown(name)} with a split {shown(split)}; use {', '.join(LAYOUTS)}"
+        )
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; give the folder that holds {name}'s {layout.questions[split][0]}")
     path, tables = _questions_file(layout, root, split), root / layout.tables[split]

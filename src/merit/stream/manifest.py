@@ -42,6 +42,7 @@ _IDENTITY: dict[str, type] = {
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
+_LONGEST_S = 10.0**6  # of one statement
 
 _METHOD: dict[str, type] = {
     "name": str,
@@ -67,7 +68,9 @@ _POLICY: dict[str, type] = {
 
 
 def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest of a run with this identity."""
+    """The manifest of a run with this identity, if it can be read back."""
+    _check_identity(dict(identity), "this run")
+    method_of(identity, "this run")
     return {
         "format": FORMAT,
         "run": run_id(identity),
@@ -175,6 +178,8 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
     if identity["length"] is not None:
         check_fields(identity, {"length": int}, where)
         check_count(identity["length"], _MOST_QUESTIONS, f"{where}: the field 'length'")
+    if not 0 < identity["timeout_s"] <= _LONGEST_S:
+        raise InputError(f"{where}: the field 'timeout_s' should be a number of seconds, not {identity['timeout_s']}")
     check_count(identity["budget"], _MOST_REPAIRS, f"{where}: the field 'budget'")
     check_count(identity["dataset"]["questions"], _MOST_QUESTIONS, f"{where}: the field 'questions'")
 
