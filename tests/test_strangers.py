@@ -35,7 +35,7 @@ from merit.report.page import Live, write_page
 from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
 from merit.stream.recording import write_recording
 
-TRIES = int(os.environ.get("MERIT_FUZZ", "20"))
+TRIES = int(os.environ.get("MERIT_FUZZ", "60"))
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
 FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "trajectories.jsonl", "retrievals.jsonl", "metrics.json"]
 FILES += ["timings.json", "predictions.jsonl", "memory/*.jsonl"]
