@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,7 @@ def test_no_more_is_read_than_an_honest_file_has(tmp_path: Path) -> None:
     path = tmp_path / "sparse.json"
     with path.open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(InputError, match="1048576 MiB, and at most 64 are read; is it the right file?"):
+    with pytest.raises(InputError, match=r"sparse.json: more than 64 MiB; is it the right file\?"):
         read_text(path)
 
 
@@ -125,3 +127,19 @@ def test_a_wrong_value_is_said_as_json_and_shortly(value: object, said: str) -> 
     with pytest.raises(InputError, match=re.escape(f"here: the field 'a' should be {said}")) as refused:
         check_fields({"a": value}, {"a": str}, "here")
     assert len(str(refused.value)) < 700
+
+
+def test_what_the_users_own_shell_opened_is_read_and_comes_to_an_end(tmp_path: Path) -> None:
+    for size, fits in ((1000, True), (70 * MIB, False)):
+        script = (
+            "import sys; from pathlib import Path; from merit.reading import read_text\n"
+            "from merit.errors import InputError\n"
+            "try: print(len(read_text(Path('/dev/stdin'))))\n"
+            "except InputError as error: print(error)"
+        )
+        done = subprocess.run([sys.executable, "-c", script], input=b"x" * size, capture_output=True, timeout=60)
+        said = str(size) if fits else "/dev/stdin: more than 64 MiB; is it the right file?"
+        assert done.stdout.decode().strip() == said
+    os.mkfifo(tmp_path / "stdin")
+    with pytest.raises(InputError, match="only regular files are read"):
+        read_text(tmp_path / "stdin")

@@ -1,6 +1,6 @@
 """Runs and benchmarks that somebody else made, with anything in them: used in every way, or refused in one sentence.
 
-MERIT_FUZZ=N tries N of each instead of the default.
+MERIT_FUZZ=N tries N / 40 of each: it is as many times slower than a judgement, which others fuzz.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from merit.report.page import Live, write_page
 from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
 from merit.stream.recording import write_recording
 
-TRIES = int(os.environ.get("MERIT_FUZZ", "60"))
+TRIES = max(1, int(os.environ.get("MERIT_FUZZ", "2500")) // 40)
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
 FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "trajectories.jsonl", "retrievals.jsonl", "metrics.json"]
 FILES += ["timings.json", "predictions.jsonl", "memory/*.jsonl"]

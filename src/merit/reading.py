@@ -39,7 +39,8 @@ def open_file(path: Path) -> io.BufferedReader:
     """A regular file, open for reading: under its name, a pipe would be waited for and a device never end."""
     try:
         _check_kind(path, path.stat().st_mode)  # before it is opened, which some devices answer by doing something
-        number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        waits = 0 if _handed_over(path) else os.O_NONBLOCK
+        number = os.open(path, os.O_RDONLY | waits | os.O_NOCTTY | os.O_CLOEXEC)
         try:
             _check_kind(path, os.fstat(number).st_mode)  # it may have been exchanged meanwhile
             return os.fdopen(number, "rb")
@@ -65,8 +66,13 @@ def check_regular(path: Path) -> None:
 def _check_kind(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(f"{path}: is a folder, where a file is expected")
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode) and not (stat.S_ISFIFO(mode) and _handed_over(path)):
         raise InputError(f"{path}: is a pipe, a socket or a device; only regular files are read")
+
+
+def _handed_over(path: Path) -> bool:
+    """Whether a path means what the user's own shell opened for us: `... | merit ... /dev/stdin`, or `<(...)`."""
+    return str(path) == "/dev/stdin" or str(path.parent) in ("/dev/fd", "/proc/self/fd")
 
 
 def check_inside(path: Path, root: Path) -> None:
@@ -93,12 +99,13 @@ def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
     """A file's content, of at most so many bytes."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
-        if size > most:
-            raise InputError(f"{path}: {size // MIB} MiB, and at most {most // MIB} are read; is it the right file?")
         try:
-            return file.read(size)
+            content = file.read(most + 1) if _handed_over(path) else b"" if size > most else file.read(size)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        if max(size, len(content)) > most:
+            raise InputError(f"{path}: more than {most // MIB} MiB; is it the right file?")
+        return content
 
 
 def read_text(path: Path) -> str:
