@@ -35,6 +35,8 @@ def open_cache(folder: Path | None, name: str, tables: str, *, precious: bool = 
         return db
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if (folder / name).exists() and not (folder / name).is_file():
+            raise CacheUnusable(f"{folder / name}: is not a file; move it away, or set MERIT_CACHE to another folder")
         return _open_file(folder / name, tables, precious)
     except (OSError, sqlite3.OperationalError) as error:
         raise CacheUnusable(
@@ -46,7 +48,7 @@ def read_cache(db: sqlite3.Connection, statement: str, *parameters: object) -> l
     """All rows of a query; what a damaged cache cannot tell is not known."""
     try:
         return db.execute(statement, parameters).fetchall()
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         _log.warning("a cache could not be read: %s", error)
         return []
 
@@ -65,7 +67,7 @@ def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[obj
 def _open_file(path: Path, tables: str, precious: bool) -> sqlite3.Connection:
     try:
         return _prepare(path, tables, precious)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what it says of a damaged file may be no text
         if isinstance(error, sqlite3.OperationalError):
             raise
         if precious:
@@ -95,7 +97,7 @@ def _prepare(path: Path, tables: str, precious: bool) -> sqlite3.Connection:
         # Losing a cache to a power cut costs time only, unless its content was paid for.
         db.execute(f"PRAGMA synchronous={'NORMAL' if precious else 'OFF'}")
         db.executescript(tables)
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeDecodeError):
         db.close()
         raise
     return db

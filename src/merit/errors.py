@@ -16,9 +16,20 @@ MeritError
 └── AuditFailed         a run contradicts its own records or its data
 """
 
+_LONGEST = 1500  # characters; a path alone can have 4096
+
+
+def one_line(text: str) -> str:
+    """A sentence that can be shown anywhere: names and values that others chose cannot break its line or be endless."""
+    shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[: 2 * _LONGEST])
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} ... {shown[-_LONGEST // 2 :]}"
+
 
 class MeritError(Exception):
     """Anything merit stops for; the command line prints it as one line and exits 1."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class InputError(MeritError):
@@ -92,4 +103,5 @@ __all__ = [
     "ReferenceFailed",
     "RunUnusable",
     "Stopped",
+    "one_line",
 ]

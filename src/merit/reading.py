@@ -1,34 +1,145 @@
-"""Reading the files people give us; whatever is wrong with one is said in a sentence with its name and line."""
+"""Reading the files people give us; whatever is wrong with one is said in a sentence with its name and line.
+
+Every file that somebody else may have made is opened by `open_file`, and no more of it is read than an honest one has.
+"""
 
 import hashlib
+import io
 import json
 import math
+import os
 import re
-from collections.abc import Iterator
+import reprlib
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from merit import __version__
 from merit.errors import InputError
 
+MIB = 1 << 20
+# What is read at most, so that a file that was made to be endless ends in a sentence. Honest ones are far below: the
+# largest document known is Spider's training split (25 MB), the largest file of a run has tens of megabytes.
+DOCUMENT_BYTES = 64 * MIB  # a JSON document, a CSV file, a file of predictions
+LINES_BYTES = 512 * MIB  # a file of a run that is appended to line by line
+LINE_BYTES = 16 * MIB
+_MOST_LINES = 10_000_000
+_DEEPEST = 100  # lists and objects in each other; Spider's parsed SQL goes 20 deep
+_LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
+_MOST = 2**63  # beyond SQLite's and numpy's integers; nothing we read counts that far
+
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # JSON's spelling of half a character
+_KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_KINDS |= {list: "a list", dict: "an object"}
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """A regular file, open for reading: under its name, a pipe would be waited for and a device never end."""
+    try:
+        _check_kind(path, path.stat().st_mode)  # before it is opened, which some devices answer by doing something
+        waits = 0 if _handed_over(path) else os.O_NONBLOCK
+        number = os.open(path, os.O_RDONLY | waits | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            _check_kind(path, os.fstat(number).st_mode)  # it may have been exchanged meanwhile
+            return os.fdopen(number, "rb")
+        except InputError:
+            os.close(number)
+            raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def check_regular(path: Path) -> None:
+    """Complain about a name that is there and is not a regular file's."""
+    try:
+        _check_kind(path, path.stat().st_mode)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _check_kind(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise InputError(f"{path}: is a folder, where a file is expected")
+    if not stat.S_ISREG(mode) and not (stat.S_ISFIFO(mode) and _handed_over(path)):
+        raise InputError(f"{path}: is a pipe, a socket or a device; only regular files are read")
+
+
+def _handed_over(path: Path) -> bool:
+    """Whether a path means what the user's own shell opened for us: `... | merit ... /dev/stdin`, or `<(...)`."""
+    return str(path) == "/dev/stdin" or str(path.parent) in ("/dev/fd", "/proc/self/fd")
+
+
+def check_inside(path: Path, root: Path) -> None:
+    """Complain about a file below `root` that a symbolic link leads out of it; `root` itself may be a link."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    if os.path.commonpath([real, home]) != home:
+        raise InputError(f"{path}: is a link that leads out of {root}; put the file itself there")
+
+
+def check_name(name: str, where: str) -> None:
+    """Complain unless a name that a file gives is a plain one, which cannot lead to another folder."""
+    plain = name not in ("", ".", "..") and not {"/", "\\"} & set(name) and name.isprintable()
+    if not plain or len(name.encode()) > _LONGEST_NAME:
+        raise InputError(f"{where} cannot be {shown(name)}; it should be a plain name, without / and \\")
 
 
 def hash_file(path: Path) -> str:
     """The SHA-256 of a file's content."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
+    """A file's content, of at most so many bytes."""
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            content = file.read(most + 1) if _handed_over(path) else b"" if size > most else file.read(size)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        if max(size, len(content)) > most:
+            raise InputError(f"{path}: more than {most // MIB} MiB; is it the right file?")
+        return content
 
 
 def read_text(path: Path) -> str:
     """A UTF-8 file's text."""
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def split_lines(chunks: Iterable[bytes], path: Path, most: int) -> Iterator[tuple[int, str]]:
+    """Number and text of every line of a stream of bytes that may not end; `path` is where they come from."""
+    rest, number, size = b"", 0, 0
+    for chunk in chunks:
+        size += len(chunk)
+        *whole, rest = (rest + chunk).split(b"\n")
+        if size > most or number + len(whole) > _MOST_LINES:
+            raise InputError(f"{path}: more than {most // MIB} MiB or {_MOST_LINES} lines; is it the right file?")
+        if len(rest) > LINE_BYTES:
+            raise InputError(f"{path}, line {number + len(whole) + 1}: more than {LINE_BYTES // MIB} MiB long")
+        start = size - len(rest) - sum(map(len, whole)) - len(whole)
+        for line in whole:
+            number += 1
+            yield number, _decoded(line, path, start)
+            start += len(line) + 1
+    if rest:
+        yield number + 1, _decoded(rest, path, size - len(rest))
+
+
+def _decoded(line: bytes, path: Path, start: int) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {start + error.start})") from None
 
 
 def sendable(text: str) -> str:
@@ -39,10 +150,15 @@ def sendable(text: str) -> str:
 def parse_json(text: str, path: Path, line: int = 1) -> Any:
     """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent.
 
-    NaN and Infinity are no JSON, and nothing can be compared with them, so they are refused here.
+    NaN and Infinity are no JSON, and nothing can be compared with them, so they are refused here, and so are numbers
+    that nothing can count with and values so deep in each other that nothing can go through them.
     """
+    if len(text) > DOCUMENT_BYTES:
+        raise InputError(f"{path}, line {line}: more than {DOCUMENT_BYTES // MIB} MiB of JSON")
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
+        value = _DECODER.decode(text)
+        if text.count("[") + text.count("{") > _DEEPEST:
+            _check_depth(value)
         return _sendable(value) if _SURROGATE.search(text) else value
     except json.JSONDecodeError as error:
         raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
@@ -65,16 +181,35 @@ def _sendable(value: Any) -> Any:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text} is no finite number")
+        raise ValueError(f"{text[:40]} is no finite number")
     return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20 or not -_MOST <= (value := int(text)) < _MOST:
+        raise ValueError(f"{text[:40]} is beyond all numbers that are used here")
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level := [
+        item for one in level if isinstance(one, dict | list) for item in (one.values() if type(one) is dict else one)
+    ]:
+        depth += 1
+        if depth > _DEEPEST:
+            raise RecursionError
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
-        raise ValueError(f"the key {twice!r} is there twice")
+        counts = Counter(name for name, _ in pairs)
+        raise ValueError(f"the key {shown(counts.most_common(1)[0][0])} is there twice")
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
 
 
 def read_records(path: Path, fields: dict[str, type]) -> list[dict[str, Any]]:
@@ -102,4 +237,30 @@ def check_fields(record: object, fields: dict[str, type], where: str) -> None:
         if name not in record:
             raise InputError(f"{where}: the field {name!r} is missing")
         if not isinstance(record[name], kind) or (kind is int and isinstance(record[name], bool)):
-            raise InputError(f"{where}: the field {name!r} should be {kind.__name__}, not {record[name]!r}")
+            raise InputError(f"{where}: the field {name!r} should be {_KINDS[kind]}, not {shown(record[name])}")
+
+
+def check_format(found: object, known: int, what: str, where: str) -> None:
+    """Complain unless a file is of the format that this merit reads."""
+    if type(found) is not int or found != known:
+        newer = isinstance(found, int) and found > known
+        advice = "update merit" if newer else "use the merit that made it, or make it anew"
+        raise InputError(
+            f"{where}: {what} of format {shown(found)}, and this merit ({__version__}) reads format {known}; {advice}"
+        )
+
+
+def check_count(value: int, most: int, where: str) -> None:
+    """Complain about a number that counts something and is below 0 or beyond `most`."""
+    if not 0 <= value <= most:
+        raise InputError(f"{where} should be a number from 0 to {most}, not {shown(value)}")
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+_NAMES = {None: "null", True: "true", False: "false"}
+
+
+def shown(value: object) -> str:
+    """A value from a file for a sentence: as JSON spells it, and never long."""
+    return _NAMES[value] if value is None or isinstance(value, bool) else _SHORT.repr(value)

@@ -16,7 +16,8 @@ def whole(path: Path, *, fault: type[MeritError] = InputError, way_out: str = _E
     """A file to write; it takes its name once it is on disk, and what a full disk left of it is taken away."""
     unfinished = path.with_name(f"{path.name}.part")
     try:
-        with unfinished.open("wb") as file:
+        unfinished.unlink(missing_ok=True)
+        with unfinished.open("xb") as file:  # a file of our own: nothing is written through a link
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -81,7 +81,7 @@ def test_a_small_one_is_read(here: Path) -> None:
         ),
         (question(2, difficulty="vile"), "line 2: the field 'difficulty' should be easy, medium, hard"),
         (question(2, sql=" "), "line 2: the field 'sql' is empty"),
-        (question(2, sql=7), "line 2: the field 'sql' should be str, not 7"),
+        (question(2, sql=7), "line 2: the field 'sql' should be a text, not 7"),
         (question(2, extra=1), "line 2: the field 'extra' means nothing here"),
         ({"id": "pond-02"}, "line 2: the field 'question' is missing"),
     ],

@@ -61,7 +61,11 @@ def broken(root: Path, name: str, text: str) -> None:
         ("dev.json", "[\n{,\n]", r"dev.json, line 2: not valid JSON"),
         ("dev.json", "{}", r"dev.json: expected a JSON list of objects"),
         ("dev.json", '[{"db_id": "library"}]', r"dev.json, entry 0: the field 'question' is missing"),
-        ("dev.json", '[{"db_id": 3, "question": "?"}]', r"dev.json, entry 0: the field 'db_id' should be str, not 3"),
+        (
+            "dev.json",
+            '[{"db_id": 3, "question": "?"}]',
+            r"dev.json, entry 0: the field 'db_id' should be a text, not 3",
+        ),
         ("dev.json", '["x"]', r"dev.json, entry 0: expected a JSON object"),
         ("dev.json", '[{"db_id": "zoo", "question": "?"}]', r"dev.json, entry 0: unknown db_id 'zoo'"),
         ("tables.json", "[", r"tables.json, line 1: not valid JSON"),

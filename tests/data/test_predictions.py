@@ -51,11 +51,11 @@ def test_birds_own_format(library: Dataset, file: Path) -> None:
         ('{"id": 0, "sql": "x"}\n{"id": 1 "sql"}', "line 2: not valid JSON"),
         ('{"id": 0, "sql": "x"}\n{"id": 0, "sql": "y"}', "line 2: question 0 was predicted before"),
         ('{"id": 77, "sql": "x"}', "line 1: the dataset has no question with id 77"),
-        ('{"id": true, "sql": "x"}', "line 1: the dataset has no question with id True"),
+        ('{"id": true, "sql": "x"}', "line 1: the dataset has no question with id true"),
         ('{"id": [1], "sql": "x"}', "line 1: the dataset has no question with id"),
         ('{"sql": "x"}', "line 1: the field 'id' is missing"),
         ('{"id": 1}', "line 1: the field 'sql' is missing"),
-        ('{"id": 1, "sql": null}', "line 1: the field 'sql' should be str, not None"),
+        ('{"id": 1, "sql": null}', "line 1: the field 'sql' should be a text, not null"),
         ('{"99": "SELECT 1\\t----- bird -----\\tlibrary"}', "no question with id '99'"),
     ],
 )

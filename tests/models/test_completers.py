@@ -137,7 +137,7 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
             "line 2: the field 'contain' means nothing here; a line has",
         ),
         ('{"reply": "a", "Contains": "x", "contains": "y"}\n', "line 1: the field 'Contains' means nothing here"),
-        ('{"reply": 1}\n', "line 1: the field 'reply' should be str, not 1"),
+        ('{"reply": 1}\n', "line 1: the field 'reply' should be a text, not 1"),
         ('["reply"]\n', "line 1: expected a JSON object"),
         ('{"reply": "a", "contains": 5}\n', "line 1: the field 'contains' should be a text or a list of texts, not 5"),
         ('{"reply": "a", "contains": ["x", 5]}\n', r"line 1: the field 'contains' should be .*, not \['x', 5\]"),
@@ -153,7 +153,7 @@ def test_a_script_that_is_none_is_refused_with_its_line(tmp_path: Path, text: st
 def test_a_script_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere.jsonl: no such file"):
         open_completer(f"scripted:{tmp_path / 'nowhere.jsonl'}")
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is a folder, where a file is expected"):
         open_completer(f"scripted:{tmp_path}")
 
 
@@ -197,9 +197,9 @@ def test_replaying_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_recording_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere.sqlite: no such file; give a file of recorded answers"):
+    with pytest.raises(InputError, match="nowhere.sqlite: no such file"):
         open_completer(f"replay:{tmp_path / 'nowhere.sqlite'}")
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="is a folder, where a file is expected"):
         open_completer(f"replay:{tmp_path}")
     assert list(tmp_path.iterdir()) == []
 

@@ -58,11 +58,12 @@ GOOD = {"key": "00" * 16, "model": "m", "revision": "", "text": "t", "prompt_tok
     [
         ('{"key": ', "line 2: not valid JSON"),
         ("[]", "line 2: expected a JSON object"),
-        (json.dumps({**GOOD, "text": None}), "line 2: the field 'text' should be str"),
+        (json.dumps({**GOOD, "text": None}), "line 2: the field 'text' should be a text"),
         (json.dumps({**GOOD, "key": "00"}), "line 2: the field 'key' should be 32 hexadecimal digits"),
         (json.dumps({**GOOD, "key": "xy" * 16}), "line 2: the field 'key' should be 32 hexadecimal digits"),
         (json.dumps({**GOOD, "prompt_tokens": -1}), "line 2: the tokens cannot be -1 and 1"),
-        (json.dumps({**GOOD, "output_tokens": 2**70}), "line 2: the tokens cannot be 1 and "),
+        (json.dumps({**GOOD, "output_tokens": 2**50}), f"line 2: the tokens cannot be 1 and {2**50}"),
+        (json.dumps({**GOOD, "output_tokens": 2**70}), f"line 2: {2**70} is beyond all numbers"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, second: str, said: str) -> None:

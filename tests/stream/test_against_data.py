@@ -253,7 +253,7 @@ def test_a_stream_is_written_in_one_way_only(run: Path) -> None:
 
 def test_no_question_is_there_twice(run: Path) -> None:
     restream(run, lambda stream: stream["questions"].append(stream["questions"][0]))
-    with pytest.raises(MeritError, match=r"stream\.json: is not what a run writes"):
+    with pytest.raises(MeritError, match=r"stream\.json: question 0 is there twice"):
         audit_run(read_run(run))
 
 

@@ -586,7 +586,7 @@ def test_a_line_is_written_in_one_way_only(made: Made) -> None:
 def test_tokens_are_counted_in_whole_numbers(made: Made, value: object) -> None:
     run = made("zero_shot")
     rewrite(run, TURNS, lambda records: records[0]["attempts"][0].update(prompt_tokens=value))
-    caught(run, "the field 'prompt_tokens' should be int")
+    caught(run, "the field 'prompt_tokens' should be a whole number")
 
 
 @pytest.mark.parametrize("field", ["recalls", "prompt_tokens"])
@@ -635,7 +635,7 @@ def test_no_prediction_is_one_too_many(made: Made) -> None:
         (lambda found: json.dumps(found), "is not what a run writes"),
         (lambda found: json_text(dict(reversed(found.items()))), "is not what a run writes"),
         (lambda found: json_text({**found, "reference": "SELECT 1"}), "reference is 'SELECT 1', but the traj"),
-        (lambda found: json_text({n: v for n, v in found.items() if n != "judged"}), "judged is None, but the traj"),
+        (lambda found: json_text({n: v for n, v in found.items() if n != "judged"}), "judged is null, but the traj"),
         (lambda found: json_text({**found, "questions": 12.0}), "questions is 12.0, but the trajectories give 12"),
         (lambda _: "null\n", "is not what a run writes"),
         (lambda _: "[]\n", "is not what a run writes"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from merit.bundled.source import HERE
 from merit.errors import InputError
-from merit.reading import check_fields, hash_file, parse_json, read_text
+from merit.reading import check_fields, check_format, hash_file, parse_json, read_text
 
 FORMAT = 1
 FILE, MANIFEST = "answers.jsonl.xz", "answers.json"
@@ -43,9 +43,9 @@ def recorded(folder: Path = HERE) -> Recording:
         if not needed.is_file():
             raise InputError(f"{needed}: the recorded answers that come with merit are not here; {_WAY_OUT}")
     manifest = parse_json(read_text(place), place)
+    check_fields(manifest, {"format": int}, str(place))
+    check_format(manifest["format"], FORMAT, "a recording", str(place))
     check_fields(manifest, _FIELDS, str(place))
-    if manifest["format"] != FORMAT:
-        raise InputError(f"{place}: a recording of format {manifest['format']}, this merit reads {FORMAT}; {_WAY_OUT}")
     if hash_file(path) != manifest["sha256"]:
         raise InputError(f"{path}: damaged (its hash is not the one that {MANIFEST} names); {_WAY_OUT}")
     return Recording(path, manifest)

@@ -182,6 +182,8 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
     wanted = view.identity["encoder"]
     if wanted is None:
         return None
+    if uri is None and Path(wanted["name"].partition(":")[2] or wanted["name"]).exists():
+        return None  # a run's own word is not enough to load what lies in a folder: that takes --encoder
     try:
         opened = open_encoder(uri or wanted["name"])
     except (EncoderFailed, InputError):

@@ -21,7 +21,7 @@ from merit.models import AnswerStore, Completer, Completion, Sampling, open_comp
 from merit.models.answers import FILE as ANSWERS
 from merit.models.client import names_of
 from merit.models.endpoint import EndpointCompleter
-from merit.models.exported import is_exported, write_exported
+from merit.models.exported import is_exported, open_recording, write_exported
 from merit.models.fetch import SOURCES, fetch_model
 from merit.report import open_runs
 from merit.stream.recording import manifest_place, write_recording
@@ -145,13 +145,26 @@ _FILE = click.option("--file", type=_PATH, help="A file of answers (default: the
 
 
 def _store(file: Path | None) -> AnswerStore:
-    return AnswerStore.recording(file or cache_folder() / ANSWERS)
+    path = file or cache_folder() / ANSWERS
+    if file is None and not path.exists():
+        raise InputError(_none_yet(path))
+    return open_recording(path)
+
+
+def _none_yet(path: Path) -> str:
+    return (
+        f"{path}: no answers yet; `merit predict` and `merit run` keep every answer of a model there, and "
+        "`merit answers merge FILE` takes over somebody else's"
+    )
 
 
 @answers.command("list")
 @_FILE
 def list_models(file: Path | None) -> None:
     """Say whose answers are there, and how many."""
+    if file is None and not (path := cache_folder() / ANSWERS).exists():
+        click.echo(_none_yet(path))
+        return
     table = Table("model", "revision", "answers")
     with closing(_store(file)) as store:
         for identity, count in store.models():
@@ -163,9 +176,9 @@ def list_models(file: Path | None) -> None:
 @click.argument("other", type=_PATH)
 @click.option("--file", type=_PATH, help="The file to merge into (default: the one in the cache folder).")
 def merge(other: Path, file: Path | None) -> None:
-    """Take over the answers of another file."""
-    with closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
-        click.echo(f"{store.merge(other)} new answers, {len(store)} in all")
+    """Take over the answers of another file: one that merit kept, or one of JSON lines that it exported."""
+    with closing(open_recording(other)) as source, closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
+        click.echo(f"{store.take(source.items())} new answers, {len(store)} in all")
 
 
 @answers.command()

@@ -76,12 +76,14 @@ def report(
     page = out / "report.html"
     reported = {run.view.path for group in made.groups for run in group.every()}
     shown = [view for view in found if view.path in reported]
-    write_page(made, shown, page, answers(shown, roots) if with_references else None)
+    left_out = write_page(made, shown, page, answers(shown, roots) if with_references else None)
+    for sentence in left_out:
+        say(f"merit: {sentence}", err=True)
     if with_references:
         say(f"merit: {page} holds reference answers", err=True)
     if as_json:
         found_there = {"tables": [one.id for one in made.tables], "figures": [one.id for one in made.figures]}
-        said = {"refused": made.refused, "notes": made.notes}
+        said = {"refused": [*made.refused, *left_out], "notes": made.notes}
         print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **found_there, **said})
         return
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"

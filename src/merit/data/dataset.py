@@ -1,6 +1,7 @@
 """Benchmarks in their official layouts: questions without their answers, databases, schemas."""
 
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 
 from merit.data.schema import Schema, read_schemas
 from merit.errors import InputError
-from merit.reading import hash_file, read_records, sendable
+from merit.reading import check_inside, check_name, check_regular, hash_file, read_records, sendable, shown
 from merit.types import Question
 
 _JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; what they say is part of it
@@ -100,22 +101,28 @@ class Dataset:
         files = [self.questions_file, self.tables_file, *databases, *(path for path in journals if path.is_file())]
         listing = hashlib.sha256()
         for path in sorted(files):
-            listing.update(f"{path.relative_to(self.root).as_posix()}\0{hash_file(path)}\n".encode())
+            listing.update(os.fsencode(path.relative_to(self.root)) + f"\0{hash_file(path)}\n".encode())
         return listing.hexdigest()
 
     def _files_under(self, folder: Path) -> dict[str, tuple[Path, ...]]:
         named = sorted({question.db_id for question in self.questions})
-        found = {db_id: _database_files(folder / db_id, db_id) for db_id in named}
+        found = {db_id: _database_files(folder / db_id, self.root) for db_id in named}
         return {db_id: files for db_id, files in found.items() if files}
 
 
 def load(name: str, root: Path, split: str = "dev") -> Dataset:
     """Read one split of a benchmark."""
-    layout = LAYOUTS[name]
+    layout = LAYOUTS.get(name)
+    if layout is None or split not in layout.questions:
+        raise InputError(
+            f"{root}: there is no dataset {shown(name)} with a split {shown(split)}; use {', '.join(LAYOUTS)}"
+        )
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; give the folder that holds {name}'s {layout.questions[split][0]}")
-    path = _questions_file(layout, root, split)
-    schemas = read_schemas(root / layout.tables[split])
+    path, tables = _questions_file(layout, root, split), root / layout.tables[split]
+    for file in (path, tables):
+        check_inside(file, root)
+    schemas = read_schemas(tables)
     records = read_records(path, {"db_id": str, "question": str})
     questions = tuple(_question(record, number, f"{path}, entry {number}") for number, record in enumerate(records))
     _check(questions, schemas, path)
@@ -145,24 +152,30 @@ def _questions_file(layout: Layout, root: Path, split: str) -> Path:
     return next((path for path in paths if path.is_file()), paths[0])
 
 
-def _database_files(folder: Path, db_id: str) -> tuple[Path, ...]:
+def _database_files(folder: Path, root: Path) -> tuple[Path, ...]:
     # As the official evaluator does: every file with `.sqlite` in its name takes part.
     if not folder.is_dir():
         return ()
-    names = [p.name for p in folder.iterdir() if ".sqlite" in p.name and not p.name.endswith(_SIDECARS)]
-    return tuple(folder / name for name in sorted(names, key=lambda name: (name != f"{db_id}.sqlite", name)))
+    check_inside(folder, root)
+    paths = [path for path in folder.iterdir() if ".sqlite" in path.name]
+    for path in paths:  # SQLite's own files beside a database too: it would open them
+        check_name(path.name, f"{folder}: the name of a file")
+        if path.is_symlink():
+            check_inside(path, root)
+        check_regular(path)
+    databases = [path for path in paths if not path.name.endswith(_SIDECARS)]
+    return tuple(sorted(databases, key=lambda path: (path.name != f"{folder.name}.sqlite", path.name)))
 
 
 def _question(record: dict[str, Any], number: int, where: str) -> Question:
     identity = record.get("question_id", number)
     evidence, difficulty = record.get("evidence"), record.get("difficulty") or ""
     if isinstance(identity, bool) or not isinstance(identity, int | str):
-        raise InputError(f"{where}: the field 'question_id' should be a number or a text, not {identity!r}")
+        raise InputError(f"{where}: the field 'question_id' should be a number or a text, not {shown(identity)}")
     for name, value in (("evidence", "" if evidence is None else evidence), ("difficulty", difficulty)):
         if not isinstance(value, str):
-            raise InputError(f"{where}: the field {name!r} should be a text, not {value!r}")
-    if not record["db_id"].isprintable():
-        raise InputError(f"{where}: the field 'db_id' cannot be {record['db_id']!r}")
+            raise InputError(f"{where}: the field {name!r} should be a text, not {shown(value)}")
+    check_name(record["db_id"], f"{where}: the field 'db_id'")
     return Question(
         id=identity,
         db_id=record["db_id"],
@@ -177,8 +190,8 @@ def _check(questions: Iterable[Question], schemas: Mapping[str, Schema], path: P
     for number, question in enumerate(questions):
         if question.db_id not in schemas:
             raise InputError(
-                f"{path}, entry {number}: unknown db_id {question.db_id!r}; the tables file has no such schema"
+                f"{path}, entry {number}: unknown db_id {shown(question.db_id)}; the tables file has no such schema"
             )
         if question.id in seen:
-            raise InputError(f"{path}, entry {number}: the question id {question.id!r} is there twice")
+            raise InputError(f"{path}, entry {number}: the question id {shown(question.id)} is there twice")
         seen.add(question.id)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from merit.errors import InputError
-from merit.reading import check_fields, parse_json, read_json_lines, read_text
+from merit.reading import check_fields, parse_json, read_json_lines, read_text, shown
 from merit.types import Question, QuestionId
 
+_MOST_DIGITS = 19
 _BIRD_MARK = "\t----- bird -----\t"
 
 
@@ -31,10 +32,10 @@ def _json_lines(text: str, path: Path, known: set[QuestionId]) -> dict[QuestionI
         where = f"{path}, line {number}"
         check_fields(record, {"id": object, "sql": str}, where)
         identity = record["id"]
-        if isinstance(identity, str) and identity not in known and identity.isdecimal():
-            identity = int(identity)
+        if isinstance(identity, str) and identity not in known:
+            identity = _number(identity)
         if isinstance(identity, bool) or not isinstance(identity, int | str) or identity not in known:
-            raise InputError(f"{where}: the dataset has no question with id {record['id']!r}")
+            raise InputError(f"{where}: the dataset has no question with id {shown(record['id'])}")
         if identity in predictions:
             raise InputError(f"{where}: question {identity} was predicted before; keep one line for each id")
         predictions[identity] = record["sql"]
@@ -55,9 +56,14 @@ def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping
 def _bird(text: str, path: Path, known: set[QuestionId]) -> dict[QuestionId, str]:
     predictions: dict[QuestionId, str] = {}
     for key, value in parse_json(text, path).items():
-        identity: QuestionId = int(key) if key.isdecimal() else key
+        identity = _number(key)
         if identity not in known:
-            raise InputError(f"{path}: the dataset has no question with id {key!r}")
+            raise InputError(f"{path}: the dataset has no question with id {shown(key)}")
         # The official evaluator runs a blank for an answer that is no text.
         predictions[identity] = value.split(_BIRD_MARK)[0] if isinstance(value, str) else " "
     return predictions
+
+
+def _number(text: str) -> QuestionId:
+    """An id that is written as a text and may be a number."""
+    return int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else text

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.reading import read_records, sendable
+from merit.reading import check_name, read_records, sendable
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ def read_schemas(path: Path) -> Mapping[str, Schema]:
     fields = {"db_id": str, "table_names_original": list, "column_names_original": list, "column_types": list}
     schemas = {}
     for number, record in enumerate(read_records(path, {**fields, "primary_keys": list, "foreign_keys": list})):
+        check_name(record["db_id"], f"{path}, entry {number}: the field 'db_id'")
         try:
             schemas[record["db_id"]] = _schema(record)
         except (IndexError, OverflowError, TypeError, ValueError):
@@ -72,17 +73,8 @@ def _schema(record: dict[str, Any]) -> Schema:
     for column, target in record["foreign_keys"]:
         table, name = columns[target]
         foreign.setdefault(column, []).append(f"{tables[table]}.{name}")
-    return Schema(
-        record["db_id"],
-        tuple(
-            Table(
-                str(table),
-                tuple(
-                    Column(name, str(record["column_types"][c]), c in primary, tuple(foreign.get(c, ())))
-                    for c, (owner, name) in enumerate(columns)
-                    if owner == t  # column 0, `*`, belongs to no table
-                ),
-            )
-            for t, table in enumerate(tables)
-        ),
-    )
+    owned: dict[int, list[Column]] = {}  # column 0, `*`, belongs to no table
+    for c, (owner, name) in enumerate(columns):
+        column = Column(name, str(record["column_types"][c]), c in primary, tuple(foreign.get(c, ())))
+        owned.setdefault(owner, []).append(column)
+    return Schema(record["db_id"], tuple(Table(str(table), tuple(owned.get(t, ()))) for t, table in enumerate(tables)))

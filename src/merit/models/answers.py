@@ -6,15 +6,20 @@ hash of each, and nothing that was not a model's own answer.
 
 import hashlib
 import json
+import math
+import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from merit.cache import open_cache
 from merit.errors import CacheUnusable, InputError
 from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.reading import LINE_BYTES, check_regular, open_file, shown
 
 FILE = "answers-v2.sqlite"
 _OLD = "answers-v1.sqlite"  # which kept a text as often as it was said
@@ -28,6 +33,21 @@ CREATE TABLE IF NOT EXISTS model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, re
     UNIQUE (name, revision));
 """
 
+_OLD_TABLES = """
+CREATE TABLE answer (
+    key BLOB PRIMARY KEY, model INT NOT NULL, text TEXT NOT NULL, prompt_tokens INT NOT NULL,
+    output_tokens INT NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, revision TEXT NOT NULL,
+    UNIQUE (name, revision));
+"""
+_SIDECARS = ("-journal", "-wal", "-shm")
+_PACKED = {b"\xfd7zXZ\0": "xz", b"\x1f\x8b": "gzip"}  # how compressed files begin
+KEY_BYTES = 16
+MOST_TOKENS = 2**40
+_STEP_S = 30.0  # a row of an honest file comes in a moment
+_STEPS = 100_000  # of SQLite's machine, between two looks at the clock
+
 _NEW_TEXT, _OLD_TEXT = "(SELECT said.text FROM said WHERE said.id = answer.text)", "answer.text"
 
 
@@ -38,7 +58,7 @@ def answer_key(model: ModelIdentity, prompt: str, sampling: Sampling) -> bytes:
         "messages": [["user", prompt]],
         "sampling": [sampling.temperature, sampling.max_tokens, sampling.seed],
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()[:16]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()[:KEY_BYTES]
 
 
 class AnswerStore:
@@ -50,32 +70,41 @@ class AnswerStore:
         self._db = open_cache(path.parent if path else None, path.name if path else "", _TABLES, precious=True)
         self._text = _NEW_TEXT  # how a row's text is found
         self._models: dict[ModelIdentity, int] = {}
+        self._step_ends = math.inf
+        self._foreign = False  # whether somebody else may have made the file
+        self._check_tables(_TABLES)
         if fresh and path is not None and path.with_name(_OLD).is_file():
             self.merge(path.with_name(_OLD))
 
     @classmethod
     def recording(cls, path: Path) -> "AnswerStore":
-        """A file that is only read, wherever it lies, as it is now: what others add later may not be seen."""
-        try:
-            found = path.is_file()
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-        if not found:
-            raise InputError(f"{path}: no such file; give a file of recorded answers")
+        """A file that is only read, wherever it lies, as it is now: what others add later may not be seen.
+
+        Whoever made it: its tables must be exactly ours, and every value of the kind that it should be.
+        """
+        _check_head(path)
         # A file nobody writes needs no lock files beside it; only where they are there must SQLite look at them.
         busy = path.with_name(path.name + "-wal").exists()
-        uri = f"file:{quote(str(path.absolute()))}?{'mode=ro' if busy else 'immutable=1'}"
+        for beside in (path.with_name(path.name + ending) for ending in _SIDECARS):
+            if busy and beside.exists():
+                check_regular(beside)
+        uri = f"file:{quote(os.fsencode(path.absolute()))}?{'mode=ro' if busy else 'immutable=1'}"
         self = cls(None)
+        self._db.close()
+        self.path, self._foreign = path, True
+        self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
+            self._db.execute("PRAGMA trusted_schema = OFF")
+            self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LINE_BYTES)
+            self._db.set_progress_handler(self._late, _STEPS)
+            with self._told("read"):
+                if not self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'said'").fetchone():
+                    self._text = _OLD_TEXT
+            self._check_tables(_TABLES if self._text is _NEW_TEXT else _OLD_TABLES)
+            next(self.items(), None)
+        except BaseException:
             self._db.close()
-            self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-            if not self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'said'").fetchone():
-                self._text = _OLD_TEXT
-            self._db.execute(f"SELECT {self._columns} FROM answer JOIN model ON model = id LIMIT 1").fetchone()
-        except sqlite3.Error as error:
-            self._db.close()
-            raise InputError(f"{path}: not a file of recorded answers ({error})") from None
-        self.path = path
+            raise
         return self
 
     def get(self, key: bytes) -> Completion | None:
@@ -84,7 +113,7 @@ class AnswerStore:
             row = self._db.execute(
                 f"SELECT {self._text}, prompt_tokens, output_tokens FROM answer WHERE key = ?", (key,)
             ).fetchone()
-        return self._completion(*row) if row else None
+        return self._completion(key, *row) if row else None
 
     def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> Completion:
         """Keep an answer, safe from a kill; the first for a key stays, perhaps another process's, and is returned."""
@@ -98,21 +127,25 @@ class AnswerStore:
                 "SELECT name, revision, count(*) FROM answer JOIN model ON model = id GROUP BY id "
                 "ORDER BY name, revision"
             ).fetchall()
-        return [(ModelIdentity(name, revision), count) for name, revision, count in rows]
+        return [(self._identity(name, revision), count) for name, revision, count in rows]
 
     def merge(self, other: Path) -> int:
         """Take over another file's answers, all or none; returns how many were new."""
         with closing(AnswerStore.recording(other)) as source:
-            before = len(self)
-            self._keep(source.items())
-        return len(self) - before
+            return self.take(source.items())
 
     def items(self) -> Iterator[tuple[bytes, ModelIdentity, Completion]]:
         """Every answer, in the order of its key."""
+        columns = f"key, name, revision, {self._text}, prompt_tokens, output_tokens"
+        before = b""
         with self._told("read"):
-            rows = self._db.execute(f"SELECT {self._columns} FROM answer JOIN model ON model = id ORDER BY key")
+            rows = self._db.execute(f"SELECT {columns} FROM answer JOIN model ON model = id ORDER BY key")
             for key, name, revision, *answer in rows:
-                yield key, ModelIdentity(name, revision), self._completion(*answer)
+                if not isinstance(key, bytes) or len(key) > KEY_BYTES or key <= before:  # or it would go round
+                    raise self._damaged("the key of an answer cannot be what it is")
+                before = key
+                yield key, self._identity(name, revision), self._completion(key, *answer)
+                self._step_ends = time.monotonic() + _STEP_S
 
     def __len__(self) -> int:
         with self._told("read"):
@@ -124,9 +157,12 @@ class AnswerStore:
 
     @contextmanager
     def _told(self, verb: str) -> Iterator[None]:
+        self._step_ends = time.monotonic() + _STEP_S
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # what SQLite says of a damaged file may be no text
+            if self._foreign and verb == "read":
+                raise self._damaged(str(error)) from None
             raise CacheUnusable(
                 f"{self.path}: answers cannot be {verb} ({error}); look at the disk, then run the same command again"
             ) from error
@@ -138,18 +174,43 @@ class AnswerStore:
                     cost = (answer.prompt_tokens, answer.output_tokens)
                     row = (key, self._model(model), self._said(answer.text), *cost)
                     self._db.execute("INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?)", row)
-        except CacheUnusable:
+        except BaseException:
             self._models.clear()  # what was noted was taken back
             raise
 
-    def _completion(self, text: str | None, prompt_tokens: int, output_tokens: int) -> Completion:
-        if text is None:
-            raise CacheUnusable(f"{self.path}: damaged, the text of an answer is gone; restore the file from a copy")
+    def _completion(self, key: bytes, text: Any, prompt_tokens: Any, output_tokens: Any) -> Completion:
+        if not isinstance(text, str):
+            raise self._damaged(f"the text of the answer {key.hex()} is gone")
+        for tokens in (prompt_tokens, output_tokens):
+            if not isinstance(tokens, int) or not 0 <= tokens <= MOST_TOKENS:
+                raise self._damaged(f"the tokens of the answer {key.hex()} cannot be {shown(tokens)}")
         return Completion(text, prompt_tokens, output_tokens)
 
-    @property
-    def _columns(self) -> str:
-        return f"key, name, revision, {self._text}, prompt_tokens, output_tokens"
+    def _identity(self, name: Any, revision: Any) -> ModelIdentity:
+        if not isinstance(name, str) or not isinstance(revision, str):
+            raise self._damaged(f"a model cannot be called {shown(name)}, {shown(revision)}")
+        return ModelIdentity(name, revision)
+
+    def _damaged(self, why: str) -> InputError | CacheUnusable:
+        if self._foreign:
+            return InputError(f"{self.path}: not a file of recorded answers, or damaged ({why}); get it anew")
+        return CacheUnusable(f"{self.path}: damaged, {why}; restore the file from a copy")
+
+    def _late(self) -> bool:
+        """SQLite asks this now and then, and ends a statement that takes too long: a damaged file can be endless."""
+        return time.monotonic() > self._step_ends
+
+    def _check_tables(self, wanted: str) -> None:
+        """Complain unless the file's tables are exactly those; there is no view, trigger or index of somebody else."""
+        with self._told("read"):
+            made = {_squeezed(sql) for sql in wanted.replace("IF NOT EXISTS ", "").split(";")}
+            for name, sql in self._db.execute("SELECT name, sql FROM sqlite_schema"):
+                own = sql is None or str(name).startswith("sqlite_")  # SQLite's indexes and statistics
+                if not own and _squeezed(str(sql)) not in made:
+                    raise self._damaged(f"it holds {shown(name)}, which is none of the tables that merit makes")
+                made.discard(_squeezed(str(sql)))
+        if made - {""}:
+            raise self._damaged("the tables are not there")
 
     def _said(self, text: str) -> int:
         """Where a text is kept, once however often it is said; its place follows from it, whoever writes it first."""
@@ -168,6 +229,25 @@ class AnswerStore:
             self._models[model] = int(found[0])
         return self._models[model]
 
-    def take(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> None:
-        """Keep many answers, all or none."""
+    def take(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> int:
+        """Keep many answers, all or none; returns how many were new."""
+        before = len(self)
         self._keep(answers)
+        return len(self) - before
+
+
+def _squeezed(sql: str) -> str:
+    return "".join(sql.split())
+
+
+def _check_head(path: Path) -> None:
+    """Complain about what is not even a SQLite file, with the way out where it is known."""
+    with open_file(path) as file:
+        head = file.read(16)
+    for mark, program in _PACKED.items():
+        if head.startswith(mark):
+            raise InputError(f"{path}: is compressed; unpack it with `{program} -dk` first, or name it .jsonl.xz")
+    if head != b"SQLite format 3\0":
+        raise InputError(
+            f"{path}: not a file of recorded answers; give one that merit keeps ({FILE}) or exports (.jsonl, .jsonl.xz)"
+        )

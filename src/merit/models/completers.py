@@ -12,10 +12,9 @@
 from pathlib import Path
 
 from merit.errors import InputError
-from merit.models.answers import AnswerStore
 from merit.models.completer import Completer
 from merit.models.endpoint import EndpointCompleter
-from merit.models.exported import is_exported, open_exported
+from merit.models.exported import open_recording
 from merit.models.llamacpp import CONTEXT_TOKENS, LlamaCppCompleter
 from merit.models.replay import ReplayCompleter
 from merit.models.scripted import read_script
@@ -43,8 +42,7 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
         return read_script(Path(name))
     if kind == "replay" and name:
         path, _, model = name.partition("#")
-        recording = open_exported if is_exported(Path(path)) else AnswerStore.recording
-        return ReplayCompleter(recording(Path(path)), model)
+        return ReplayCompleter(open_recording(Path(path)), model)
     raise InputError(f"{uri}: unknown model; use {KNOWN}")
 
 

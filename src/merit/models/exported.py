@@ -1,16 +1,16 @@
 """Answers as JSON lines, to be handed on: every line one answer under its hash; compressed where the name says .xz."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any
 
 from merit.errors import InputError
-from merit.models.answers import AnswerStore
+from merit.models.answers import KEY_BYTES, MOST_TOKENS, AnswerStore
 from merit.models.completer import Completion, ModelIdentity
-from merit.reading import check_fields, read_json_lines
+from merit.reading import MIB, check_fields, open_file, parse_json, shown, split_lines
 
 _FIELDS: dict[str, type] = {
     "key": str,
@@ -20,8 +20,8 @@ _FIELDS: dict[str, type] = {
     "prompt_tokens": int,
     "output_tokens": int,
 }
-_KEY_BYTES = 16
-_MOST_TOKENS = 2**40
+_MOST_BYTES = 2048 * MIB  # of an export, unpacked: 1.4 million answers have a third of it
+_UNPACKER_BYTES = 256 * MIB  # the strongest setting of xz needs 65
 Answer = tuple[bytes, ModelIdentity, Completion]
 
 
@@ -51,12 +51,21 @@ def open_exported(path: Path) -> AnswerStore:
     """The answers of such a file, in memory."""
     store = AnswerStore(None)
     try:
-        store.take(_answer(record, f"{path}, line {number}") for number, record in read_json_lines(_text(path), path))
+        store.take(
+            _answer(parse_json(line, path, number), f"{path}, line {number}")
+            for number, line in split_lines(_content(path), path, _MOST_BYTES)
+            if line.strip()
+        )
     except BaseException:
         store.close()
         raise
     store.path = path
     return store
+
+
+def open_recording(path: Path) -> AnswerStore:
+    """Recorded answers to be read, whatever kind of file they are in."""
+    return open_exported(path) if is_exported(path) else AnswerStore.recording(path)
 
 
 def _line(answer: Answer) -> str:
@@ -78,11 +87,11 @@ def _answer(record: Any, where: str) -> Answer:
         key = bytes.fromhex(record["key"])
     except ValueError:
         key = b""
-    if len(key) != _KEY_BYTES:
-        raise InputError(f"{where}: the field 'key' should be {2 * _KEY_BYTES} hexadecimal digits")
+    if len(key) != KEY_BYTES:
+        raise InputError(f"{where}: the field 'key' should be {2 * KEY_BYTES} hexadecimal digits")
     cost = (record["prompt_tokens"], record["output_tokens"])
-    if not all(0 <= tokens < _MOST_TOKENS for tokens in cost):
-        raise InputError(f"{where}: the tokens cannot be {cost[0]} and {cost[1]}"[:300])
+    if not all(0 <= tokens <= MOST_TOKENS for tokens in cost):
+        raise InputError(f"{where}: the tokens cannot be {shown(cost[0])} and {shown(cost[1])}")
     return key, ModelIdentity(record["model"], record["revision"]), Completion(record["text"], *cost)
 
 
@@ -94,23 +103,28 @@ def _create(path: Path, *, packed: bool) -> IO[str]:
     return opened
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> Iterator[bytes]:
+    """A file's content piece by piece, unpacked where its name says so."""
+    with open_file(path) as file:
+        pieces = iter(lambda: file.read(MIB), b"")
+        yield from _unpacked(pieces, path) if path.suffix == ".xz" else pieces
+
+
+def _unpacked(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:
+    """What is packed, a piece at a time: a small file can become endless."""
+    lzma = _lzma(path)
+    data = next(pieces, b"\0")  # nothing at all is not packed either
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; give a file of recorded answers") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    if path.suffix == ".xz":
-        lzma = _lzma(path)
-        try:
-            content = lzma.decompress(content)
-        except lzma.LZMAError as error:
-            raise InputError(f"{path}: damaged, or not compressed with xz ({error})") from None
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        while data:
+            unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_UNPACKER_BYTES)
+            while not unpacker.eof:
+                yield unpacker.decompress(data, MIB)
+                data = b"" if unpacker.eof or not unpacker.needs_input else next(pieces, b"")
+                if not data and unpacker.needs_input and not unpacker.eof:
+                    raise lzma.LZMAError("it ends too early")
+            data = unpacker.unused_data or next(pieces, b"")
+    except lzma.LZMAError as error:
+        raise InputError(f"{path}: damaged, or not compressed with xz ({error}); get it anew") from None
 
 
 def _lzma(path: Path) -> ModuleType:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from merit.data import Dataset
 from merit.errors import InputError
-from merit.reading import check_fields, read_json_lines, read_records, read_text, sendable
+from merit.reading import check_fields, check_inside, read_json_lines, read_records, read_text, sendable
 from merit.types import Demonstration
 
 # Which records of Spider's training split: those of the paper's released configuration.
@@ -45,6 +45,7 @@ def _from_train(dataset: Dataset, count: int) -> Sequence[Demonstration]:
             f"{dataset.root}: this method shows solved training questions, and {layout.name} has none here beside "
             f"{dataset.split}; give --examples FILE with a question and its sql a line"
         )
+    check_inside(path, dataset.root)
     records = read_records(path, {"question": str, layout.reference_field: str})
     chosen: Sequence[int] = [i * len(records) // count for i in range(count)]
     if layout.name == "spider" and len(records) > max(_SPIDER_TRAIN):

@@ -8,13 +8,13 @@ from typing import Any
 
 from merit.data import Dataset
 from merit.errors import InputError
-from merit.reading import read_records
+from merit.reading import open_file, read_records
 from merit.sql import canonical
 
 
 def write_subset(dataset: Dataset, out: Path, *, databases: int | None, distinct: bool, seed: int) -> int:
     """Write the part into `out` as its dev split, questions under their old ids; returns how many there are."""
-    if out.exists() and any(out.iterdir()):
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is not empty; choose a new folder for --out")
     fields: dict[str, type] = {"db_id": str, "question": str, dataset.layout.reference_field: str}
     records = read_records(dataset.questions_file, fields)
@@ -52,7 +52,8 @@ def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
             for db_id in sorted(names & set(found)):
                 (out / folder / db_id).mkdir(parents=True, exist_ok=True)
                 for path in found[db_id]:
-                    shutil.copyfile(path, out / folder / db_id / path.name)
+                    with open_file(path) as file, (out / folder / db_id / path.name).open("xb") as copy:
+                        shutil.copyfileobj(file, copy)
         (out / layout.tables["dev"]).write_text(_json(tables), encoding="utf-8")
         (out / layout.questions["dev"][0]).write_text(_json(chosen), encoding="utf-8")
     except OSError as error:

@@ -50,7 +50,7 @@ def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Located]]]:
 def check_question(record: Any, turn: Turn, where: str) -> None:
     """Refuse a line that does not belong to its turn."""
     identity = turn.episode.task.question.id
-    if not isinstance(record, dict) or record.get("question_id") != identity:
+    if not isinstance(record, dict) or record.get("question_id") != identity or type(record.get("step")) is not int:
         raise InputError(f"{where}: is not a recall of question {identity}; `merit audit` says more")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from merit.errors import one_line
 from merit.report.accuracy import FULL, ablation_table, accuracy_figure, main_table
 from merit.report.breakdown import by_database, by_difficulty, by_failure, failure_table, without_difficulty
 from merit.report.cost import Prices, cost_table, frontier_figures, repair_table
@@ -78,6 +79,6 @@ def build(
         tables=tuple(table for table in tables if table.rows),
         figures=tuple(figure for figure in figures if any(series.x for series in figure.series)),
         groups=tuple(groups),
-        notes=tuple(notes),
-        refused=(*refused, *left_out),
+        notes=tuple(map(one_line, notes)),
+        refused=tuple(map(one_line, (*refused, *left_out))),
     )

@@ -3,7 +3,7 @@
 from merit.agent import METHODS, find_method
 from merit.errors import AuditFailed
 from merit.prompts import VERSION, parse_sql, templates_hash
-from merit.reading import parse_json, read_text
+from merit.reading import parse_json, read_text, shown
 from merit.stream.accounting import account, check_arithmetic
 from merit.stream.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, read_lines
 from merit.stream.setup import stream_text
@@ -71,6 +71,6 @@ def check_metrics(view: RunView, regime: Regime) -> None:
     names = sorted({*found, *recorded}) if isinstance(recorded, dict) else []
     for name in names:
         if to_json(found.get(name)) != to_json(recorded.get(name)):
-            says = f"{name} is {recorded.get(name)!r}, but the trajectories give {found.get(name)!r}"
+            says = f"{name} is {shown(recorded.get(name))}, but the trajectories give {shown(found.get(name))}"
             raise AuditFailed(f"{path}: {says}")
     raise AuditFailed(f"{path}: is not what a run writes")

@@ -22,7 +22,7 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import RunUnusable
-from merit.reading import parse_json, read_text
+from merit.reading import LINES_BYTES, check_regular, parse_json, read_bytes, read_text
 from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
@@ -68,14 +68,15 @@ class RunFolder:
         self._files: dict[str, int] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+            _check_own(path)
+            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
         try:
             _take(self._lock)
             self._begin(manifest, questions)
             for name in _APPENDED:
-                self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+                self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
         except BlockingIOError:
             self.close()
             raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it") from None
@@ -193,9 +194,9 @@ def run_folders(path: Path) -> list[Path]:
 
 def read_lines(path: Path, *, torn: bool = False) -> list[str]:
     """The lines of a file that was appended to; `torn` drops a last one that was never finished."""
-    if not path.is_file():
+    if not os.path.lexists(path):
         return []
-    *lines, rest = path.read_bytes().split(b"\n")
+    *lines, rest = read_bytes(path, LINES_BYTES).split(b"\n")
     if rest and not torn:
         raise RunUnusable(f"{path}: the last line is not finished; run the same command again to go on")
     decoded = []
@@ -250,9 +251,19 @@ def polarity_of(entry: str) -> Polarity:
 
 
 def _raw_lines(path: Path) -> list[bytes]:
-    if not path.is_file():
+    if not os.path.lexists(path):
         return []
-    return [line + b"\n" for line in path.read_bytes().split(b"\n")[:-1]]
+    return [line + b"\n" for line in read_bytes(path, LINES_BYTES).split(b"\n")[:-1]]
+
+
+def _check_own(run: Path) -> None:
+    """Complain about a run to go on with whose files are links: what they lead to would be written, and cut."""
+    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, *map(memory_file, Polarity)):
+        path = run / name
+        if path.is_symlink():
+            raise RunUnusable(f"{path}: is a link; a run that goes on has its files in its own folder")
+        if path.exists() and name != MEMORY:
+            check_regular(path)
 
 
 def _cut(path: Path, size: int) -> None:

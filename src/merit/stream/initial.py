@@ -10,12 +10,20 @@ from merit.data import Dataset, read_predictions
 from merit.errors import InputError
 from merit.models import Completion, ModelIdentity
 from merit.prompts import Prompt, parse_sql
-from merit.reading import check_fields, read_json_lines, read_text, sendable
-from merit.stream.turn import tokens_estimated
+from merit.reading import (
+    check_count,
+    check_fields,
+    check_format,
+    parse_json,
+    read_json_lines,
+    read_text,
+    sendable,
+    shown,
+)
+from merit.stream.turn import MOST_COUNTED, tokens_estimated
 from merit.types import Question, QuestionId
 
 FORMAT = 1
-_MOST_TOKENS = 2**40
 _FIELDS = {
     "id": object,
     "db_id": str,
@@ -72,21 +80,19 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
 def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str) -> None:
     """Complain unless a line is a first answer to one of the questions asked."""
     check_fields(record, {"format": int, **_FIELDS}, where)
-    if record["format"] != FORMAT:
-        raise InputError(f"{where}: first answers of format {record['format']}, this merit reads {FORMAT}")
+    check_format(record["format"], FORMAT, "first answers", where)
     for name in ("prompt_tokens", "output_tokens"):
-        if isinstance(record[name], bool) or not 0 <= record[name] < _MOST_TOKENS:
-            raise InputError(f"{where}: the field {name!r} cannot be {record[name]!r}"[:300])
+        check_count(record[name], MOST_COUNTED, f"{where}: the field {name!r}")
     question = asked.get(record["id"]) if isinstance(record["id"], int | str) else None
     if question is None:
         raise InputError(
-            f"{where}: the dataset has no question with id {record['id']!r}; were these made for other data?"
+            f"{where}: the dataset has no question with id {shown(record['id'])}; were these made for other data?"
         )
     for name, here in (("db_id", question.db_id), ("question", question.text)):
         if record[name] != here:
             raise InputError(
-                f"{where}: the {name} of question {question.id} is {record[name]!r} there and {here!r} in the dataset; "
-                "these first answers were made for other data: make them anew with `merit predict`"
+                f"{where}: the {name} of question {question.id} is {shown(record[name])} there and {shown(here)} in "
+                "the dataset; these first answers were made for other data: make them anew with `merit predict`"
             )
     if record["sql"] != parse_sql(record["reply"]):
         raise InputError(f"{where}: the field 'sql' is not the SQL in the reply; it was edited")
@@ -105,7 +111,7 @@ def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], p
 def _is_ours(text: str) -> bool:
     first = text.lstrip("\ufeff \n").split("\n", 1)[0]
     try:
-        record = json.loads(first)
-    except (ValueError, RecursionError):
+        record = parse_json(first, Path("first"))
+    except InputError:
         return False
     return isinstance(record, dict) and "reply" in record and "format" in record

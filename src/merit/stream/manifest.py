@@ -4,6 +4,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -15,7 +16,7 @@ from merit.agent import Method
 from merit.data import LAYOUTS, PROTOCOLS
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
-from merit.reading import check_fields, parse_json, read_text
+from merit.reading import check_count, check_fields, check_format, parse_json, read_text, shown
 from merit.sql import SQLITE_VERSION
 from merit.types import Polarity, Regime
 
@@ -40,6 +41,10 @@ _IDENTITY: dict[str, type] = {
     "code": str,
 }
 
+_MOST_REPAIRS = 1000  # of a question; a report has a column for each
+_MOST_QUESTIONS = 10**9
+_LONGEST_S = 10.0**6  # of one statement
+
 _METHOD: dict[str, type] = {
     "name": str,
     "summary": str,
@@ -57,10 +62,16 @@ _METHOD: dict[str, type] = {
     "seed": int,
     "online": bool,
 }
+_POLICY: dict[str, type] = {
+    name: str if isinstance(value, str) else object if value is None else type(value)
+    for name, value in asdict(RecallPolicy()).items()
+}
 
 
 def make_manifest(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest of a run with this identity."""
+    """The manifest of a run with this identity, if it can be read back."""
+    _check_identity(dict(identity), "this run")
+    method_of(identity, "this run")
     return {
         "format": FORMAT,
         "run": run_id(identity),
@@ -81,13 +92,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
-    check_fields(found, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
+    check_fields(found, {"format": int}, str(path))
+    check_format(found["format"], FORMAT, "a run", str(path))
+    check_fields(found, {"run": str, "identity": dict, "made_with": dict}, str(path))
     check_fields(found["made_with"], {"merit": str, "sqlite": str}, f"{path}, made_with")
     for name in ("merit", "sqlite"):  # they are shown to people
         if not found["made_with"][name].isprintable():
-            raise RunUnusable(f"{path}, made_with: the field {name!r} cannot be {_short(found['made_with'][name])}")
-    if found["format"] != FORMAT:
-        raise RunUnusable(f"{path}: a run of format {found['format']!r}, this merit reads {FORMAT}")
+            raise RunUnusable(f"{path}, made_with: the field {name!r} cannot be {shown(found['made_with'][name])}")
     if found["run"] != run_id(found["identity"]):
         raise RunUnusable(f"{path}: the field 'run' does not follow from the identity; it was edited")
     _check_identity(found["identity"], f"{path}, identity")
@@ -99,14 +110,28 @@ def method_of(identity: Mapping[str, Any], where: str) -> Method:
     record = dict(identity["method"])
     check_fields(record, _METHOD, f"{where}, method")
     try:
-        policy = record.pop("recall")
-        if policy is not None:
-            kinds = {"type_filter": TypeFilter, "databases": Databases, "least_grade": Grade}
-            policy = RecallPolicy(**{**policy, **{name: kind(policy[name]) for name, kind in kinds.items()}})
+        policy = _policy(record.pop("recall"), f"{where}, method.recall")
         writes = frozenset(Polarity(polarity) for polarity in record.pop("writes"))
-        return Method(recall=policy, writes=writes, **record)
+        method = Method(recall=policy, writes=writes, **record)
     except (KeyError, TypeError, ValueError) as error:
-        raise RunUnusable(f"{where}: the field 'method' is no method of this merit ({error})") from None
+        raise RunUnusable(
+            f"{where}: the field 'method' is no method of this merit ({shown(str(error))}); use the merit that made it"
+        ) from None
+    for name in ("demonstrations", "draws"):
+        check_count(record[name], _MOST_REPAIRS, f"{where}, method: the field {name!r}")
+    return method
+
+
+def _policy(record: Any, where: str) -> RecallPolicy | None:
+    if record is None:
+        return None
+    check_fields(record, _POLICY, where)
+    for name in ("positives", "negatives", "precedents", "typed_threshold"):
+        check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
+    if record["random_seed"] is not None:
+        check_fields(record, {"random_seed": int}, where)
+    kinds = {"type_filter": TypeFilter, "databases": Databases, "least_grade": Grade}
+    return RecallPolicy(**{**record, **{name: kind(record[name]) for name, kind in kinds.items()}})
 
 
 def difference(there: Any, here: Any, field: str = "") -> str | None:
@@ -151,17 +176,24 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
     for one in identity["demonstrations"]:
         check_fields(one, {"question": str, "sql": str, "evidence": str}, f"{where}.demonstrations")
     length, dataset = identity["length"], identity["dataset"]
-    sensible = {
-        "regime": identity["regime"] in list(Regime),
-        "protocol": identity["protocol"] in PROTOCOLS,
-        "timeout_s": identity["timeout_s"] > 0,
-        "length": length is None or (type(length) is int and length > 0),
-    }
-    for name, holds in sensible.items():
-        if not holds:
-            raise InputError(f"{where}: the field {name!r} cannot be {_short(identity[name])}")
-    if dataset["name"] not in LAYOUTS or dataset["split"] not in LAYOUTS[dataset["name"]].questions:
-        raise InputError(f"{where}.dataset: there is no split {dataset['split']!r} of {dataset['name']!r}")
+    if identity["regime"] not in list(Regime):
+        raise InputError(
+            f"{where}: the field 'regime' should be {' or '.join(Regime)}, not {shown(identity['regime'])}"
+        )
+    if identity["protocol"] not in PROTOCOLS:
+        raise InputError(f"{where}: the field 'protocol' cannot be {shown(identity['protocol'])}")
+    if length is not None and (type(length) is not int or not 0 < length <= _MOST_QUESTIONS):
+        raise InputError(f"{where}: the field 'length' cannot be {shown(length)}")
+    if not 0 < identity["timeout_s"] <= _LONGEST_S:
+        raise InputError(
+            f"{where}: the field 'timeout_s' cannot be {shown(identity['timeout_s'])}; it is a number of seconds"
+        )
+    check_count(identity["budget"], _MOST_REPAIRS, f"{where}: the field 'budget'")
+    check_count(dataset["questions"], _MOST_QUESTIONS, f"{where}: the field 'questions'")
+    if dataset["name"] not in LAYOUTS:
+        raise InputError(f"{where}.dataset: there is no dataset {shown(dataset['name'])}")
+    if dataset["split"] not in LAYOUTS[dataset["name"]].questions:
+        raise InputError(f"{where}.dataset: there is no split {shown(dataset['split'])} of {shown(dataset['name'])}")
 
 
 def _short(value: Any) -> str:

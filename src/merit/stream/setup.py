@@ -13,11 +13,11 @@ from merit.errors import InputError
 from merit.models import Completer, Encoder, Sampling
 from merit.oracle import Judge, fixed_demonstrations
 from merit.prompts import BIRD, SPIDER, VERSION, Family, templates_hash
-from merit.reading import check_fields, hash_file
+from merit.reading import check_count, check_fields, check_format, hash_file, shown
 from merit.stream.initial import missing, read_initial
 from merit.stream.manifest import code_hash, make_manifest
 from merit.stream.order import stream_order
-from merit.stream.turn import StreamQuestion, said_if_estimated, tokens_estimated
+from merit.stream.turn import MOST_COUNTED, StreamQuestion, said_if_estimated, tokens_estimated
 from merit.types import Demonstration, Question, QuestionId, Regime
 
 FORMAT = 1
@@ -163,19 +163,23 @@ def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
 def read_stream(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:
     """The questions of a parsed stream.json."""
     try:
-        if record["format"] != FORMAT:
-            raise InputError(f"{where}: a stream of format {record['format']}, this merit reads {FORMAT}")
+        check_format(record["format"], FORMAT, "a stream", where)
         found = {}
         for item in record["questions"]:
             fields = dict(item)
             check_fields(fields, {"db_id": str, "text": str, "difficulty": str, "draft": dict}, where)
-            if not isinstance(fields["evidence"], str | None) or not isinstance(fields["id"], int | str):
-                raise InputError(f"{where}: question {fields['id']!r}: 'id' or 'evidence' cannot be what it is")
+            if not isinstance(fields["evidence"], str | None) or type(fields["id"]) not in (int, str):
+                raise InputError(f"{where}: question {shown(fields['id'])}: 'id' or 'evidence' cannot be what it is")
             check_fields(fields["draft"], _DRAFT, where)
             tokens_estimated(fields["draft"], where)
             draft = Draft(**fields.pop("draft"))
+            for tokens in (draft.prompt_tokens, draft.output_tokens):
+                check_count(tokens, MOST_COUNTED, f"{where}: question {shown(fields['id'])}: its tokens")
             question = Question(**fields)
+            check_fields(record["schemas"], {question.db_id: str}, f"{where}, schemas")
+            if question.id in found:
+                raise InputError(f"{where}: question {shown(question.id)} is there twice")
             found[question.id] = StreamQuestion(question, record["schemas"][question.db_id], draft)
         return found
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{where}: not the stream of a run ({error!r})") from None
+        raise InputError(f"{where}: not the stream of a run ({shown(repr(error))})") from None

@@ -9,10 +9,11 @@ from typing import Any
 from merit.agent import Attempt, Draft, Episode, Reflection, Task
 from merit.errors import InputError
 from merit.memory import Recall
-from merit.reading import check_fields
+from merit.reading import check_count, check_fields, check_format, shown
 from merit.types import Cause, Failure, FailureSubtype, FailureType, Question, QuestionId, Status, Verdict
 
 FORMAT = 2
+MOST_COUNTED = 2**40  # tokens of a call, turns of a run: sums of them stay numbers
 
 
 class Phase(StrEnum):
@@ -176,10 +177,9 @@ _ATTEMPT_FIELDS: dict[str, type] = {
 def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where: str) -> Turn:
     """The turn of a parsed line, without its recalls (they are in the retrieval log)."""
     check_fields(record, _TURN_FIELDS, where)
-    if record["format"] != FORMAT:
-        raise InputError(f"{where}: trajectories of format {record['format']}, this merit reads {FORMAT}")
+    check_format(record["format"], FORMAT, "trajectories", where)
     if not isinstance(record["question_id"], int | str) or record["question_id"] not in questions:
-        raise InputError(f"{where}: question {record['question_id']!r} is not in the stream")
+        raise InputError(f"{where}: question {shown(record['question_id'])} is not in the stream")
     known = questions[record["question_id"]]
     try:
         task = Task(known.question, known.schema, record["position"], known.draft, record["position"])
@@ -187,11 +187,13 @@ def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where
         reflections = tuple(_reflection(item, where) for item in record["reflections"])
         phase = Phase(record["phase"])
     except (TypeError, ValueError) as error:
-        raise InputError(f"{where}: not a turn of a run ({error})") from None
+        raise InputError(f"{where}: not a turn of a run ({shown(str(error))})") from None
     if not attempts:
         raise InputError(f"{where}: a turn without an attempt")
     if not isinstance(record["entry"], str | None):
-        raise InputError(f"{where}: the field 'entry' cannot be {record['entry']!r}")
+        raise InputError(f"{where}: the field 'entry' should be a text or null, not {shown(record['entry'])}")
+    check_count(record["position"], MOST_COUNTED, f"{where}: the field 'position'")
+    check_count(record["recalls"], len(attempts), f"{where}: the field 'recalls'")
     if not -1 <= record["chosen"] < len(attempts):
         raise InputError(f"{where}: the field 'chosen' cannot be {record['chosen']}")
     episode = Episode(task, attempts, reflections, record["chosen"])
@@ -203,7 +205,8 @@ def _attempt(record: Any, where: str) -> Attempt:
     check_fields(record, _ATTEMPT_FIELDS, where)
     for name in ("error", "cause", "result", "type", "subtype", "prompt_sha256"):
         if not isinstance(record[name], str | None):
-            raise InputError(f"{where}: the field {name!r} cannot be {record[name]!r}")
+            raise InputError(f"{where}: the field {name!r} should be a text or null, not {shown(record[name])}")
+    _check_tokens(record, where)
     failure = None
     if record["type"] is not None:
         failure = Failure(FailureType(record["type"]), FailureSubtype(record["subtype"]))
@@ -224,7 +227,13 @@ def _attempt(record: Any, where: str) -> Attempt:
 def _reflection(record: Any, where: str) -> Reflection:
     check_fields(record, {**_REPLY_FIELDS, "text": str, "prompt_sha256": str}, where)
     tokens_estimated(record, where)
+    _check_tokens(record, where)
     return Reflection(**record)
+
+
+def _check_tokens(record: Any, where: str) -> None:
+    for name in ("prompt_tokens", "output_tokens"):
+        check_count(record[name], MOST_COUNTED, f"{where}: the field {name!r}")
 
 
 def to_json(record: Any) -> str:

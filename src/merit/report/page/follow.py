@@ -9,7 +9,7 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import RunUnusable
-from merit.reading import parse_json, read_text
+from merit.reading import LINES_BYTES, open_file, parse_json, read_text
 from merit.report.page.pack import Packed, run_record
 from merit.report.page.progress import Pace, Progress, progress_of
 from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
@@ -35,18 +35,18 @@ class Tail:
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """Whole lines that are new, with their numbers."""
-        if self.path.exists() and not self.path.is_file():  # a pipe would be waited for
-            raise RunUnusable(f"{self.path}: is no regular file; the run is damaged")
-        try:
-            with self.path.open("rb") as file:
-                if file.seek(0, 2) < self.offset:
-                    raise Shrunk
-                file.seek(self.offset)
-                data = file.read()
-        except FileNotFoundError:
+        if not self.path.exists():
             if self.offset:
-                raise Shrunk from None
+                raise Shrunk
             return
+        with open_file(self.path) as file:
+            size = file.seek(0, 2)
+            if size < self.offset:
+                raise Shrunk
+            if size > LINES_BYTES:
+                raise RunUnusable(f"{self.path}: far longer than any run's")
+            file.seek(self.offset)
+            data = file.read(size - self.offset)
         for line in data.split(b"\n")[:-1]:
             self.offset += len(line) + 1
             self.number += 1

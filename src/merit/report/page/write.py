@@ -3,12 +3,13 @@
 import base64
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from merit import __version__
+from merit.errors import MeritError
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
 from merit.report.names import method_place
@@ -26,10 +27,13 @@ _LEVEL = 6
 _BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by side
 
 
-def write_page(report: Report, runs: Sequence[RunView], path: Path, answers: Mapping[str, Any] | None = None) -> None:
+def write_page(
+    report: Report, runs: Sequence[RunView], path: Path, answers: Mapping[str, Any] | None = None
+) -> list[str]:
     """Write the page of a report and its runs; the same input gives the same bytes.
 
     `answers`: reference answers for wrong attempts, which make it a page that says at its top that it holds some.
+    Returns a sentence for each run that is not in it, because what it says of its recalls cannot be.
     """
     named: dict[str, RunView] = {}
     for view in sorted(runs, key=place_of):
@@ -37,27 +41,30 @@ def write_page(report: Report, runs: Sequence[RunView], path: Path, answers: Map
     before, after = shell(title_of(view.manifest for view in runs), live=False, references=answers is not None)
     with whole(path, way_out="name a file in a folder that is there") as file:
         file.write(before.encode())
-        _write_data(file, report, named)
+        left_out = _write_data(file, report, named)
         if answers is not None:
             _write_chunk(file, "references", [to_json(answers)])
         file.write(after.encode())
+    return left_out
 
 
-def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
-    records = [
-        run_record(view.manifest, view.method, view.path, identity, len(view.questions))
-        for identity, view in named.items()
-    ]
-    _write_chunk(file, "overview", [to_json(overview(report, records))])
+def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> list[str]:
     streams = {stream_key(view.manifest): view.questions for view in named.values()}
     for key, questions in streams.items():
         _write_chunk(file, f"stream/{key}", [stream_text(questions)])
-    index = {}
+    index, records, left_out = {}, [], []
     for identity, view in named.items():
-        packed = pack(view)
+        try:
+            packed = pack(view)
+        except MeritError as error:
+            left_out.append(f"{view.path}: not in the page: {error}")
+            continue
         _write_chunk(file, f"run/{identity}", run_text(packed.turns))
         index[identity] = packed.index
+        records.append(run_record(view.manifest, view.method, view.path, identity, len(view.questions)))
     _write_chunk(file, "index", [to_json(index)])
+    _write_chunk(file, "overview", [to_json(overview(replace(report, refused=(*report.refused, *left_out)), records))])
+    return left_out
 
 
 def overview(report: Report, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
