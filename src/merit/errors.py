@@ -103,5 +103,4 @@ __all__ = [
     "ReferenceFailed",
     "RunUnusable",
     "Stopped",
-    "one_line",
 ]

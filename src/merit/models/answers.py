@@ -246,7 +246,7 @@ def _check_head(path: Path) -> None:
         head = file.read(16)
     for mark, program in _PACKED.items():
         if head.startswith(mark):
-            raise InputError(f"{path}: is compressed; unpack it with `{program} -dk` first, or name it .jsonl.xz")
+            raise InputError(f"{path}: is compressed; unpack it with `{program} -dk` first")
     if head != b"SQLite format 3\0":
         raise InputError(
             f"{path}: not a file of recorded answers; give one that merit keeps ({FILE}) or exports (.jsonl, .jsonl.xz)"
