@@ -195,11 +195,11 @@ def restate(run: Path, question_id: int, change: Record) -> None:
         rewrite(run, file, follow)
 
 
-def test_an_id_is_a_number_or_a_text_as_in_the_dataset(bench: Bench, run: Path) -> None:
+def test_an_id_is_a_number_or_a_text(run: Path) -> None:
     """To Python, true is 1."""
     restate(run, 1, {"id": True})
-    audit_run(read_run(run))
-    caught(run, bench, "stream.json: is not what a run over this data writes")
+    with pytest.raises(MeritError, match=r"stream\.json: question true: 'id' or 'evidence' cannot be what it is"):
+        audit_run(read_run(run))
 
 
 def test_a_question_is_asked_of_its_own_database(bench: Bench, run: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_version_is_a_line_of_text(run: Path, engine: str) -> None:
 @pytest.mark.parametrize("part", [{"name": "any"}, {"split": "test"}])
 def test_a_dataset_is_one_that_merit_knows(run: Path, part: Record) -> None:
     reidentify(run, lambda identity: identity["dataset"].update(part))
-    with pytest.raises(MeritError, match=r"dataset: there is no split"):
+    with pytest.raises(MeritError, match=r"dataset: there is no (split|dataset)"):
         audit_run(read_run(run))
 
 
