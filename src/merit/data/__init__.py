@@ -1,7 +1,7 @@
 """Benchmark files: what is asked, over which databases. Must never hand out an answer."""
 
 from merit.data.dataset import LAYOUTS, PROTOCOLS, Dataset, detect, load
-from merit.data.predictions import read_predictions
+from merit.data.predictions import parse_predictions, read_predictions
 from merit.data.schema import Column, Schema, Table
 from merit.data.survey import survey
 
@@ -14,6 +14,7 @@ __all__ = [
     "Table",
     "detect",
     "load",
+    "parse_predictions",
     "read_predictions",
     "survey",
 ]
