@@ -64,7 +64,8 @@ class Score:
     def summary(self) -> dict[str, Any]:
         """Everything but the single verdicts, as plain values."""
         return {
-            "dataset": self.dataset.layout.name,
+            "dataset": self.dataset.title,
+            "layout": self.dataset.layout.name,
             "split": self.dataset.split,
             "protocol": self.protocol,
             "questions": len(self.verdicts),

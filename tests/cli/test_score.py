@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -27,10 +28,10 @@ def data(tmp_path: Path) -> Path:
     return build(tmp_path / "data")
 
 
-def summary(data: Path, file: Path) -> dict[str, object]:
+def summary(data: Path, file: Path) -> dict[str, Any]:
     result = merit("score", "spider", "--data", data, "--pred", file, "--json")
     assert result.exit_code == 0, (result.output, result.exception)
-    found: dict[str, object] = json.loads(result.stdout)
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 
@@ -71,7 +72,7 @@ def test_mostly_syntax_errors_are_told(data: Path, tmp_path: Path, broken: int) 
         assert found["warnings"] == []
         assert "layout" not in shown
         return
-    (warning,) = found["warnings"]  # type: ignore[misc]
+    (warning,) = found["warnings"]
     assert warning == (
         "7 of 12 answers are syntax errors: check that the file's layout is one that `merit score --help` names"
     )
@@ -90,7 +91,7 @@ def test_mostly_unknown_names_are_told(data: Path, tmp_path: Path) -> None:
     """A file that answers other questions, or these in another order."""
     file = tmp_path / "predictions.txt"
     file.write_text("".join(f"{item.reference}\n" for item in ITEMS[6:] + ITEMS[:6]))
-    (warning,) = summary(data, file)["warnings"]  # type: ignore[misc]
+    (warning,) = summary(data, file)["warnings"]
     assert warning == (
         "12 of 12 answers name a table or column that their database does not have: check that the file answers these "
         "questions, in their order"

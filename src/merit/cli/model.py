@@ -113,22 +113,31 @@ def _store(file: Path | None) -> AnswerStore:
 
 @answers.command("list")
 @_FILE
-def list_models(file: Path | None) -> None:
-    """Say whose answers are there, and how many."""
+@JSON
+def list_models(file: Path | None, as_json: bool) -> None:
+    """Say whose answers are there, and how many; --json prints one object, with every model under models."""
     table = Table("model", "revision", "answers")
+    found = []
     with closing(_store(file)) as store:
         for identity, count in store.models():
             table.add_row(escape(identity.name), escape(identity.revision), str(count))
-    Console().print(table)
+            found.append({"name": identity.name, "revision": identity.revision, "answers": count})
+    if as_json:
+        click.echo(json.dumps({"models": found}, indent=2))
+    else:
+        Console().print(table)
 
 
 @answers.command()
 @click.argument("other", type=_PATH)
 @click.option("--file", type=_PATH, help="The file to merge into (default: the one in the cache folder).")
-def merge(other: Path, file: Path | None) -> None:
-    """Take over the answers of another file."""
+@JSON
+def merge(other: Path, file: Path | None, as_json: bool) -> None:
+    """Take over the answers of another file; --json prints one object."""
     with closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
-        click.echo(f"{store.merge(other)} new answers, {len(store)} in all")
+        added, total = store.merge(other), len(store)
+    say = json.dumps({"added": added, "answers": total}, indent=2)
+    click.echo(say if as_json else f"{added} new answers, {total} in all")
 
 
 @answers.command()
@@ -144,27 +153,33 @@ def merge(other: Path, file: Path | None) -> None:
 @click.option(
     "--note", "notes", multiple=True, metavar="NAME=TEXT", help="With --runs: a line of the manifest's 'made'."
 )
-def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...]) -> None:
-    """Write answers as JSON lines: all of a file, or a recording of some runs, which `replay:` reads."""
+@JSON
+def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...], as_json: bool) -> None:
+    """Write answers as JSON lines: all of a file, or a recording of some runs, which `replay:` reads.
+
+    --json prints one object about what was written.
+    """
     if not is_exported(out):
         raise InputError(f"{out}: name a file that ends in .jsonl or .jsonl.xz")
     if runs:
         if file is not None:
             raise InputError("--runs takes the answers from the runs' own folders: leave --file out")
-        _record(runs, out, notes)
+        _record(runs, out, notes, as_json)
         return
     with closing(_store(file)) as store:
-        click.echo(f"{write_exported(out, store.items())} answers written to {out}")
+        count = write_exported(out, store.items())
+    say = json.dumps({"out": str(out), "answers": count}, indent=2)
+    click.echo(say if as_json else f"{count} answers written to {out}")
 
 
-def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...]) -> None:
+def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: bool) -> None:
     found, refused = open_runs(runs)
     for sentence in refused:
         click.echo(f"merit: left out: {sentence}", err=True)
     manifest = write_recording(found, out, dict(_note(note) for note in notes))
-    click.echo(
-        f"{manifest['answers']} answers of {len(found)} runs written to {out}, which {manifest_place(out)} tells of"
-    )
+    count, place = manifest["answers"], manifest_place(out)
+    say = json.dumps({"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)}, indent=2)
+    click.echo(say if as_json else f"{count} answers of {len(found)} runs written to {out}, which {place} tells of")
 
 
 def _note(text: str) -> tuple[str, str]:

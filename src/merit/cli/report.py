@@ -6,11 +6,10 @@ from pathlib import Path
 import click
 
 from merit.agent import find_method
+from merit.cli.options import PRICES
 from merit.errors import InputError
 from merit.report import Prices, build, open_runs, read_labels, write_report
 from merit.report.page import write_page
-
-_PRICE = click.FloatRange(min=0.0)
 
 
 @click.command()
@@ -18,8 +17,7 @@ _PRICE = click.FloatRange(min=0.0)
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for tables and figures.")
 @click.option("--against", default="merit", show_default=True, help="The method that all others are paired with.")
 @click.option("--unfinished", is_flag=True, help="Report runs that are not finished too, as far as they are.")
-@click.option("--price-prompt", type=_PRICE, metavar="MONEY", help="Price of a million prompt tokens.")
-@click.option("--price-output", type=_PRICE, metavar="MONEY", help="Price of a million output tokens.")
+@PRICES
 @click.option(
     "--labels",
     multiple=True,
@@ -31,8 +29,7 @@ def report(
     out: Path,
     against: str,
     unfinished: bool,
-    price_prompt: float | None,
-    price_output: float | None,
+    prices: tuple[float, float] | None,
     labels: tuple[Path, ...],
 ) -> None:
     """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
@@ -45,7 +42,7 @@ def report(
     found, refused = open_runs(runs, unfinished=unfinished)
     made = build(
         found,
-        _prices(price_prompt, price_output),
+        Prices(*prices) if prices else None,
         against=find_method(against).name,
         labels=read_labels(*labels),
         refused=refused,
@@ -60,9 +57,3 @@ def report(
     write_page(made, [view for view in found if view.path in reported], page)
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
     click.echo(f"{counted}: {files[0]}, and with every episode {page}")
-
-
-def _prices(prompt: float | None, output: float | None) -> Prices | None:
-    if (prompt is None) != (output is None):
-        raise InputError("--price-prompt and --price-output go together: give both, 0 for what is free")
-    return Prices(prompt, output) if prompt is not None and output is not None else None

@@ -21,6 +21,7 @@ from merit.cli.options import (
     DATASET,
     ENCODER,
     JSON,
+    LABEL,
     MAX_COST,
     MAX_TOKENS,
     MODEL,
@@ -41,10 +42,11 @@ from merit.stream import (
     Progress,
     RunSpec,
     Workshop,
+    beginnings,
     family_named,
+    first_answers,
     predict_all,
     run_stream,
-    stream_order,
     usable_questions,
     window,
 )
@@ -52,56 +54,64 @@ from merit.stream.setup import DEFAULT_BUDGET
 from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
+_FIRST = "first answers"
 
 
 @click.command()
 @DATASET
 @DATA
+@LABEL
 @MODEL
 @click.option("--out", type=_OUT, required=True, help="The file of first answers; one that was begun is completed.")
 @SPLIT
 @PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only so many questions.")
-@click.option("--seed", type=int, help="With --limit: the first of this seed's stream instead of the dataset's.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only those that `merit run --limit` takes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the --seed of that run.")
 @CONCURRENCY
 @MAX_TOKENS
 @MAX_COST
 @PRICES
 @CACHE
+@JSON
 def predict(
     dataset: str,
     root: Path | None,
+    label: str,
     model: str,
     out: Path,
     split: str,
     protocol: str | None,
     limit: int | None,
-    seed: int | None,
+    seed: int,
     concurrency: int,
     max_tokens: int | None,
     max_cost: float | None,
     prices: tuple[float, float] | None,
     cache: Path | None,
+    as_json: bool,
 ) -> None:
-    """Generate the first answers that every method starts from, once and greedily."""
+    """Ask a model for the first answers that every method starts from, once and greedily.
+
+    All questions whose database is there are asked, or with --limit those of a run's beginning. A file that is there
+    already is completed. `merit run` asks for the same by itself where its file is not there. --json prints one object.
+    """
     allowance = allowed(max_tokens, max_cost, prices)
-    loaded, chosen = open_data(dataset, root, split, protocol, cache)
+    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise InputError(f"{out}: name a file in a folder that is there")
     folder = cache or cache_folder()
-    if seed is None:
+    if limit is None:
         absent = loaded.absent(chosen)
         questions = [question for question in loaded.questions if question.db_id not in absent]
     else:
         with closing(open_judge(loaded, chosen, cache=folder)) as judge:
-            questions = stream_order(usable_questions(loaded, chosen, judge), seed)
-    questions = questions[:limit]
+            questions = beginnings(usable_questions(loaded, chosen, judge), [(seed, limit)])
     bar = progress_bar()
 
     async def go() -> int:
         async with Workshop(model, "", folder, concurrency, allowance) as shop:
             with bar:
-                task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
+                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), said="")
                 return await predict_all(
                     loaded,
                     questions,
@@ -114,13 +124,25 @@ def predict(
                 )
 
     with stoppable(lambda: kept(bar, "first answer")):
-        click.echo(f"{asyncio.run(go())} first answers added to {out}")
+        added = asyncio.run(go())
+    if as_json:
+        about = {"dataset": loaded.title, "layout": loaded.layout.name, "split": split, "protocol": chosen}
+        found = {**about, "model": model, "out": str(out), "questions": len(questions), "added": added}
+        click.echo(json.dumps(found, indent=2))
+    else:
+        click.echo(f"{added} first answers added to {out}")
 
 
 @click.command()
 @DATASET
 @DATA
-@click.option("--initial", type=_OUT, required=True, help="First answers, from `merit predict` or any prediction file.")
+@LABEL
+@click.option(
+    "--initial",
+    type=_OUT,
+    required=True,
+    help="First answers, from `merit predict` or any file that `merit score` reads; made where it is not there.",
+)
 @click.option("--method", "method_name", required=True, help="One of `merit methods`, or NAME:field=value,...")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the order of the questions.")
 @MODEL
@@ -152,6 +174,7 @@ def predict(
 def run(
     dataset: str,
     root: Path | None,
+    label: str,
     initial: Path,
     method_name: str,
     seed: int,
@@ -177,7 +200,7 @@ def run(
     """Run a method over a stream of questions, or go on with a run."""
     allowance = allowed(max_tokens, max_cost, prices)
     spec = RunSpec(
-        DataSpec(dataset, root, split, protocol, timeout_s),
+        DataSpec(dataset, root, split, protocol, timeout_s, label),
         initial,
         find_method(method_name).name,
         seed,
@@ -190,18 +213,34 @@ def run(
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
+            await _answer_first(spec, shop, bar)
             setup = shop.setup(spec)
             far = window(shop.completer.places, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
-    with watched(trace), stoppable(lambda: kept(bar, "turn")):
+    with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
         found = asyncio.run(go())
     if as_json:
         click.echo(json.dumps(found, indent=2))
     else:
         _show(found, out)
+
+
+async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
+    """Ask for first answers where there is no file of them, and say so: it may have been mistyped, and calls cost."""
+    if spec.initial.exists():
+        return
+    click.echo(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
+    with bar:
+        task = bar.add_task(_FIRST, said="")
+        await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
+    bar.remove_task(task)
+
+
+def _asking_first(bar: Bar) -> bool:
+    return any(task.description == _FIRST for task in bar.tasks)
 
 
 def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from merit.cache import cache_folder
-from merit.cli.options import CACHE, DATA, DATASET, PROTOCOL, SPLIT, TIMEOUT, open_data
+from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
 from merit.oracle import open_judge
@@ -27,6 +27,7 @@ _MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
 @click.command()
 @DATASET
 @DATA
+@LABEL
 @click.option("--pred", type=click.Path(path_type=Path), required=True, help="The predictions; - for standard input.")
 @PROTOCOL
 @SPLIT
@@ -40,6 +41,7 @@ _MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
 def score(
     dataset: str,
     root: Path | None,
+    label: str,
     pred: Path,
     protocol: str | None,
     split: str,
@@ -64,18 +66,18 @@ def score(
 
     For example: merit score spider --data path/to/spider --pred predictions.jsonl, or --pred - to read what a pipe
     brings. --json prints one object.
-    """
+    """  # noqa: D301 - click's own mark for lines that stay as they are
     _check_out(out, pred)
     if math.isnan(timeout_s):
         raise InputError("--timeout: nan is no number of seconds")
-    loaded, chosen = open_data(dataset, root, split, protocol, cache)
+    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
     predictions = _read(pred, loaded, chosen)
     folder = None if no_cache else (cache or cache_folder())
     with (
         closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
         _progress() as progress,
     ):
-        task = progress.add_task(f"{dataset} {split}, {chosen}", total=len(predictions), right=0)
+        task = progress.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), right=0)
         right = 0
 
         def heard(verdict: Verdict | None) -> None:
@@ -135,7 +137,7 @@ def _progress() -> Progress:
 def show(result: Score, console: Console) -> None:
     """Print a score as a person wants to read it."""
     total = len(result.verdicts)
-    title = f"{result.dataset.layout.name} {result.dataset.split}, protocol {result.protocol}"
+    title = escape(f"{result.dataset.title} {result.dataset.split}, protocol {result.protocol}")
     table = Table(title=title, title_justify="left")
     for heading in ("database", "questions", "correct", "accuracy"):
         table.add_column(heading, justify="left" if heading == "database" else "right")

@@ -12,7 +12,7 @@ from typing import Any
 
 from merit import __version__
 from merit.agent import Method
-from merit.data import LAYOUTS, PROTOCOLS
+from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_fields, parse_json, read_text
@@ -160,6 +160,9 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
     for name, holds in sensible.items():
         if not holds:
             raise InputError(f"{where}: the field {name!r} cannot be {_short(identity[name])}")
+    if "label" in dataset:
+        check_fields(dataset, {"label": str}, f"{where}.dataset")
+        check_label(dataset["label"], f"{where}.dataset.label")
     if dataset["name"] not in LAYOUTS or dataset["split"] not in LAYOUTS[dataset["name"]].questions:
         raise InputError(f"{where}.dataset: there is no split {dataset['split']!r} of {dataset['name']!r}")
 
