@@ -111,11 +111,14 @@ def test_a_folder_that_is_near_the_one_that_was_meant(root: Path, tmp_path: Path
     """Each refusal says what to type instead."""
     birds = tmp_path / "birds"
     bird = build(birds / "dev", layout="bird")
+    near = build(tmp_path / "a bird", layout="bird")
     below, above = birds, root / "database"
     for name, place, said in (
         ("spider", bird, f"{bird}: looks like bird, not like spider; type `bird --data {bird}`"),
         ("bird", root, f"{root}: looks like spider, not like bird; type `spider --data {root}`"),
         ("bird", below, f"{below}: bird is one level further down: give {bird}"),
+        ("spider", tmp_path, f"{tmp_path}: spider is one level further down: give {root}"),
+        ("bird", tmp_path, f"{tmp_path}: bird is one level further down: give {near}"),
         ("spider", above, f"{above}: spider is one level further up: give {root}"),
         ("spider", root / "dev.json", f"{root / 'dev.json'}: is a file; give the folder that it is in, {root}"),
     ):

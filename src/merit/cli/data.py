@@ -49,12 +49,12 @@ _ANY = click.argument("dataset", metavar="{spider|bird|bundled}")
 @click.option("--quick", is_flag=True, help="bundled: without the mutants.")
 @JSON
 def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: bool) -> None:
-    """Say what is there, what is missing, and the content hash; exit 1 if a database is damaged.
+    """Say what is there and what is missing.
 
-    For example: merit data check spider --data path/to/spider. A folder alone, merit data check path/to/spider, is
-    looked at as what it is. Of bundled, the benchmark that comes with merit, everything is proved again, and its test
-    suites are tried on mutants of every reference. --json prints one object, with every split that is there under
-    datasets.
+    For example: merit data check spider --data path/to/spider. Counts, gaps and the content hash of every split are
+    shown; exit 1 if a database is damaged. A folder alone, as in merit data check path/to/spider, is taken for what it
+    holds. Of bundled, the benchmark that comes with merit, everything is proved again, and its test suites are tried on
+    mutants of every reference. --json prints one object, with the splits under datasets.
     """
     if dataset == NAME:
         open_dataset(dataset, root, "dev", cache_folder(), label)  # which takes neither folder nor name
@@ -101,7 +101,7 @@ def schema(dataset: str, database: str, root: Path | None) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the part.")
 @click.option("--databases", type=click.IntRange(min=1), help="Only so many databases, drawn by --seed, each whole.")
 @click.option("--distinct", is_flag=True, help="Only one question for each distinct reference SQL.")
-@click.option("--limit", type=click.IntRange(min=1), help="Of these, only so many questions, drawn by --seed.")
+@click.option("--limit", type=click.IntRange(min=1), help="Of what is left, only so many questions, drawn by --seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn.")
 @JSON
 def subset(
@@ -115,10 +115,10 @@ def subset(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Write a part of a benchmark as a benchmark of its own; questions keep their ids.
+    """Write a part as a benchmark of its own.
 
-    For example: merit data subset spider --data path/to/spider --limit 100 --out small. Use it as spider --data small,
-    with --name to call it something else than Spider. --json prints one object.
+    For example: merit data subset spider --data path/to/spider --limit 100 --out small. Questions keep their ids. Use
+    the part as spider --data small, with --name for a name of its own. --json prints one object.
     """
     whole = open_dataset(dataset, root, split, cache_folder())
     count = write_subset(whole, out, databases=databases, distinct=distinct, seed=seed, limit=limit)

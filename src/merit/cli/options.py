@@ -40,16 +40,21 @@ def unknown_dataset(value: str) -> str:
 
 DATASET = click.argument("dataset", type=_Known(list(LAYOUTS)))
 DATA = click.option(
-    "--data", "root", type=click.Path(path_type=Path), help="The dataset's folder; bundled comes with merit."
+    "--data",
+    "root",
+    type=click.Path(path_type=Path),
+    help="The folder of spider or bird; bundled comes with merit and takes none.",
 )
 LABEL = click.option(
-    "--name", "label", default="", help="What to call the dataset, where its folder holds one of your own."
+    "--name", "label", default="", help="For data of your own: what to call it instead of spider or bird."
 )
-SPLIT = click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
+SPLIT = click.option(
+    "--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True, help="Which of its questions."
+)
 PROTOCOL = click.option(
     "--protocol",
     type=click.Choice(PROTOCOLS),
-    help="Original databases, or the test suite (default where there is one).",
+    help="db: judge on the original databases; suite: on the test suite (the default where there is one).",
 )
 TIMEOUT = click.option(
     "--timeout", "timeout_s", type=SECONDS, default=30.0, show_default=True, help="Seconds for one execution."

@@ -65,8 +65,8 @@ _FIRST = "first answers"
 @click.option("--out", type=_OUT, required=True, help="The file of first answers; one that was begun is completed.")
 @SPLIT
 @PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only those that `merit run --limit` takes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the --seed of that run.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
 @MAX_TOKENS
 @MAX_COST
@@ -92,8 +92,9 @@ def predict(
 ) -> None:
     """Ask a model for the first answers that every method starts from, once and greedily.
 
-    All questions whose database is there are asked, or with --limit those of a run's beginning. A file that is there
-    already is completed. `merit run` asks for the same by itself where its file is not there. --json prints one object.
+    For example: merit predict bundled --model openai:MODEL --out initial.jsonl. Every question whose database is there
+    is asked, or with --limit the first ones of a run. A file that has some already is completed. `merit run` does this
+    by itself where its file of first answers is not there. --json prints one object.
     """
     allowance = allowed(max_tokens, max_cost, prices)
     loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
@@ -197,7 +198,11 @@ def run(
     cache: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a method over a stream of questions, or go on with a run."""
+    """Run a method over a stream of questions, or go on with a run.
+
+    For example: merit run bundled --initial initial.jsonl --method merit --model openai:MODEL --out runs/merit-0.
+    --json prints one object.
+    """
     allowance = allowed(max_tokens, max_cost, prices)
     spec = RunSpec(
         DataSpec(dataset, root, split, protocol, timeout_s, label),

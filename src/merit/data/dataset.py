@@ -166,7 +166,7 @@ def _layout(name: str, root: Path, split: str) -> Layout:
         raise InputError(f"unknown dataset {name[:80]!r}; {OWN_DATA}")
     layout = LAYOUTS[name]
     if root.exists() and not _is_here(layout, root, split):
-        raise InputError(_elsewhere(root) or _instead(layout, root, split))
+        raise InputError(_elsewhere(root, layout) or _instead(layout, root, split))
     return layout
 
 
@@ -178,8 +178,8 @@ def _held(root: Path) -> list[Layout]:
     return [one for one in (SPIDER, BIRD) if any(_is_here(one, root, split) for split in one.questions)]
 
 
-def _elsewhere(root: Path) -> str | None:
-    """What to type for a place that is no dataset's folder but near one."""
+def _elsewhere(root: Path, wanted: Layout = SPIDER) -> str | None:
+    """What to type for a place that is no dataset's folder but near one, best that of the one that is wanted."""
     if root.is_file():
         return f"{root}: is a file; give the folder that it is in, {root.absolute().parent}"
     if not root.is_dir():
@@ -187,9 +187,10 @@ def _elsewhere(root: Path) -> str | None:
     if _held(root):
         return None
     below = sorted(path for path in root.iterdir() if path.is_dir())
-    for near, way in (*((path, "down") for path in below), (root.absolute().parent, "up")):
-        for layout in _held(near):
-            return f"{root}: {layout.name} is one level further {way}: give {near}"
+    places = [*((path, "down") for path in below), (root.absolute().parent, "up")]
+    found = [(layout, near, way) for near, way in places for layout in _held(near)]
+    for layout, near, way in sorted(found, key=lambda one: one[0].tables != wanted.tables):
+        return f"{root}: {layout.name} is one level further {way}: give {near}"
     return None
 
 

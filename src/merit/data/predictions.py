@@ -57,7 +57,7 @@ def _collect(answers: Iterable[_Answer], questions: Sequence[Question]) -> dict[
     for answer in answers:
         question = _find(answer.question, known)
         if question is None:
-            between = f"; they go from {_short(questions[0].id)} to {_short(questions[-1].id)}" if questions else ""
+            between = f"; its ids go from {_short(questions[0].id)} to {_short(questions[-1].id)}" if questions else ""
             raise InputError(f"{answer.where}: the dataset has no question with id {_short(answer.question)}{between}")
         if question.id in found:
             raise InputError(f"{answer.where}: question {question.id} was predicted before; keep one for each id")
