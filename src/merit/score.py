@@ -11,8 +11,9 @@ from typing import Any
 
 from merit.data import Dataset
 from merit.errors import InputError, ReferenceFailed
+from merit.failure import classify
 from merit.oracle import Oracle
-from merit.types import Question, QuestionId, Status, Verdict
+from merit.types import Cause, FailureSubtype, Question, QuestionId, Status, Verdict
 from merit.writing import whole
 
 
@@ -44,16 +45,36 @@ class Score:
         right = Counter(question.db_id for question, verdict in self.verdicts.items() if verdict.correct)
         return {db_id: (right[db_id], total[db_id]) for db_id in sorted(total)}
 
+    @property
+    def syntax_errors(self) -> int:
+        """How many predictions are no SQL statement at all."""
+        return sum(map(_is_no_statement, self.verdicts.values()))
+
+    def warnings(self) -> list[str]:
+        """What looks as if the file, and not the model, were wrong."""
+        total, syntax = len(self.verdicts), self.syntax_errors
+        named = sum(map(_names_what_is_not_there, self.verdicts.values()))
+        if 2 * syntax > total:
+            layout = "check that the file's layout is one that `merit score --help` names"
+            return [f"{syntax} of {total} answers are syntax errors: {layout}"]
+        if 2 * named > total:
+            other = "check that the file answers these questions, in their order"
+            return [f"{named} of {total} answers name a table or column that their database does not have: {other}"]
+        return []
+
     def summary(self) -> dict[str, Any]:
         """Everything but the single verdicts, as plain values."""
         return {
-            "dataset": self.dataset.layout.name,
+            "dataset": self.dataset.title,
+            "layout": self.dataset.layout.name,
             "split": self.dataset.split,
             "protocol": self.protocol,
             "questions": len(self.verdicts),
             "correct": self.correct,
             "accuracy": accuracy(self.correct, len(self.verdicts)),
             "by_status": self.by_status(),
+            "syntax_errors": self.syntax_errors,
+            "warnings": self.warnings(),
             "by_database": {
                 db_id: {"questions": total, "correct": right, "accuracy": accuracy(right, total)}
                 for db_id, (right, total) in self.by_database().items()
@@ -63,6 +84,17 @@ class Score:
             "without_prediction": self.unpredicted,
             "seconds": round(self.seconds, 3),
         }
+
+
+def _is_no_statement(verdict: Verdict) -> bool:
+    if verdict.cause is Cause.STATEMENTS:  # several, or none
+        return True
+    return not verdict.satisfied and classify(verdict).subtype is FailureSubtype.PARSE_FAILURE
+
+
+def _names_what_is_not_there(verdict: Verdict) -> bool:
+    missing = (FailureSubtype.MISSING_TABLE, FailureSubtype.MISSING_COLUMN)
+    return not verdict.satisfied and classify(verdict).subtype in missing
 
 
 def accuracy(right: int, total: int) -> float:

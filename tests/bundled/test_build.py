@@ -168,4 +168,6 @@ def test_only_this_benchmark_needs_no_folder(tmp_path: Path, place: Path) -> Non
     with pytest.raises(InputError, match="spider: give its folder with --data; only bundled comes with merit"):
         open_dataset("spider", None, "dev", tmp_path)
     assert open_dataset("bundled", None, "dev", tmp_path).root == built(tmp_path)
-    assert open_dataset("bundled", place, "dev", tmp_path).root == place
+    for option, given in (("--data", (place, "")), ("--name", (None, "ours"))):
+        with pytest.raises(InputError, match=f"{option}: bundled comes with merit, under its own name; leave {option}"):
+            open_dataset("bundled", given[0], "dev", tmp_path, given[1])

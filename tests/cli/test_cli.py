@@ -169,7 +169,7 @@ def test_data_check_says_what_is_there(root: Path) -> None:
     done = merit("data", "check", root)
     assert done.returncode == 0, done.stderr
     assert "10, of which 10 have their database" in done.stdout
-    (found,) = json.loads(merit("data", "check", root, "--json").stdout)
+    (found,) = json.loads(merit("data", "check", root, "--json").stdout)["datasets"]
     assert found["suite_files"] == 2
     assert found["content_hash"] in done.stdout
 

@@ -64,10 +64,14 @@ def test_a_grid_is_reported_as_it_lies_there(tmp_path: Path, monkeypatch: pytest
 
 
 def test_prices_make_money(runs: Path, tmp_path: Path) -> None:
-    prices = ["--price-prompt", "0.15", "--price-output", "0.6"]
+    prices = ["--prices", "0.15", "0.6"]
     assert merit("report", runs, "--out", tmp_path / "out", *prices).exit_code == 0
     assert "money_extra" in (tmp_path / "out" / "tables" / "cost.csv").read_text()
-    assert "go together" in refused("report", runs, "--out", tmp_path / "out", "--price-prompt", "1")
+    old = merit("report", runs, "--out", tmp_path / "out", "--price-prompt", "1")
+    assert old.exit_code == 2
+    assert "Did you mean '--prices'?" in old.output
+    for wrong in ("nan", "-1", "x"):
+        assert merit("report", runs, "--out", tmp_path / "out", "--prices", "1", wrong).exit_code == 2
 
 
 def test_a_damaged_run_is_said_and_the_rest_reported(runs: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_every_command_says_what_is_kept(
         ("grid.read_grid", ["grid", tmp_path / "grid.toml"], "nothing was changed"),
         ("label.read_run", ["label", one], "nothing was changed"),
         ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
-        ("model.AnswerStore", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
+        ("model.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
         ("memory.curate.stats", ["memory", "stats", one], "every entry is whole"),
         ("report.write_report", ["report", runs, "--out", tmp_path / "report"], "every file that was written is whole"),
         ("run.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),

@@ -10,7 +10,7 @@ from making.memories import WordEncoder
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.terminal import on_terminal, plain
 from merit.agent import METHODS
-from merit.cli import run as door
+from merit.cli import progress as door
 from merit.cli.screen import Console
 from merit.memory import Memory
 from merit.report.names import FAILURES

@@ -2,11 +2,13 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from merit.data import Dataset, detect, load
+from making.benchmark import build
+from merit.data import Dataset, check_label, detect, load
 from merit.errors import InputError
 
 
@@ -96,7 +98,7 @@ def test_a_schema_that_does_not_fit_together(root: Path) -> None:
 def test_files_that_are_not_there(tmp_path: Path, root: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         load("spider", tmp_path / "nowhere")
-    with pytest.raises(InputError, match="dev_tables.json: no such file"):
+    with pytest.raises(InputError, match="looks like spider, not like bird; type `spider --data .*example`"):
         load("bird", root)
     (root / "dev.json").unlink()
     with pytest.raises(InputError, match="dev.json: no such file"):
@@ -109,9 +111,49 @@ def test_binary_junk_is_not_read_as_text(root: Path) -> None:
         load("spider", root)
 
 
+def test_a_folder_that_is_near_the_one_that_was_meant(root: Path, tmp_path: Path) -> None:
+    """Each refusal says what to type instead."""
+    birds = tmp_path / "birds"
+    bird = build(birds / "dev", layout="bird")
+    near = build(tmp_path / "a bird", layout="bird")
+    below, above = birds, root / "database"
+    for name, place, said in (
+        ("spider", bird, f"{bird}: looks like bird, not like spider; type `bird --data {bird}`"),
+        ("bird", root, f"{root}: looks like spider, not like bird; type `spider --data {root}`"),
+        ("bird", below, f"{below}: bird is one level further down: give {bird}"),
+        ("spider", tmp_path, f"{tmp_path}: spider is one level further down: give {root}"),
+        ("bird", tmp_path, f"{tmp_path}: bird is one level further down: give {near}"),
+        ("spider", above, f"{above}: spider is one level further up: give {root}"),
+        ("spider", root / "dev.json", f"{root / 'dev.json'}: is a file; give the folder that it is in, {root}"),
+    ):
+        with pytest.raises(InputError) as caught:
+            load(name, place)
+        assert str(caught.value) == said
+    for place in (below, above, root / "dev.json"):
+        with pytest.raises(InputError, match=": give |; give "):
+            detect(place)
+    with pytest.raises(InputError, match=r"has no split train of spider, which is .*; use --split dev"):
+        load("spider", root, "train")
+    with pytest.raises(InputError, match=r"unknown dataset 'spidr'; use bundled, spider or bird; a folder of your own"):
+        load("spidr", root)
+    with pytest.raises(InputError, match=r"neither spider \(dev.json, tables.json and database/\) nor bird"):
+        detect(bird / "dev_databases" / "shop")
+
+
+@pytest.mark.parametrize("label", ["", " x", "a/b", "..", "a\nb", "x" * 61, "Spider", "bundled", "\u202ex"])
+def test_a_name_of_its_own_is_plain_and_nobody_elses(label: str) -> None:
+    with pytest.raises(InputError, match="^--name: "):
+        check_label(label, "--name")
+
+
+def test_a_dataset_is_shown_under_its_own_name(library: Dataset) -> None:
+    check_label("Our shop, v2", "--name")
+    assert (library.title, replace(library, label="Our shop, v2").title) == ("spider", "Our shop, v2")
+
+
 def test_detecting_what_a_folder_holds(root: Path, tmp_path: Path) -> None:
     assert [(dataset.layout.name, dataset.split) for dataset in detect(root)] == [("spider", "dev")]
-    with pytest.raises(InputError, match="neither Spider"):
+    with pytest.raises(InputError, match="spider is one level further down: give .*/example"):
         detect(tmp_path)
 
 

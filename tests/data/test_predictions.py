@@ -43,6 +43,73 @@ def test_birds_own_format(library: Dataset, file: Path) -> None:
     assert read(library, file, text) == {0: "SELECT 1", 1: " "}
 
 
+def test_spiders_own_layout_is_read_as_its_evaluator_reads_it(library: Dataset, file: Path) -> None:
+    """Stripped, and cut at the first tab."""
+    lines = [f"  SELECT {i} \tlibrary\tmore " for i in range(10)]
+    lines[3] = "SELECT 3"  # the database may be left out
+    found = read(library, file, "\n".join(lines) + "\n")
+    assert {question: sql.strip() for question, sql in found.items()} == {i: f"SELECT {i}" for i in range(10)}
+
+
+@pytest.mark.parametrize("column", ["shop", "name FROM book", ""])
+def test_a_second_column_that_is_not_the_questions_database_is_refused(
+    library: Dataset, file: Path, column: str
+) -> None:
+    lines = [f"SELECT {i}\tlibrary" for i in range(10)]
+    lines[3] = f"SELECT\t{column}\tlibrary"
+    with pytest.raises(InputError, match=r"predictions, line 4: .*question 3 is on 'library'"):
+        read(library, file, "\n".join(lines))
+
+
+def test_csv_with_the_columns_id_and_sql(library: Dataset, tmp_path: Path) -> None:
+    text = 'ID, sql ,model\n3,"SELECT a,\n  b",m\n"4",SELECT 4,m\n\n'
+    for name in ("predictions.csv", "standard input"):  # known by its first line
+        assert read(library, tmp_path / name, text) == {3: "SELECT a,\n  b", 4: "SELECT 4"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,SELECT 1\n1,SELECT 2\n", "the first line of a CSV file names its columns; write id,sql"),
+        ("id;sql\n0;SELECT 1\n", "the first line of a CSV file names its columns; write id,sql"),
+        ("id,sql\n0,SELECT a, b FROM t\n", "line 2: 3 columns where the first line names 2; .*double quotes"),
+        ("id,sql\n0,SELECT 1\n00,SELECT 2\n", "line 3: question 0 was predicted before"),
+        ("id,sql\n77,SELECT 1\n", "line 2: the dataset has no question with id '77'; .* 0 .* 9"),
+        ('id,sql\n0,"SELECT 1"x\n', "line 2: not valid CSV"),
+        ("id,sql,db_id\n0,SELECT 1,shop\n", "line 2: .*'shop'.*question 0 is on 'library'"),
+        ("id,sql\n", "holds no prediction"),
+    ],
+)
+def test_what_is_wrong_with_a_csv_file_is_said(library: Dataset, tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read(library, tmp_path / "predictions.csv", text)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_one_object_by_id(library: Dataset, file: Path, indent: int | None) -> None:
+    assert read(library, file, json.dumps({"0": "SELECT 1", "1": ""}, indent=indent)) == {0: "SELECT 1", 1: ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"0": "SELECT 1", "00": "SELECT 2"}', "question 0 was predicted before"),
+        ('{"0": {"sql": "SELECT 1"}}', "'0': expected the SQL as a text"),
+        ('{\n"0": "SELECT 1",\n"1" "SELECT 2"}', "line 3: not valid JSON"),
+        ('{\n"id": 0,\n"sql": "SELECT 1"}', "write each object on one line"),
+        ('{"0": "SELECT 1\\t----- bird -----\\tshop"}', "'0': .*'shop'.*question 0 is on 'library'"),
+        ('{"id": 0, "sql": "x", "db_id": "shop"}', "line 1: .*'shop'.*question 0 is on 'library'"),
+        (f'{{"{"9" * 5000}": "SELECT 1"}}', "the dataset has no question with id"),
+        (f'{{"id": "{"9" * 5000}", "sql": "SELECT 1"}}', "the dataset has no question with id"),
+        ('["SELECT 1"]', "a JSON list; .*one object a line"),
+    ],
+)
+def test_nothing_is_guessed_about_json(library: Dataset, file: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read(library, file, text)
+    assert len(str(caught.value)) < 600
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from merit.bundled import library
 from merit.bundled.fuzz import Fuzzer
 from merit.bundled.source import HERE, PAGE_BYTES, Source, read_sources
 from merit.bundled.tables import spider_record
-from merit.data import Dataset, load
+from merit.data import LAYOUTS, Dataset, check_label, load
 from merit.errors import CacheUnusable, InputError
 
 NAME = "bundled"
@@ -27,11 +28,21 @@ _TREES = {2: 12, 5: 12, 10: 8, 13: 8}
 _ABANDONED_S = 3600.0
 
 
-def open_dataset(name: str, root: Path | None, split: str, cache: Path) -> Dataset:
-    """A benchmark in its folder; the one that comes with merit needs none, and is built when first used."""
-    if root is None and name != NAME:
+def open_dataset(name: str, root: Path | None, split: str, cache: Path, label: str = "") -> Dataset:
+    """A benchmark in its folder, under a name of its own where it has one; ours needs neither and is built when used.
+
+    The names of options are those of the command line.
+    """
+    if name == NAME:
+        if root is not None or label:
+            given = "--data" if root is not None else "--name"
+            raise InputError(f"{given}: {NAME} comes with merit, under its own name; leave {given} out")
+        return load(name, built(cache), split)
+    if label:
+        check_label(label, "--name")
+    if root is None and name in LAYOUTS:
         raise InputError(f"{name}: give its folder with --data; only {NAME} comes with merit")
-    return load(name, root or built(cache), split)
+    return replace(load(name, root or Path(), split), label=label)
 
 
 def built(cache: Path) -> Path:

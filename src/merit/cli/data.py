@@ -1,6 +1,9 @@
 """`merit data`: what is in a dataset folder."""
 
+import difflib
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +13,10 @@ from rich.table import Column, Table
 
 from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
-from merit.cli.options import DATA, DATASET, SPLIT
-from merit.cli.run import progress_bar
+from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, unknown_dataset
+from merit.cli.progress import progress_bar
 from merit.cli.screen import Console
-from merit.data import Dataset, detect, survey
+from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError
 from merit.oracle import write_subset
 
@@ -33,25 +36,35 @@ _HEADINGS = (
 
 @click.group()
 def data() -> None:
-    """Look at benchmark data."""
+    """Check benchmark data, look at its schemas, and cut parts out of it."""
+
+
+_ANY = click.argument("dataset", metavar="{spider|bird|bundled}")
 
 
 @data.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@_ANY
+@DATA
+@LABEL
 @click.option("--quick", is_flag=True, help="bundled: without the mutants.")
-def check(folder: Path, as_json: bool, quick: bool) -> None:
-    """Say what is there, what is missing, and the content hash; exit 1 if a database is damaged.
+@JSON
+def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: bool) -> None:
+    """Say what is there and what is missing.
 
-    FOLDER `bundled` is the benchmark that comes with merit: everything about it is proved again, and its test suites
-    are tried on mutants of every reference.
+    For example: merit data check spider --data path/to/spider. Counts, gaps and the content hash of every split are
+    shown; exit 1 if a database is damaged. A folder alone, as in merit data check path/to/spider, is taken for what it
+    holds. Of bundled, the benchmark that comes with merit, everything is proved again, and its test suites are tried on
+    mutants of every reference. --json prints one object, with the splits under datasets.
     """
-    if str(folder) == NAME:
+    if dataset == NAME:
+        open_dataset(dataset, root, "dev", cache_folder(), label)  # which takes neither folder nor name
         _check_bundled(as_json, quick)
         return
-    surveys = [survey(dataset) for dataset in detect(folder)]
+    surveys = [
+        {**survey(one), "dataset": one.title, "layout": one.layout.name} for one in _splits(dataset, root, label)
+    ]
     if as_json:
-        click.echo(json.dumps(surveys, indent=2))
+        click.echo(json.dumps({"datasets": surveys}, indent=2))
     else:
         console = Console(highlight=False, soft_wrap=True)
         for found in surveys:
@@ -63,15 +76,22 @@ def check(folder: Path, as_json: bool, quick: bool) -> None:
 
 
 @data.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@_ANY
 @click.argument("database")
-def schema(folder: Path, database: str) -> None:
-    """Print a database's schema as a model reads it; FOLDER `bundled` is the benchmark that comes with merit."""
-    for dataset in [_bundled()] if str(folder) == NAME else detect(folder):
-        if database in dataset.schemas:
-            click.echo(dataset.schemas[database].text())
+@DATA
+def schema(dataset: str, database: str, root: Path | None) -> None:
+    """Print a database's schema as a model reads it.
+
+    For example: merit data schema spider concert_singer --data path/to/spider.
+    """
+    splits = _splits(dataset, root)
+    for one in splits:
+        if database in one.schemas:
+            click.echo(one.schemas[database].text())
             return
-    raise InputError(f"{folder}: there is no database {database!r} in its tables file")
+    near = difflib.get_close_matches(database, sorted({db_id for one in splits for db_id in one.schemas}), 3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise InputError(f"{root or dataset}: there is no database {database!r} in its tables file{hint}")
 
 
 @data.command()
@@ -81,19 +101,54 @@ def schema(folder: Path, database: str) -> None:
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the part.")
 @click.option("--databases", type=click.IntRange(min=1), help="Only so many databases, drawn by --seed, each whole.")
 @click.option("--distinct", is_flag=True, help="Only one question for each distinct reference SQL.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--limit", type=click.IntRange(min=1), help="Of what is left, only so many questions, drawn by --seed.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn.")
+@JSON
 def subset(
-    dataset: str, root: Path | None, split: str, out: Path, databases: int | None, distinct: bool, seed: int
+    dataset: str,
+    root: Path | None,
+    split: str,
+    out: Path,
+    databases: int | None,
+    distinct: bool,
+    limit: int | None,
+    seed: int,
+    as_json: bool,
 ) -> None:
-    """Write a part of a benchmark as a benchmark of its own; questions keep their ids."""
-    count = write_subset(
-        open_dataset(dataset, root, split, cache_folder()), out, databases=databases, distinct=distinct, seed=seed
-    )
-    click.echo(f"{count} questions in {out}")
+    """Write a part as a benchmark of its own.
+
+    For example: merit data subset spider --data path/to/spider --limit 100 --out small. Questions keep their ids. Use
+    the part as spider --data small, with --name for a name of its own. --json prints one object.
+    """
+    whole = open_dataset(dataset, root, split, cache_folder())
+    count = write_subset(whole, out, databases=databases, distinct=distinct, seed=seed, limit=limit)
+    layout = "spider" if dataset == NAME else dataset  # a part of ours is no longer ours
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "layout": layout, "questions": count}, indent=2))
+    else:
+        click.echo(f"{count} questions in {out}; use it as {layout} --data {out}, with --name for a name of its own")
 
 
 def _bundled() -> Dataset:
     return open_dataset(NAME, None, "dev", cache_folder())
+
+
+def _splits(name: str, root: Path | None, label: str = "") -> Sequence[Dataset]:
+    """Every split of a dataset that is there; a folder alone, without a dataset's name, is taken for what it is."""
+    if name == NAME:
+        return [open_dataset(name, root, "dev", cache_folder(), label)]
+    if name in LAYOUTS:
+        if root is None and Path(name).is_dir():
+            raise InputError(f"{name}: give its folder with --data; for the folder here, type `{name} --data {name}`")
+        found = [one for one in detect(root) if one.layout.name == name] if root and root.is_dir() else []
+        if not found:
+            return [open_dataset(name, root, "dev", cache_folder(), label)]  # which says what is wrong
+        if label:
+            check_label(label, "--name")
+        return [replace(one, label=label) for one in found]
+    if root is not None or label or not ("/" in name or Path(name).exists()):
+        raise InputError(unknown_dataset(name))
+    return detect(Path(name))
 
 
 def _check_bundled(as_json: bool, quick: bool) -> None:
@@ -143,7 +198,7 @@ def _show(found: dict[str, Any], console: Console) -> None:
     suite = (
         f", test suite of {found['suite_files']} files for {found['suite_databases']}" if found["suite_files"] else ""
     )
-    console.print(f"[bold]{found['dataset']} {found['split']}[/]")
+    console.print(f"[bold]{escape(found['dataset'])} {found['split']}[/]")
     console.print(f"  questions     {found['questions']}, of which {found['usable_questions']} have their database")
     console.print(f"  databases     {found['databases']}{suite}")
     for db_id, count in found["absent_databases"].items():

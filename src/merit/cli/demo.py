@@ -20,7 +20,7 @@ from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
-from merit.cli.run import progress_bar
+from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder

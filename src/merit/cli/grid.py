@@ -24,7 +24,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.run import kept, progress_bar
+from merit.cli.progress import kept, progress_bar
 from merit.cli.screen import Console, inline, print_json, say
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray

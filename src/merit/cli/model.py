@@ -14,8 +14,8 @@ from rich.table import Table
 from merit import prompts
 from merit.cache import cache_folder
 from merit.cli.options import JSON
-from merit.cli.run import progress_bar
-from merit.cli.screen import Console, say
+from merit.cli.progress import progress_bar
+from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, ModelFailed, Stopped
 from merit.models import AnswerStore, Completer, Completion, Sampling, open_completer
 from merit.models.answers import FILE as ANSWERS
@@ -160,25 +160,39 @@ def _none_yet(path: Path) -> str:
 
 @answers.command("list")
 @_FILE
-def list_models(file: Path | None) -> None:
-    """Say whose answers are there, and how many."""
+@JSON
+def list_models(file: Path | None, as_json: bool) -> None:
+    """Say whose answers are there, and how many; --json prints one object, with every model under models."""
     if file is None and not (path := cache_folder() / ANSWERS).exists():
-        click.echo(_none_yet(path))
+        if as_json:
+            print_json({"models": []})
+        else:
+            say(_none_yet(path))
         return
     table = Table("model", "revision", "answers")
+    found = []
     with closing(_store(file)) as store:
         for identity, count in store.models():
             table.add_row(escape(identity.name), escape(identity.revision), str(count))
-    Console().print(table)
+            found.append({"name": identity.name, "revision": identity.revision, "answers": count})
+    if as_json:
+        click.echo(json.dumps({"models": found}, indent=2))
+    else:
+        Console().print(table)
 
 
 @answers.command()
 @click.argument("other", type=_PATH)
 @click.option("--file", type=_PATH, help="The file to merge into (default: the one in the cache folder).")
-def merge(other: Path, file: Path | None) -> None:
+@JSON
+def merge(other: Path, file: Path | None, as_json: bool) -> None:
     """Take over the answers of another file: one that merit kept, or one of JSON lines that it exported."""
     with closing(open_recording(other)) as source, closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
-        click.echo(f"{store.take(source.items())} new answers, {len(store)} in all")
+        added, total = store.take(source.items()), len(store)
+    if as_json:
+        print_json({"added": added, "answers": total})
+    else:
+        say(f"{added} new answers, {total} in all")
 
 
 @answers.command()
@@ -194,27 +208,37 @@ def merge(other: Path, file: Path | None) -> None:
 @click.option(
     "--note", "notes", multiple=True, metavar="NAME=TEXT", help="With --runs: a line of the manifest's 'made'."
 )
-def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...]) -> None:
-    """Write answers as JSON lines: all of a file, or a recording of some runs, which `replay:` reads."""
+@JSON
+def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...], as_json: bool) -> None:
+    """Write answers as JSON lines: all of a file, or a recording of some runs, which `replay:` reads.
+
+    --json prints one object about what was written.
+    """
     if not is_exported(out):
         raise InputError(f"{out}: name a file that ends in .jsonl or .jsonl.xz")
     if runs:
         if file is not None:
             raise InputError("--runs takes the answers from the runs' own folders: leave --file out")
-        _record(runs, out, notes)
+        _record(runs, out, notes, as_json)
         return
     with closing(_store(file)) as store:
-        click.echo(f"{write_exported(out, store.items())} answers written to {out}")
+        count = write_exported(out, store.items())
+    if as_json:
+        print_json({"out": str(out), "answers": count})
+    else:
+        say(f"{count} answers written to {out}")
 
 
-def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...]) -> None:
+def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: bool) -> None:
     found, refused = open_runs(runs)
     for sentence in refused:
         say(f"merit: left out: {sentence}", err=True)
     manifest = write_recording(found, out, dict(_note(note) for note in notes))
-    click.echo(
-        f"{manifest['answers']} answers of {len(found)} runs written to {out}, which {manifest_place(out)} tells of"
-    )
+    count, place = manifest["answers"], manifest_place(out)
+    if as_json:
+        print_json({"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)})
+    else:
+        say(f"{count} answers of {len(found)} runs written to {out}, which {place} tells of")
 
 
 def _note(text: str) -> tuple[str, str]:

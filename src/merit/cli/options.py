@@ -1,33 +1,63 @@
 """Options that several commands share."""
 
+import difflib
+import math
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
 from merit import tracing
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
-from merit.data import LAYOUTS, PROTOCOLS, Dataset
+from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset
 from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 
 SECONDS = click.FloatRange(min=0.01, max=86_400.0)
 
-DATASET = click.argument("dataset", type=click.Choice(sorted(LAYOUTS)))
+
+class _Known(click.Choice[str]):
+    """A dataset's name; what is none gets an answer that leads on."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, as it is written."""
+        if isinstance(value, str) and value not in self.choices:
+            self.fail(unknown_dataset(value), param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def unknown_dataset(value: str) -> str:
+    """What to type for a name that is no dataset's."""
+    if Path(value).is_dir():
+        return f"{value!r} is a folder; type `spider --data {value}`, or `bird --data {value}` for BIRD's layout"
+    near = difflib.get_close_matches(value.lower(), LAYOUTS, 1)
+    return f"unknown dataset {value!r}; " + (f"did you mean {near[0]}?" if near else OWN_DATA)
+
+
+DATASET = click.argument("dataset", type=_Known(list(LAYOUTS)))
 DATA = click.option(
-    "--data", "root", type=click.Path(path_type=Path), help="The dataset's folder; bundled comes with merit."
+    "--data",
+    "root",
+    type=click.Path(path_type=Path),
+    help="The folder of spider or bird; bundled comes with merit and takes none.",
 )
-SPLIT = click.option("--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True)
+LABEL = click.option(
+    "--name", "label", default="", help="For data of your own: what to call it instead of spider or bird."
+)
+SPLIT = click.option(
+    "--split", type=click.Choice(["dev", "train"]), default="dev", show_default=True, help="Which of its questions."
+)
 PROTOCOL = click.option(
     "--protocol",
     type=click.Choice(PROTOCOLS),
-    help="Original databases, or the test suite (default where there is one).",
+    help="db: judge on the original databases; suite: on the test suite (the default where there is one).",
 )
 TIMEOUT = click.option(
     "--timeout", "timeout_s", type=SECONDS, default=30.0, show_default=True, help="Seconds for one execution."
@@ -62,13 +92,26 @@ _BOUND = "Holds for this command alone; calls under way by then, at most --concu
 MAX_TOKENS = click.option(
     "--max-tokens", type=click.IntRange(min=1), help=f"Stop when so many tokens were sent and received. {_BOUND}"
 )
-_MONEY = click.FloatRange(min=0.0, max=1e9)
+
+
+class _Amount(click.FloatRange):
+    """Money; what is no number would compare with nothing, and a limit never be reached."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The amount."""
+        amount = float(super().convert(value, param, ctx))
+        if math.isnan(amount):
+            self.fail(f"{value!r} is no amount of money", param, ctx)
+        return amount
+
+
+_MONEY = _Amount(min=0.0, max=1e9)
 PRICES = click.option(
     "--prices", type=(_MONEY, _MONEY), metavar="PROMPT OUTPUT", help="What a million prompt and output tokens cost."
 )
 MAX_COST = click.option(
     "--max-cost",
-    type=click.FloatRange(min=0.0, max=1e9, min_open=True),
+    type=_Amount(min=0.0, max=1e9, min_open=True),
     help=f"Stop when so much was spent. {_BOUND}",
 )
 TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
@@ -115,8 +158,8 @@ def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float,
 
 
 def open_data(
-    name: str, root: Path | None, split: str, protocol: str | None, cache: Path | None
+    name: str, root: Path | None, split: str, protocol: str | None, cache: Path | None, label: str = ""
 ) -> tuple[Dataset, str]:
     """A dataset and the protocol to judge it by."""
-    dataset = open_dataset(name, root, split, cache or cache_folder())
+    dataset = open_dataset(name, root, split, cache or cache_folder(), label)
     return dataset, protocol or ("suite" if dataset.suites else "db")

@@ -6,15 +6,13 @@ from pathlib import Path
 import click
 
 from merit.agent import find_method
-from merit.cli.options import JSON
+from merit.cli.options import JSON, PRICES
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.report import Prices, build, open_runs, read_labels, write_report
 from merit.report.page import write_page
 from merit.report.writing import check_folder
-
-_PRICE = click.FloatRange(min=0.0)
 
 
 @click.command()
@@ -27,8 +25,7 @@ _PRICE = click.FloatRange(min=0.0)
 )
 @click.option("--against", default="merit", show_default=True, help="The method that all others are paired with.")
 @click.option("--unfinished", is_flag=True, help="Report runs that are not finished too, as far as they are.")
-@click.option("--price-prompt", type=_PRICE, metavar="MONEY", help="Price of a million prompt tokens.")
-@click.option("--price-output", type=_PRICE, metavar="MONEY", help="Price of a million output tokens.")
+@PRICES
 @JSON
 @click.option(
     "--labels",
@@ -43,8 +40,7 @@ def report(
     out: Path,
     against: str,
     unfinished: bool,
-    price_prompt: float | None,
-    price_output: float | None,
+    prices: tuple[float, float] | None,
     labels: tuple[Path, ...],
     with_references: bool,
     roots: tuple[Path, ...],
@@ -63,7 +59,7 @@ def report(
     found, refused = open_runs(runs, unfinished=unfinished)
     made = build(
         found,
-        _prices(price_prompt, price_output),
+        Prices(*prices) if prices else None,
         against=find_method(against).name,
         labels=read_labels(*labels),
         refused=refused,
@@ -88,9 +84,3 @@ def report(
         return
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
     say(f"{counted}: {files[0]}, and with every episode {page}")
-
-
-def _prices(prompt: float | None, output: float | None) -> Prices | None:
-    if (prompt is None) != (output is None):
-        raise InputError("--price-prompt and --price-output go together: give both, 0 for what is free")
-    return Prices(prompt, output) if prompt is not None and output is not None else None

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.table import Column
+from rich.progress import TaskID
 
 from merit.agent import find_method
 from merit.cache import cache_folder
@@ -20,6 +19,7 @@ from merit.cli.options import (
     DATASET,
     ENCODER,
     JSON,
+    LABEL,
     MAX_COST,
     MAX_TOKENS,
     MODEL,
@@ -33,6 +33,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
+from merit.cli.progress import kept, progress_bar
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.oracle import open_judge
@@ -41,10 +42,11 @@ from merit.stream import (
     Progress,
     RunSpec,
     Workshop,
+    beginnings,
     family_named,
+    first_answers,
     predict_all,
     run_stream,
-    stream_order,
     usable_questions,
     window,
 )
@@ -52,17 +54,19 @@ from merit.stream.setup import DEFAULT_BUDGET
 from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
+_FIRST = "first answers"
 
 
 @click.command()
 @DATASET
 @DATA
+@LABEL
 @MODEL
 @click.option("--out", type=_OUT, required=True, help="The file of first answers; one that was begun is completed.")
 @SPLIT
 @PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only so many questions.")
-@click.option("--seed", type=int, help="With --limit: the first of this seed's stream instead of the dataset's.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
 @MAX_TOKENS
 @MAX_COST
@@ -72,12 +76,13 @@ _OUT = click.Path(path_type=Path)
 def predict(
     dataset: str,
     root: Path | None,
+    label: str,
     model: str,
     out: Path,
     split: str,
     protocol: str | None,
     limit: int | None,
-    seed: int | None,
+    seed: int,
     concurrency: int,
     max_tokens: int | None,
     max_cost: float | None,
@@ -85,25 +90,29 @@ def predict(
     cache: Path | None,
     as_json: bool,
 ) -> None:
-    """Generate the first answers that every method starts from, once and greedily."""
+    """Ask a model for the first answers that every method starts from, once and greedily.
+
+    For example: merit predict bundled --model openai:MODEL --out initial.jsonl. Every question whose database is there
+    is asked, or with --limit the first ones of a run. A file that has some already is completed. `merit run` does this
+    by itself where its file of first answers is not there. --json prints one object.
+    """
     allowance = allowed(max_tokens, max_cost, prices)
-    loaded, chosen = open_data(dataset, root, split, protocol, cache)
+    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise InputError(f"{out}: name a file in a folder that is there")
     folder = cache or cache_folder()
-    if seed is None:
+    if limit is None:
         absent = loaded.absent(chosen)
         questions = [question for question in loaded.questions if question.db_id not in absent]
     else:
         with closing(open_judge(loaded, chosen, cache=folder)) as judge:
-            questions = stream_order(usable_questions(loaded, chosen, judge), seed)
-    questions = questions[:limit]
+            questions = beginnings(usable_questions(loaded, chosen, judge), [(seed, limit)])
     bar = progress_bar()
 
     async def go() -> int:
         async with Workshop(model, "", folder, concurrency, allowance) as shop:
             with bar:
-                task = bar.add_task(f"{dataset} {split}, first answers", total=len(questions), said="")
+                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), said="")
                 return await predict_all(
                     loaded,
                     questions,
@@ -118,7 +127,8 @@ def predict(
     with stoppable(lambda: kept(bar, "first answer")):
         added = asyncio.run(go())
     if as_json:
-        print_json({"out": str(out), "questions": len(questions), "added": added})
+        about = {"dataset": loaded.title, "layout": loaded.layout.name, "split": split, "protocol": chosen}
+        print_json({**about, "model": model, "out": str(out), "questions": len(questions), "added": added})
     else:
         say(f"{added} first answers added to {out}")
 
@@ -126,7 +136,13 @@ def predict(
 @click.command()
 @DATASET
 @DATA
-@click.option("--initial", type=_OUT, required=True, help="First answers, from `merit predict` or any prediction file.")
+@LABEL
+@click.option(
+    "--initial",
+    type=_OUT,
+    required=True,
+    help="First answers, from `merit predict` or any file that `merit score` reads; made where it is not there.",
+)
 @click.option("--method", "method_name", required=True, help="One of `merit methods`, or NAME:field=value,...")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the order of the questions.")
 @MODEL
@@ -158,6 +174,7 @@ def predict(
 def run(
     dataset: str,
     root: Path | None,
+    label: str,
     initial: Path,
     method_name: str,
     seed: int,
@@ -180,10 +197,14 @@ def run(
     cache: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a method over a stream of questions, or go on with a run."""
+    """Run a method over a stream of questions, or go on with a run.
+
+    For example: merit run bundled --initial initial.jsonl --method merit --model openai:MODEL --out runs/merit-0.
+    --json prints one object.
+    """
     allowance = allowed(max_tokens, max_cost, prices)
     spec = RunSpec(
-        DataSpec(dataset, root, split, protocol, timeout_s),
+        DataSpec(dataset, root, split, protocol, timeout_s, label),
         initial,
         find_method(method_name).name,
         seed,
@@ -196,18 +217,34 @@ def run(
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
+            await _answer_first(spec, shop, bar)
             setup = shop.setup(spec)
             far = window(shop.completer.places, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
-    with watched(trace), stoppable(lambda: kept(bar, "turn")):
+    with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
         found = asyncio.run(go())
     if as_json:
         print_json(found)
     else:
         _show(found, out)
+
+
+async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
+    """Ask for first answers where there is no file of them, and say so: it may have been mistyped, and calls cost."""
+    if spec.initial.exists():
+        return
+    click.echo(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
+    with bar:
+        task = bar.add_task(_FIRST, said="")
+        await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
+    bar.remove_task(task)
+
+
+def _asking_first(bar: Bar) -> bool:
+    return any(task.description == _FIRST for task in bar.tasks)
 
 
 def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
@@ -219,29 +256,6 @@ def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
         f"{'about ' if progress.estimated else ''}{progress.tokens / 1000:,.0f}k tokens"
     )
     bar.update(task, completed=progress.done, total=progress.total, said=said)
-
-
-def progress_bar() -> Bar:
-    """How far something is, on a terminal: name, bar, count and time left always, then what there is room for."""
-    console = Console(stderr=True)
-    return Bar(
-        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=24)),
-        BarColumn(bar_width=16, table_column=Column(no_wrap=True)),
-        MofNCompleteColumn(table_column=Column(no_wrap=True)),
-        TimeRemainingColumn(table_column=Column(no_wrap=True)),
-        TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-        console=console,
-        disable=not console.is_terminal,
-        expand=True,
-        redirect_stdout=False,  # rich would take escapes in what others print for colours
-        redirect_stderr=False,
-    )
-
-
-def kept(bar: Bar, what: str) -> str:
-    """What is finished, as far as a bar was told."""
-    done = sum(int(task.completed) for task in bar.tasks)
-    return f"everything up to {what} {done} is kept" if done else f"no {what} was finished"
 
 
 def tokens_shown(tokens: dict[str, int]) -> str:

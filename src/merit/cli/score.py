@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -10,23 +11,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit.cache import cache_folder
-from merit.cli.options import CACHE, DATA, DATASET, PROTOCOL, SPLIT, TIMEOUT, open_data
-from merit.cli.run import progress_bar
+from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
+from merit.cli.progress import progress_bar
 from merit.cli.screen import Console
-from merit.data import read_predictions
+from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
 from merit.oracle import open_judge
 from merit.score import Score, accuracy, write_verdicts
 from merit.score import score as run
-from merit.types import Verdict
+from merit.types import QuestionId, Verdict
+
+_MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
 
 
 @click.command()
 @DATASET
 @DATA
-@click.option(
-    "--pred", type=click.Path(path_type=Path), required=True, help="JSON lines with id and sql, or one SQL a line."
-)
+@LABEL
+@click.option("--pred", type=click.Path(path_type=Path), required=True, help="The predictions; - for standard input.")
 @PROTOCOL
 @SPLIT
 @click.option("--out", type=click.Path(path_type=Path), help="Write each verdict here, one JSON object a line.")
@@ -39,6 +41,7 @@ from merit.types import Verdict
 def score(
     dataset: str,
     root: Path | None,
+    label: str,
     pred: Path,
     protocol: str | None,
     split: str,
@@ -50,18 +53,31 @@ def score(
     cache: Path | None,
     no_cache: bool,
 ) -> None:
-    """Score predicted SQL as the benchmark's official evaluator does."""
+    """Score predicted SQL as the benchmark's official evaluator does.
+
+    The file of predictions can have any of these layouts. An id is the question's question_id, or else its index in
+    dev.json, from 0.
+
+    \b
+    {"id": 17, "sql": "SELECT ..."}    one object a line
+    {"17": "SELECT ..."}               one object, SQL by id; also BIRD's own
+    id,sql                             CSV with these columns
+    SQL, or SQL<TAB>db_id              one a line, in question order (Spider's own)
+
+    For example: merit score spider --data path/to/spider --pred predictions.jsonl, or --pred - to read what a pipe
+    brings. --json prints one object.
+    """  # noqa: D301 - click's own mark for lines that stay as they are
     _check_out(out, pred)
     if math.isnan(timeout_s):
         raise InputError("--timeout: nan is no number of seconds")
-    loaded, chosen = open_data(dataset, root, split, protocol, cache)
-    predictions = read_predictions(pred, loaded.questions, loaded.absent(chosen))
+    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
+    predictions = _read(pred, loaded, chosen)
     folder = None if no_cache else (cache or cache_folder())
     with (
         closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
         progress_bar() as bar,
     ):
-        task = bar.add_task(f"{dataset} {split}, {chosen}", total=len(predictions), said="")
+        task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), said="")
         right = 0
 
         def heard(verdict: Verdict | None) -> None:
@@ -76,6 +92,21 @@ def score(
         click.echo(json.dumps(result.summary(), indent=2))
     else:
         show(result, Console())
+
+
+def _read(pred: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, str]:
+    absent = dataset.absent(protocol)
+    if str(pred) != "-":
+        return read_predictions(pred, dataset.questions, absent)
+    place = Path("standard input")
+    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise InputError(f"{place}: more than {_MOST_BYTES >> 20} MiB; are these predictions?")
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{place}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return parse_predictions(text, place, dataset.questions, absent)
 
 
 def _check_out(out: Path | None, pred: Path) -> None:
@@ -93,7 +124,7 @@ def _check_out(out: Path | None, pred: Path) -> None:
 def show(result: Score, console: Console) -> None:
     """Print a score as a person wants to read it."""
     total = len(result.verdicts)
-    title = f"{result.dataset.layout.name} {result.dataset.split}, protocol {result.protocol}"
+    title = escape(f"{result.dataset.title} {result.dataset.split}, protocol {result.protocol}")
     table = Table(title=title, title_justify="left")
     for heading in ("database", "questions", "correct", "accuracy"):
         table.add_column(heading, justify="left" if heading == "database" else "right")
@@ -104,6 +135,8 @@ def show(result: Score, console: Console) -> None:
     console.print(table)
     for status, count in result.by_status().items():
         console.print(f"  {status:<20}{count:>6}", highlight=False)
+    for line in result.warnings():
+        console.print(f"[bold yellow]warning:[/] {escape(line)}", highlight=False, soft_wrap=True)
     for line in left_out(result):
         console.print(f"[yellow]left out:[/] {escape(line)}", highlight=False, soft_wrap=True)
 

@@ -1,19 +1,22 @@
 """Benchmark files: what is asked, over which databases. Must never hand out an answer."""
 
-from merit.data.dataset import LAYOUTS, PROTOCOLS, Dataset, detect, load
-from merit.data.predictions import read_predictions
+from merit.data.dataset import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset, check_label, detect, load
+from merit.data.predictions import parse_predictions, read_predictions
 from merit.data.schema import Column, Schema, Table
 from merit.data.survey import survey
 
 __all__ = [
     "LAYOUTS",
+    "OWN_DATA",
     "PROTOCOLS",
     "Column",
     "Dataset",
     "Schema",
     "Table",
+    "check_label",
     "detect",
     "load",
+    "parse_predictions",
     "read_predictions",
     "survey",
 ]

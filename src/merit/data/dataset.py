@@ -49,6 +49,11 @@ BIRD = Layout(
 BUNDLED = replace(SPIDER, name="bundled")  # the one that comes with merit
 PROTOCOLS = ("db", "suite")
 LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, BUNDLED)}
+OWN_DATA = (
+    "use bundled, spider or bird; a folder of your own in Spider's layout is `spider --data FOLDER --name NAME`, in "
+    "BIRD's `bird --data FOLDER --name NAME`"
+)
+_LONGEST_LABEL = 60
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,12 @@ class Dataset:
     root: Path
     questions: tuple[Question, ...]
     schemas: Mapping[str, Schema]
+    label: str = ""  # what its owner calls it, where it is not the benchmark itself
+
+    @property
+    def title(self) -> str:
+        """What people are shown as its name."""
+        return self.label or self.layout.name
 
     @property
     def questions_file(self) -> Path:
@@ -112,11 +123,7 @@ class Dataset:
 
 def load(name: str, root: Path, split: str = "dev") -> Dataset:
     """Read one split of a benchmark."""
-    layout = LAYOUTS.get(name)
-    if layout is None or split not in layout.questions:
-        raise InputError(
-            f"{root}: there is no dataset {shown(name)} with a split {shown(split)}; use {', '.join(LAYOUTS)}"
-        )
+    layout = _layout(name, root, split)
     if not root.is_dir():
         raise InputError(f"{root}: no such folder; give the folder that holds {name}'s {layout.questions[split][0]}")
     path, tables = _questions_file(layout, root, split), root / layout.tables[split]
@@ -131,25 +138,86 @@ def load(name: str, root: Path, split: str = "dev") -> Dataset:
 
 def detect(root: Path) -> list[Dataset]:
     """Every split of Spider or BIRD whose questions are in `root`."""
-    if not root.is_dir():
-        raise InputError(f"{root}: no such folder")
     found = [
         load(layout.name, root, split)
         for layout in (SPIDER, BIRD)  # by its files alone, the bundled one looks like Spider
-        for split, names in layout.questions.items()
-        if (root / layout.tables[split]).is_file() and any((root / name).is_file() for name in names)
+        for split in layout.questions
+        if _is_here(layout, root, split)
     ]
     if not found:
         raise InputError(
-            f"{root}: neither Spider (dev.json, tables.json, database/) nor BIRD (dev.json, dev_tables.json, "
-            "dev_databases/) is here"
+            _elsewhere(root)
+            or f"{root}: neither spider ({_files(SPIDER, 'dev')}) nor bird ({_files(BIRD, 'dev')}) is here"
         )
     return found
 
 
+def check_label(label: str, where: str) -> None:
+    """Complain about a name of a dataset's own that could be taken for another's, or that no folder could have."""
+    plain = label.isprintable() and label == label.strip() and not set(label) & {"/", "\\"} and label[:1] != "."
+    if not plain or not 0 < len(label) <= _LONGEST_LABEL:
+        raise InputError(
+            f"{where}: {label[:80]!r} cannot be a dataset's name; use up to {_LONGEST_LABEL} letters, digits, - or _"
+        )
+    if label.lower() in LAYOUTS:
+        raise InputError(f"{where}: {label!r} is the name of a benchmark that merit knows; choose another, or none")
+
+
+def _layout(name: str, root: Path, split: str) -> Layout:
+    """The layout of that name; where `root` does not have it, a sentence with the way out."""
+    if name not in LAYOUTS:
+        raise InputError(f"unknown dataset {shown(name)}; {OWN_DATA}")
+    layout = LAYOUTS[name]
+    if split not in layout.questions:
+        raise InputError(f"{name} has no split {shown(split)}; use {' or '.join(layout.questions)}")
+    if root.exists() and not _is_here(layout, root, split):
+        raise InputError(_elsewhere(root, layout) or _instead(layout, root, split))
+    return layout
+
+
+def _is_here(layout: Layout, root: Path, split: str) -> bool:
+    return (root / layout.tables[split]).exists() and _questions_file(layout, root, split).exists()
+
+
+def _held(root: Path) -> list[Layout]:
+    return [one for one in (SPIDER, BIRD) if any(_is_here(one, root, split) for split in one.questions)]
+
+
+def _elsewhere(root: Path, wanted: Layout = SPIDER) -> str | None:
+    """What to type for a place that is no dataset's folder but near one, best that of the one that is wanted."""
+    if root.is_file():
+        return f"{root}: is a file; give the folder that it is in, {root.absolute().parent}"
+    if not root.is_dir():
+        return f"{root}: no such folder"
+    if _held(root):
+        return None
+    below = sorted(path for path in root.iterdir() if path.is_dir())
+    places = [*((path, "down") for path in below), (root.absolute().parent, "up")]
+    found = [(layout, near, way) for near, way in places for layout in _held(near)]
+    for layout, near, way in sorted(found, key=lambda one: one[0].tables != wanted.tables):
+        return f"{root}: {layout.name} is one level further {way}: give {near}"
+    return None
+
+
+def _instead(wanted: Layout, root: Path, split: str) -> str:
+    """What to type for a folder that has another dataset, another split, or only some of the files."""
+    if any(_is_here(wanted, root, other) for other in wanted.questions):
+        there = next(other for other in wanted.questions if _is_here(wanted, root, other))
+        return f"{root}: has no split {split} of {wanted.name}, which is {_files(wanted, split)}; use --split {there}"
+    for layout in _held(root):
+        return f"{root}: looks like {layout.name}, not like {wanted.name}; type `{layout.name} --data {root}`"
+    paths = (root / wanted.tables[split], _questions_file(wanted, root, split))
+    gone = next(path for path in paths if not path.exists())
+    return f"{gone}: no such file; {wanted.name}'s folder holds {_files(wanted, split)}"
+
+
+def _files(layout: Layout, split: str) -> str:
+    return f"{' or '.join(layout.questions[split])}, {layout.tables[split]} and {layout.databases[split]}/"
+
+
 def _questions_file(layout: Layout, root: Path, split: str) -> Path:
     paths = [root / name for name in layout.questions[split]]
-    return next((path for path in paths if path.is_file()), paths[0])
+    return next((path for path in paths if path.exists()), paths[0])
 
 
 def _database_files(folder: Path, root: Path) -> tuple[Path, ...]:

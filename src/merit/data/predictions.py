@@ -1,69 +1,162 @@
-"""Predictions as people have them: JSON lines, plain text, or BIRD's own JSON."""
+"""Predictions as people have them: JSON lines, one JSON object, CSV, plain text, or the benchmarks' own layouts."""
 
-from collections.abc import Mapping, Sequence
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from merit.errors import InputError
 from merit.reading import check_fields, parse_json, read_json_lines, read_text, shown
 from merit.types import Question, QuestionId
 
-_MOST_DIGITS = 19
 _BIRD_MARK = "\t----- bird -----\t"
+_MOST_DIGITS = 18
+_FORMS = 'one object a line, {"id": 0, "sql": "SELECT ..."}'
+
+
+class _Answer(NamedTuple):
+    """One prediction as a file has it."""
+
+    where: str
+    question: object  # its id
+    sql: str
+    db_id: str | None  # where the file names one
 
 
 def read_predictions(path: Path, questions: Sequence[Question], absent: Mapping[str, int]) -> dict[QuestionId, str]:
     """The SQL for each question id that `path` answers."""
-    text = read_text(path)
-    if not text.strip():
+    return parse_predictions(read_text(path), path, questions, absent)
+
+
+def parse_predictions(
+    text: str, path: Path, questions: Sequence[Question], absent: Mapping[str, int]
+) -> dict[QuestionId, str]:
+    """The same for a text that was read already; `path` is what messages call it."""
+    start = text.lstrip()
+    if not start:
         raise InputError(f"{path}: the file is empty")
-    if not text.lstrip().startswith("{"):
-        if text.lstrip().startswith("["):
-            raise InputError(f"{path}: a JSON list; write one object with id and sql a line instead")
-        return _plain(text, path, questions, absent)
-    known = {question.id for question in questions}
-    if '"sql"' not in text.lstrip().split("\n", 1)[0] and _BIRD_MARK.strip() in text:
-        return _bird(text, path, known)
-    return _json_lines(text, path, known)
+    if start.startswith("["):
+        raise InputError(f"{path}: a JSON list; write {_FORMS} instead")
+    if start.startswith("{"):
+        found = _collect(_json(text, path), questions)
+    elif _has_columns(start.split("\n", 1)[0]) or path.suffix.lower() == ".csv":
+        found = _collect(_csv(text, path), questions)
+    else:
+        found = _collect(_plain(text, path, questions, absent), questions)
+    if not found:
+        raise InputError(f"{path}: holds no prediction; write {_FORMS}")
+    return found
 
 
-def _json_lines(text: str, path: Path, known: set[QuestionId]) -> dict[QuestionId, str]:
-    predictions: dict[QuestionId, str] = {}
+def _collect(answers: Iterable[_Answer], questions: Sequence[Question]) -> dict[QuestionId, str]:
+    """Predictions by question; an answer to no question, to one that has one, or on another database is refused."""
+    known = {question.id: question for question in questions}
+    found: dict[QuestionId, str] = {}
+    for answer in answers:
+        question = _find(answer.question, known)
+        if question is None:
+            between = f"; its ids go from {shown(questions[0].id)} to {shown(questions[-1].id)}" if questions else ""
+            raise InputError(f"{answer.where}: the dataset has no question with id {shown(answer.question)}{between}")
+        if question.id in found:
+            raise InputError(f"{answer.where}: question {question.id} was predicted before; keep one for each id")
+        if answer.db_id is not None and answer.db_id != question.db_id:
+            raise InputError(
+                f"{answer.where}: names the database {shown(answer.db_id)}, but question {question.id} is on "
+                f"{shown(question.db_id)}; are these the predictions for this dataset, in its order?"
+            )
+        found[question.id] = answer.sql
+    return found
+
+
+def _find(identity: object, known: Mapping[QuestionId, Question]) -> Question | None:
+    """The question of an id, which may be a number that is written as a text."""
+    if isinstance(identity, bool) or not isinstance(identity, int | str):
+        return None
+    if isinstance(identity, str) and identity not in known and identity.isdecimal() and len(identity) <= _MOST_DIGITS:
+        identity = int(identity)
+    return known.get(identity)
+
+
+def _json(text: str, path: Path) -> Iterator[_Answer]:
+    first, _, rest = text.strip().partition("\n")
+    try:
+        record = json.loads(first)
+    except (ValueError, RecursionError):
+        record = None  # an object over several lines, or one that is broken: both are read as a whole
+    if isinstance(record, dict) and (rest or "id" in record or "sql" in record):
+        return _json_lines(text, path)
+    return _by_id(parse_json(text, path), path)
+
+
+def _json_lines(text: str, path: Path) -> Iterator[_Answer]:
     for number, record in read_json_lines(text, path):
         where = f"{path}, line {number}"
         check_fields(record, {"id": object, "sql": str}, where)
-        identity = record["id"]
-        if isinstance(identity, str) and identity not in known:
-            identity = _number(identity)
-        if isinstance(identity, bool) or not isinstance(identity, int | str) or identity not in known:
-            raise InputError(f"{where}: the dataset has no question with id {shown(record['id'])}")
-        if identity in predictions:
-            raise InputError(f"{where}: question {identity} was predicted before; keep one line for each id")
-        predictions[identity] = record["sql"]
-    return predictions
+        db_id = record.get("db_id")
+        yield _Answer(where, record["id"], record["sql"], db_id if isinstance(db_id, str) else None)
 
 
-def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping[str, int]) -> dict[QuestionId, str]:
+def _by_id(record: dict[str, Any], path: Path) -> Iterator[_Answer]:
+    """One object with the SQL by question id: plain, or as BIRD writes it, with a mark and the database behind it."""
+    if "sql" in record:
+        raise InputError(f"{path}: one object over several lines; write each object on one line")
+    birds = any(isinstance(value, str) and _BIRD_MARK in value for value in record.values())
+    for key, value in record.items():
+        where = f"{path}, {shown(key)}"
+        if not isinstance(value, str):
+            if not birds:
+                raise InputError(f"{where}: expected the SQL as a text, not {shown(value)}; or write {_FORMS}")
+            value = " "  # what BIRD's evaluator runs for an answer that is no text
+        sql, mark, db_id = value.partition(_BIRD_MARK)
+        yield _Answer(where, key, sql, db_id if mark else None)
+
+
+def _has_columns(line: str) -> bool:
+    return {"id", "sql"} <= {name.strip(' "').lower() for name in line.split(",")}
+
+
+def _csv(text: str, path: Path) -> Iterator[_Answer]:
+    start = text.lstrip()
+    if not _has_columns(start.split("\n", 1)[0]):
+        raise InputError(f"{path}: the first line of a CSV file names its columns; write id,sql")
+    blank = text[: -len(start)].count("\n")
+    rows = csv.reader(StringIO(start, newline=""), strict=True, skipinitialspace=True)
+    try:
+        names = [name.strip().lower() for name in next(rows)]
+        line = rows.line_num
+        for row in rows:
+            where = f"{path}, line {blank + line + 1}"  # where it begins; an SQL may go over several lines
+            line = rows.line_num
+            if len(row) not in (0, len(names)):
+                raise InputError(
+                    f"{where}: {len(row)} columns where the first line names {len(names)}; put an SQL that has commas "
+                    "or line ends into double quotes"
+                )
+            if row:
+                fields = dict(zip(names, row, strict=True))
+                yield _Answer(where, fields["id"].strip(), fields["sql"], fields.get("db_id"))
+    except csv.Error as error:
+        raise InputError(f"{path}, line {blank + rows.line_num}: not valid CSV ({error})") from None
+
+
+def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping[str, int]) -> Iterator[_Answer]:
+    """One SQL a line, with or without a tab and its database behind it, as Spider's evaluator reads its files."""
     lines = text.removesuffix("\n").split("\n")
     usable = [question for question in questions if question.db_id not in absent]
-    for asked in (questions, usable):
-        if len(lines) == len(asked):
-            return {question.id: line.rstrip("\r") for question, line in zip(asked, lines, strict=True)}
-    expected = f"{len(questions)}" if len(usable) == len(questions) else f"{len(questions)} (or {len(usable)}, "
-    expected += "" if len(usable) == len(questions) else "without those whose database is absent)"
-    raise InputError(f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order")
-
-
-def _bird(text: str, path: Path, known: set[QuestionId]) -> dict[QuestionId, str]:
-    predictions: dict[QuestionId, str] = {}
-    for key, value in parse_json(text, path).items():
-        identity = _number(key)
-        if identity not in known:
-            raise InputError(f"{path}: the dataset has no question with id {shown(key)}")
-        # The official evaluator runs a blank for an answer that is no text.
-        predictions[identity] = value.split(_BIRD_MARK)[0] if isinstance(value, str) else " "
-    return predictions
-
-
-def _number(text: str) -> QuestionId:
-    """An id that is written as a text and may be a number."""
-    return int(text) if text.isdecimal() and len(text) < _MOST_DIGITS else text
+    asked = next((some for some in (questions, usable) if len(some) == len(lines)), None)
+    if asked is None:
+        expected = f"{len(questions)}" if len(usable) == len(questions) else f"{len(questions)} (or {len(usable)}, "
+        expected += "" if len(usable) == len(questions) else "without those whose database is absent)"
+        raise InputError(
+            f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order, or {_FORMS}"
+        )
+    for number, (question, line) in enumerate(zip(asked, lines, strict=True), 1):
+        sql, *columns = line.strip().split("\t")
+        if columns and columns[0] != question.db_id:
+            raise InputError(
+                f"{path}, line {number}: {shown(columns[0])} follows the tab, but question {question.id} is on "
+                f"{shown(question.db_id)}; write the SQL, a tab and the database, or an SQL without tabs"
+            )
+        yield _Answer(f"{path}, line {number}", question.id, sql, None)

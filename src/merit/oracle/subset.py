@@ -12,7 +12,9 @@ from merit.reading import open_file, read_records
 from merit.sql import canonical
 
 
-def write_subset(dataset: Dataset, out: Path, *, databases: int | None, distinct: bool, seed: int) -> int:
+def write_subset(
+    dataset: Dataset, out: Path, *, databases: int | None, distinct: bool, seed: int, limit: int | None = None
+) -> int:
     """Write the part into `out` as its dev split, questions under their old ids; returns how many there are."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is not empty; choose a new folder for --out")
@@ -25,6 +27,9 @@ def write_subset(dataset: Dataset, out: Path, *, databases: int | None, distinct
         chosen = [one for one in chosen if one["db_id"] in kept]
     if distinct:
         chosen = _first_of_each(chosen, dataset.layout.reference_field)
+    if limit is not None and limit < len(chosen):
+        drawn = set(random.Random(seed).sample(range(len(chosen)), limit))  # noqa: S311
+        chosen = [one for number, one in enumerate(chosen) if number in drawn]
     _write(dataset, chosen, out)
     return len(chosen)
 

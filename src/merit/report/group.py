@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import MeritError
-from merit.report.names import dataset_label, file_name, method_place
+from merit.report.names import dataset_label, dataset_name, file_name, method_place
 from merit.report.recalled import kept_by, looks_of
 from merit.stream import RunView, Turn, account
 from merit.stream.manifest import difference
@@ -71,7 +71,9 @@ class Scored:
     @cached_property
     def shared(self) -> dict[str, Any]:
         """What it must share with runs it is compared with, but for the encoder."""
-        return {**{name: self.view.identity[name] for name in _SHARED}, "answered": len(self.answers)}
+        found = {**{name: self.view.identity[name] for name in _SHARED}, "answered": len(self.answers)}
+        # What somebody calls a dataset does not change what is compared.
+        return {**found, "dataset": {name: value for name, value in found["dataset"].items() if name != "label"}}
 
 
 @dataclass
@@ -123,7 +125,7 @@ class Group:
         estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.every())
         others = [f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != seeds]
         return (
-            f"{self.label}: n = {self.shared['answered']} of the {data['questions']} questions of {data['name']} "
+            f"{self.label}: n = {self.shared['answered']} of the {data['questions']} questions of {_dataset(self)} "
             f"{data['split']}, protocol {self.shared['protocol']}, {self.shared['regime']}, budget "
             f"{self.shared['budget']}, model {_named(model)}, {encoder}, "
             + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")
@@ -178,9 +180,9 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
 
 def file_suffix(groups: Sequence[Group], group: Group) -> str:
     """What tells a group's files from another's."""
-    name = _dataset(group)
-    same = [one for one in groups if _dataset(one) == name]
-    return f"-{file_name(name)}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
+    name = file_name(_dataset(group))
+    same = [one for one in groups if file_name(_dataset(one)) == name]
+    return f"-{name}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
 
 
 def _apart(groups: Sequence[Group]) -> Iterator[str]:
@@ -236,7 +238,9 @@ def _place(dataset: str) -> tuple[bool, str]:
 
 
 def _dataset(group: Group) -> str:
-    return str(group.shared["dataset"]["name"])
+    """What the runs of a group call their dataset: the name of its own that some of them give it, if any does."""
+    given = sorted({str(run.view.identity["dataset"].get("label") or "") for run in group.every()} - {""})
+    return " or ".join(given) or dataset_name(group.shared["dataset"])
 
 
 def _method(run: Scored) -> dict[str, Any]:

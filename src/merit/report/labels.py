@@ -10,6 +10,7 @@ import numpy as np
 from merit.errors import InputError
 from merit.failure import classify
 from merit.reading import read_text
+from merit.report.names import dataset_name
 from merit.report.spreadsheet import as_written, csv_text
 from merit.report.validation import Label
 from merit.stream import Phase, RunView, Turn
@@ -40,7 +41,7 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
     for turn in turns:
         question, first = turn.episode.task.question, turn.episode.attempts[0]
         values = (
-            view.identity["dataset"]["name"],
+            dataset_name(view.identity["dataset"]),
             view.manifest["run"],
             str(question.id),
             question.db_id,

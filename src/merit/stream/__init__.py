@@ -10,8 +10,8 @@ from merit.stream.findings import Report
 from merit.stream.folder import RunFolder, RunView, read_run
 from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
-from merit.stream.order import stream_order
-from merit.stream.predict import predict_all
+from merit.stream.order import beginnings, stream_order
+from merit.stream.predict import first_answers, predict_all
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import Setup, family_named, open_setup, usable_questions
 from merit.stream.turn import Phase, Turn
@@ -33,7 +33,9 @@ __all__ = [
     "Workshop",
     "account",
     "audit_run",
+    "beginnings",
     "family_named",
+    "first_answers",
     "open_setup",
     "predict_all",
     "read_grid",

@@ -110,6 +110,7 @@ class _Replay:
                 raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
         self.report.questions = sum(turn.phase is Phase.ANSWER for turn in view.turns)
         self.report.stream = len(order)
+        self.report.label = view.identity["dataset"].get("label", "")
 
     def _check_place(self, turn: Turn, planned: Planned, where: str) -> None:
         task = turn.episode.task

@@ -13,7 +13,8 @@ from typing import Any
 from merit.errors import InputError, MeritError, ModelFailed
 from merit.models import Allowance
 from merit.stream.ahead import window
-from merit.stream.grid import Grid, first_answers
+from merit.stream.grid import Grid
+from merit.stream.predict import first_answers
 from merit.stream.run import run_stream
 from merit.stream.workshop import RunSpec, Workshop
 
@@ -45,7 +46,7 @@ def run_grid_on_ray(
 async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance) -> None:
     """First answers, and whatever is wrong with a run, before anything is sent to the cluster."""
     async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance) as shop:
-        await first_answers(grid, shop)
+        await first_answers(grid.runs.values(), shop)
         for spec in grid.runs.values():
             shop.setup(spec)
 

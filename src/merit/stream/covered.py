@@ -7,7 +7,8 @@ from functools import partial
 
 from merit.errors import InputError, NotRecorded
 from merit.stream.ahead import window
-from merit.stream.grid import Grid, first_answers
+from merit.stream.grid import Grid
+from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import Setup
 from merit.stream.workshop import Workshop
@@ -45,7 +46,7 @@ async def run_covered(
         reached = (done, total)
 
     try:
-        await first_answers(grid, shop, answered)
+        await first_answers(grid.runs.values(), shop, answered)
     except NotRecorded as error:
         done, total = reached
         raise InputError(

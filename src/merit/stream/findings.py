@@ -23,6 +23,7 @@ class Report:
     entries: int = 0
     ranked: bool = False  # whether every recall was ranked again
     judged: bool = False  # whether the data was at hand: every question compared with it, every attempt judged again
+    label: str = ""  # what the run calls its dataset, where it is not the benchmark's name
     timeouts: int = 0  # attempts that met their time limit then, and not now
 
     @property
@@ -35,6 +36,8 @@ class Report:
                 "that questions, hints, schemas and fixed examples are the dataset's, and that none is left out "
                 "(prove it with --data)",
             ]
+        if self.label:
+            unproven.append(f"that its dataset is rightly called {self.label}")
         if self.timeouts:
             unproven.append("that an attempt met the time limit then which does not meet it now")
         if self.recalls and not self.ranked:

@@ -11,14 +11,13 @@ from typing import Any
 
 from merit.agent import METHODS, find_method
 from merit.bundled import NAME as BUNDLED
-from merit.data import LAYOUTS
+from merit.data import LAYOUTS, check_label
 from merit.errors import InputError
 from merit.reading import read_text
 from merit.stream.ahead import window
-from merit.stream.order import stream_order
-from merit.stream.predict import predict_all
+from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
-from merit.stream.setup import DEFAULT_BUDGET, family_named, usable_questions
+from merit.stream.setup import DEFAULT_BUDGET
 from merit.stream.workshop import DataSpec, RunSpec, Workshop
 from merit.types import Regime
 
@@ -37,6 +36,7 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
     "name": str,
+    "label": str,
     "data": str,
     "initial": str,
     "split": str,
@@ -46,6 +46,8 @@ _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
     "examples": str,
     "methods": (list, str),
 }
+_INTO_DATASET = dict.fromkeys(_DATASET_FIELDS, "belongs to a dataset: write it below its [[dataset]]")
+_TO_THE_TOP = dict.fromkeys(_FIELDS, "holds for all datasets: write it above the first [[dataset]]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +69,23 @@ def read_grid(path: Path) -> Grid:
         record = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML ({error})") from None
-    _check(record, _FIELDS, ("out", "model", "dataset"), str(path))
+    _check(record, _FIELDS, ("out", "model", "dataset"), str(path), _INTO_DATASET)
     base = path.absolute().parent
     runs: dict[str, RunSpec] = {}
     for number, item in enumerate(record["dataset"], 1):
         where = f"{path}, dataset {number}"
         if not isinstance(item, dict):
             raise InputError(f"{where}: expected a table [[dataset]]")
-        _check(item, _DATASET_FIELDS, ("name", "initial"), where)
+        _check(item, _DATASET_FIELDS, ("name", "initial"), where, _TO_THE_TOP)
         data = _data(item, base, where)
         for method in _methods(item.get("methods", record.get("methods", "all")), where):
             for seed in _seeds(record.get("seeds", [0, 1, 2]), path):
-                name = f"{data.name}-{data.split}/{method}/seed{seed}"
+                name = f"{data.label or data.name}-{data.split}/{method}/seed{seed}"
                 if name in runs:
-                    raise InputError(f"{where}: the run {name} is there twice; give each dataset and method once")
+                    raise InputError(
+                        f"{where}: the run {name} is there twice; give each dataset and method once, and a dataset of "
+                        "your own a 'label'"
+                    )
                 runs[name] = RunSpec(
                     data=data,
                     initial=base / item["initial"],
@@ -112,7 +117,7 @@ async def run_grid(
     grid: Grid, shop: Workshop, ahead: int | None, on_turn: Callable[[str, Progress], None] = lambda _name, _p: None
 ) -> dict[str, dict[str, Any]]:
     """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
-    await first_answers(grid, shop)
+    await first_answers(grid.runs.values(), shop)
     setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}  # what is wrong is said before a run begins
     places = window(shop.completer.places, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
@@ -123,44 +128,37 @@ async def run_grid(
     return {name: task.result() for name, task in tasks.items()}
 
 
-async def first_answers(
-    grid: Grid, shop: Workshop, on_answer: Callable[[int, int], None] = lambda _done, _total: None
-) -> None:
-    """Have the first answers that runs start from, in every file that is not there."""
-    for initial in dict.fromkeys(spec.initial for spec in grid.runs.values()):
-        if initial.is_file():
-            continue
-        specs = [spec for spec in grid.runs.values() if spec.initial == initial]
-        dataset, protocol, judge = shop.judge(specs[0].data)
-        usable = usable_questions(dataset, protocol, judge)
-        needed = {q.id for spec in specs for q in stream_order(usable, spec.seed)[: spec.limit]}
-        questions = [question for question in usable if question.id in needed]
-        unfinished = initial.with_name(initial.name + ".part")
-        initial.parent.mkdir(parents=True, exist_ok=True)
-        family, at_once = family_named(dataset.layout.name), 2 * shop.concurrency
-        completer, sampling = shop.completer, shop.sampling
-        await predict_all(
-            dataset, questions, family, completer, sampling, unfinished, at_once=at_once, on_answer=on_answer
-        )
-        unfinished.replace(initial)
-
-
 def _check(
-    record: Mapping[str, Any], fields: Mapping[str, type | tuple[type, ...]], needed: tuple[str, ...], where: str
+    record: Mapping[str, Any],
+    fields: Mapping[str, type | tuple[type, ...]],
+    needed: tuple[str, ...],
+    where: str,
+    elsewhere: Mapping[str, str],
 ) -> None:
+    """Complain about fields that are missing, wrong or in the wrong place; `elsewhere` says where others belong."""
+    for name in record:
+        if name not in fields:
+            way = elsewhere.get(name, f"means nothing here; known are {', '.join(fields)}")
+            raise InputError(f"{where}: the field {name!r} {way}")
     for name in needed:
         if name not in record:
             raise InputError(f"{where}: the field {name!r} is missing")
     for name, value in record.items():
-        if name not in fields:
-            raise InputError(f"{where}: the field {name!r} means nothing here; known are {', '.join(fields)}")
         if not isinstance(value, fields[name]) or isinstance(value, bool):
             raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
 
 
 def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
     if item["name"] not in LAYOUTS:
-        raise InputError(f"{where}: unknown dataset {item['name']!r}; use {' or '.join(LAYOUTS)}")
+        raise InputError(
+            f"{where}: unknown dataset {item['name'][:80]!r}; use {' or '.join(LAYOUTS)}; data of your own takes the "
+            "name of its layout, spider or bird, and 'label' for its own name"
+        )
+    for name in ("data", "label"):
+        if name in item and item["name"] == BUNDLED:
+            raise InputError(f"{where}: {BUNDLED} comes with merit, under its own name; leave {name!r} out")
+    if "label" in item:
+        check_label(item["label"], f"{where}, label")
     if "data" not in item and item["name"] != BUNDLED:
         raise InputError(f"{where}: the field 'data' is missing")
     for name, allowed in (("split", ("dev", "train")), ("protocol", ("db", "suite"))):
@@ -173,6 +171,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
             split=item.get("split", "dev"),
             protocol=item.get("protocol"),
             timeout_s=float(item.get("timeout", 30.0)),
+            label=item.get("label", ""),
         )
     except InputError as error:
         raise InputError(f"{where}: {error}") from None

@@ -98,13 +98,16 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
         raise InputError(f"{where}: the field 'sql' is not the SQL in the reply; it was edited")
 
 
-def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], path: Path) -> None:
-    """Complain about questions without a first answer."""
+def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], path: Path, command: str) -> None:
+    """Complain about questions without a first answer; `command` asks for them where the file is merit's own."""
     without = [question.id for question in questions if question.id not in drafts]
     if without:
+        way_out = "write them into it, or name a file that is not there, and they are asked for"
+        if _is_ours(read_text(path)):
+            way_out = f"ask for them with `{command}`; runs that began from the file as it is cannot go on after that"
         raise InputError(
             f"{path}: {len(without)} of {len(questions)} questions have no first answer (the first is {without[0]}); "
-            "complete the file with `merit predict`"
+            f"{way_out}"
         )
 
 

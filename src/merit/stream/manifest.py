@@ -13,7 +13,7 @@ from typing import Any
 
 from merit import __version__
 from merit.agent import Method
-from merit.data import LAYOUTS, PROTOCOLS
+from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_count, check_fields, check_format, parse_json, read_text, shown
@@ -190,6 +190,9 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
         )
     check_count(identity["budget"], _MOST_REPAIRS, f"{where}: the field 'budget'")
     check_count(dataset["questions"], _MOST_QUESTIONS, f"{where}: the field 'questions'")
+    if "label" in dataset:
+        check_fields(dataset, {"label": str}, f"{where}.dataset")
+        check_label(dataset["label"], f"{where}.dataset.label")
     if dataset["name"] not in LAYOUTS:
         raise InputError(f"{where}.dataset: there is no dataset {shown(dataset['name'])}")
     if dataset["split"] not in LAYOUTS[dataset["name"]].questions:

@@ -3,7 +3,7 @@
 import asyncio
 import fcntl
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from merit.prompts import Family
 from merit.reading import parse_json
 from merit.stream.folder import read_lines
 from merit.stream.initial import FORMAT, check_initial, initial_line, model_label
+from merit.stream.order import beginnings
+from merit.stream.setup import family_named, usable_questions
+from merit.stream.workshop import RunSpec, Workshop
 from merit.types import Question, QuestionId
 
 _BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
@@ -55,6 +58,33 @@ async def predict_all(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
     return len(todo)
+
+
+async def first_answers(
+    specs: Iterable[RunSpec], shop: Workshop, on_answer: Callable[[int, int], None] = lambda _done, _total: None
+) -> None:
+    """Have the first answers that runs start from, in every file that is not there; one file is for one dataset."""
+    by_file: dict[Path, list[RunSpec]] = {}
+    for spec in specs:
+        by_file.setdefault(spec.initial, []).append(spec)
+    for initial, mine in by_file.items():
+        if initial.exists():
+            continue
+        dataset, protocol, judge = shop.judge(mine[0].data)
+        usable = usable_questions(dataset, protocol, judge)
+        unfinished = initial.with_name(initial.name + ".part")
+        initial.parent.mkdir(parents=True, exist_ok=True)
+        await predict_all(
+            dataset,
+            beginnings(usable, ((spec.seed, spec.limit) for spec in mine)),
+            family_named(dataset.layout.name),
+            shop.completer,
+            shop.sampling,
+            unfinished,
+            at_once=2 * shop.concurrency,
+            on_answer=on_answer,
+        )
+        unfinished.replace(initial)
 
 
 @contextmanager

@@ -82,14 +82,18 @@ def open_setup(
     examples: Path | None = None,
     timeout_s: float = 30.0,
     sampling: Sampling | None = None,
+    predict: str = "merit predict",
 ) -> Setup:
-    """Decide a run; what is wrong with its parts is said before anything is asked or written."""
+    """Decide a run; what is wrong with its parts is said before anything is asked or written.
+
+    `predict` is the command that asks for first answers which are missing.
+    """
     sampling = sampling or Sampling()
     usable = usable_questions(dataset, protocol, judge)
     order = stream_order(usable, seed)
     length = len(order) if limit is None else min(limit, len(order))
     drafts = read_initial(initial, dataset, protocol)
-    missing(order[:length], drafts, initial)
+    missing(order[:length], drafts, initial, predict)
     seeded = method.seeded(seed)
     shown = fixed_demonstrations(dataset, method.demonstrations, examples) if method.demonstrations else ()
     questions = stream_questions(dataset, usable, drafts)
@@ -138,6 +142,7 @@ def data_identity(dataset: Dataset, content: str, usable: int) -> dict[str, Any]
         "split": dataset.split,
         "sha256": content,
         "questions": usable,
+        **({"label": dataset.label} if dataset.label else {}),  # what its owner calls it; nothing is derived from it
     }
 
 

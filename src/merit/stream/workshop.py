@@ -1,6 +1,7 @@
 """Where the concrete things of runs are put together and shared: one model, one encoder, one judge a dataset."""
 
 import math
+import shlex
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,7 @@ class DataSpec:
     split: str = "dev"
     protocol: str | None = None  # the suite where there is one
     timeout_s: float = 30.0
+    label: str = ""  # a name of its own
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout_s < math.inf:  # also refuses what is no number at all
@@ -46,6 +48,16 @@ class RunSpec:
     regime: Regime = Regime.DENOTATION_CONFIRMED
     limit: int | None = None
     examples: Path | None = None
+
+    def predict_command(self, model: str) -> str:
+        """What to type to ask a model for the first answers of this run."""
+        data = self.data
+        words: list[object] = ["merit", "predict", data.name]
+        words += ["--data", data.root] if data.root is not None else []
+        words += ["--split", data.split] if data.split != "dev" else []
+        words += ["--protocol", data.protocol] if data.protocol else []
+        words += ["--limit", self.limit, "--seed", self.seed] if self.limit is not None else []
+        return shlex.join(map(str, [*words, "--model", model, "--out", self.initial]))
 
 
 @dataclass(slots=True)
@@ -89,7 +101,7 @@ class Workshop:
     def judge(self, spec: DataSpec) -> tuple[Dataset, str, Judge]:
         """A dataset, the protocol it is judged by, and its judge."""
         if spec not in self._judges:
-            dataset = open_dataset(spec.name, spec.root, spec.split, self.cache)
+            dataset = open_dataset(spec.name, spec.root, spec.split, self.cache, spec.label)
             protocol = spec.protocol or ("suite" if dataset.suites else "db")
             judge = open_judge(dataset, protocol, cache=self.cache, timeout_s=spec.timeout_s)
             self._judges[spec] = (dataset, protocol, judge)
@@ -116,4 +128,5 @@ class Workshop:
             examples=spec.examples,
             timeout_s=spec.data.timeout_s,
             sampling=self.sampling,
+            predict=spec.predict_command(self.model),
         )

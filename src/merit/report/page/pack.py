@@ -10,7 +10,7 @@ from merit.agent import Attempt, Method, Reflection, grade_of
 from merit.agent.episode import votes
 from merit.errors import InputError
 from merit.reading import check_fields
-from merit.report.names import dataset_label, method_label
+from merit.report.names import dataset_label, dataset_name, method_label
 from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
 from merit.stream import Phase, RunView, Turn
 from merit.stream.accounting import oscillates
@@ -136,7 +136,7 @@ def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: s
         "id": identity,
         "folder": path.name,
         "dataset": what["dataset"]["name"],
-        "benchmark": dataset_label(what["dataset"]["name"]),
+        "benchmark": dataset_label(dataset_name(what["dataset"])),
         "split": what["dataset"]["split"],
         "method": method.name,
         "label": method_label(method),

@@ -12,7 +12,7 @@ from merit import __version__
 from merit.errors import MeritError
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
-from merit.report.names import method_place
+from merit.report.names import dataset_name, method_place
 from merit.report.page.follow import Followed
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
@@ -94,7 +94,7 @@ def run_text(turns: Sequence[str]) -> Iterator[str]:
 def title_of(manifests: Iterable[Mapping[str, Any]]) -> str:
     """The page's title: which benchmarks, which models."""
     identities = [manifest["identity"] for manifest in manifests]
-    datasets = dict.fromkeys(f"{what['dataset']['name']} {what['dataset']['split']}" for what in identities)
+    datasets = dict.fromkeys(f"{dataset_name(what['dataset'])} {what['dataset']['split']}" for what in identities)
     models = dict.fromkeys(str(what["model"]["name"]) for what in identities)
     return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if identities else [])])
 
@@ -102,7 +102,7 @@ def title_of(manifests: Iterable[Mapping[str, Any]]) -> str:
 def place_of(run: RunView | Followed) -> tuple[str, tuple[int, str], int, str]:
     """Where a run stands in a page: by dataset, method and seed."""
     identity = run.manifest["identity"]
-    return identity["dataset"]["name"], method_place(run.method), identity["seed"], str(run.path)
+    return dataset_name(identity["dataset"]), method_place(run.method), identity["seed"], str(run.path)
 
 
 def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:
