@@ -133,7 +133,7 @@ def recall(memory: Memory, cue: Cue, policy: RecallPolicy) -> None:
 
 def pools(memory: Memory, cue: Cue) -> list[Segment]:
     """The segments that full MERIT recalls from: the cue's type in both polarities."""
-    return [segment for segment in memory._segments.values() if segment.type is cue.type]
+    return [segment for segment in memory._index.segments.values() if segment.type is cue.type]
 
 
 def naive(

@@ -12,7 +12,7 @@ SOURCE = Path(merit.__file__).parent
 # A room may import the rooms of earlier floors; rooms on one floor do not know each other.
 FLOORS = [
     {"errors", "types"},
-    {"cache", "reading", "tracing"},
+    {"cache", "reading", "tracing", "writing"},
     {"data", "models", "sql"},
     {"bundled"},
     {"oracle"},
@@ -59,6 +59,11 @@ def test_a_room_imports_only_downwards(path: Path) -> None:
 def test_only_the_oracle_reads_references() -> None:
     readers = {room(path) for path in FILES if "reference_field" in path.read_text() and path.name != "dataset.py"}
     assert readers == {"oracle"}
+
+
+def test_the_report_knows_no_oracle() -> None:
+    """Reference answers come into a page only as what a command hands over, for somebody who asked for them."""
+    assert [str(path) for path in FILES if room(path) == "report" and imported(path) & {"oracle", "bundled"}] == []
 
 
 def test_files_stay_readable() -> None:

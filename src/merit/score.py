@@ -14,6 +14,7 @@ from merit.errors import InputError, ReferenceFailed
 from merit.failure import classify
 from merit.oracle import Oracle
 from merit.types import Cause, FailureSubtype, Question, QuestionId, Status, Verdict
+from merit.writing import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +162,12 @@ def write_verdicts(score: Score, path: Path) -> None:
         json.dumps({"id": question.id, "status": verdict.status, "error": verdict.error}, ensure_ascii=False)
         for question, verdict in score.verdicts.items()
     ]
-    text = "".join(line + "\n" for line in lines)
-    if path.exists() and not path.is_file():  # a pipe or a device
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    data = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
+    if path.is_file() or not path.exists():
+        with whole(path) as file:
+            file.write(data)
         return
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(text, encoding="utf-8", errors="backslashreplace")
-    unfinished.replace(path)
+    try:  # a pipe or a device
+        path.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from error

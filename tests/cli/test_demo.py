@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from rich.console import Console
 
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.runs import files_of
@@ -17,6 +16,7 @@ from merit.bundled import read_sources, recorded
 from merit.bundled.source import HERE
 from merit.cli import demo as door
 from merit.cli.main import cli
+from merit.cli.screen import Console
 from merit.errors import InputError, MeritError
 from merit.models import ModelIdentity, Sampling, answer_key
 from merit.models.exported import open_exported
@@ -126,6 +126,18 @@ def test_the_table_the_audit_and_the_report(recording: Path, cache: Path, tmp_pa
     assert shown.exit_code == 0, shown.output
 
 
+def test_programs_hear_of_every_run(recording: Path, cache: Path, tmp_path: Path) -> None:
+    result = replay(tmp_path / "out", cache, "--methods", "iterative,reflexion", "--json")
+    found = json.loads(result.stdout)
+    run = tmp_path / "out" / "runs" / "iterative" / "seed0"
+    assert found["runs"] == {
+        "iterative/seed0": json.loads((run / "metrics.json").read_text()),
+        "reflexion/seed0": None,  # not covered
+    }
+    assert Path(found["report"]).is_file()
+    assert "audit     iterative, seed 0: holds" in result.stderr
+
+
 def test_no_figure_of_the_table_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     columns = (
         Column("method", "Method", numeric=False),
@@ -168,7 +180,7 @@ def test_gaps_of_several_seeds_are_one_sentence() -> None:
     grid = Grid(Path("runs"), "m", "e", {f"merit/seed{seed}": replace(spec, seed=seed) for seed in (0, 1, 2)})
     gaps = {"merit/seed0": Gap(3, 10, "aa"), "merit/seed1": None, "merit/seed2": Gap(4, 10, "bb")}
     assert list(door.left_out(grid, gaps)) == [
-        "left out  merit, seed 0, 2: the recording ends after 7 of 20 episodes (13 not run); the first prompt without an "
+        "merit, seed 0, 2: the recording ends after 7 of 20 episodes (13 not run); the first prompt without an "
         "answer is aa"
     ]
 

@@ -1,11 +1,19 @@
 """Looking after a memory from the command line."""
 
+import fcntl
 import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from making.disks import no_waiting
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.cli.main import cli
 from merit.errors import InputError, MemoryUnusable
@@ -203,3 +211,139 @@ def test_a_running_memory_cannot_be_edited(folder: Path) -> None:
         refused = merit("delete", folder, first, "--reason", "x")
         assert isinstance(refused.exception, MemoryUnusable)
         assert len(memory) == 3
+
+
+HOSTILE = "caf\u00e9 \x1b[2J\x9b1m \u202e\r\nid\tx :heart:"
+ASCII = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    with Memory(tmp_path / "memory", WordEncoder()) as memory:
+        memory.commit(make_entry(1, question=HOSTILE * 5, db_id=HOSTILE, run=HOSTILE, after=HOSTILE))
+        memory.commit(make_entry(2, question="\u5927" * 100, db_id="d" * 40))
+    return tmp_path / "memory"
+
+
+def in_a_process(folder: Path, *arguments: str, **environment: str) -> bytes:
+    command = [sys.executable, "-m", "merit", "memory", arguments[0], str(folder), *arguments[1:]]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("command", ["list", "show", "stats"])
+def test_what_is_in_an_entry_is_shown_and_never_obeyed(hostile: Path, command: str, encoding: str) -> None:
+    identity = [ids(hostile)[0]] if command == "show" else []
+    done = CliRunner(charset=encoding).invoke(cli, ["memory", command, str(hostile), *identity])
+    assert done.exception is None
+    printed = done.stdout
+    assert all(character.isprintable() or character in "\n\t" for character in printed)
+    assert r"\x1b[2J\x9b1m \u202e\x0d" in printed
+    assert (r"caf\xe9" if encoding == "ascii" else "caf\u00e9") in printed
+    assert ":heart:" in printed
+    assert command != "show" or all(line.startswith("  ") for line in printed.splitlines()[1:])
+
+
+def test_piped_lists_have_one_whole_line_for_each_entry(hostile: Path) -> None:
+    lines = in_a_process(hostile, "list", **ASCII).decode("ascii").splitlines()
+    assert [line.split("\t")[0] for line in lines] == ids(hostile)
+    assert lines[1].endswith("\t" + r"\u5927" * 100)
+    assert all(line.count("\t") == 4 for line in lines)
+    records = in_a_process(hostile, "list", "--json", **ASCII).decode("ascii").splitlines()
+    assert json.loads(records[0])["question"] == HOSTILE * 5
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_a_list_fits_into_a_terminal(hostile: Path, encoding: str) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    command = [sys.executable, "-m", "merit", "memory", "list", str(hostile)]
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    with subprocess.Popen(command, stdout=theirs, env={**environment, "PYTHONIOENCODING": encoding}) as process:
+        assert process.wait(60) == 0
+    os.close(theirs)
+    lines = os.read(ours, 100_000).decode(encoding).split("\r\n")[:-1]
+    os.close(ours)
+    assert [line.split()[0] for line in lines] == ["id", *ids(hostile)]
+    assert all(len(line) <= 80 and line.isprintable() for line in lines)
+    assert max(len(line) + line.count("\u5927") for line in lines) <= 80  # these take two columns each
+    assert lines[1].endswith("...")
+
+
+def test_a_run_folder_stands_for_its_memory(folder: Path, tmp_path: Path) -> None:
+    run = folder.parent
+    first, second, _ = ids(folder)
+    assert ids(run) == ids(folder)
+    assert first in output("show", run, first)
+    assert output("stats", run) == output("stats", folder)
+    output("delete", run, first, "--reason", "x")
+    assert ids(folder, "--deleted") == [first]
+    assert "2 entries" in output("export", run, "--out", tmp_path / "all.jsonl")
+    assert "0 entries imported, 2 were there" in output("import", run, tmp_path / "all.jsonl")
+    assert not (run / "memory_positive.jsonl").exists()
+    assert f"{second} is confirmed already" in str(merit("confirm", run, second).exception)
+
+
+def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
+    with Memory(folder, WordEncoder()) as memory:
+        old = memory.commit(make_entry(9, grade=Grade.AGREED)).id
+    known = ids(folder)
+    confirmed = json.loads(output("confirm", folder, old, "--json"))
+    (new,) = set(ids(folder)) - set(known)
+    assert confirmed == {"confirmed": old, "as": new}
+    first = ids(folder)[0]
+    assert json.loads(output("delete", folder, first, "--reason", "x", "--json")) == {"deleted": first}
+    assert json.loads(output("export", folder, "--out", tmp_path / "all.jsonl", "--json")) == {"exported": 3}
+    imported = json.loads(output("import", tmp_path / "other", tmp_path / "all.jsonl", "--json"))
+    assert imported == {"imported": 3, "known": 0}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"[" * 100_000, "line 1: not valid JSON"),
+        (b'{"format": 3, "question": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1, provenance: missing"),
+        (b'{"format": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: memory format a list"),
+        (b"\xff\xfe", "line 1: not valid JSON"),
+        (b"9" * 10_000, "line 1: not valid JSON"),
+        (b'{"format": 3, "provenance": {"' + b"x" * 100_000 + b'": 1}}', "line 1, provenance: the field 'db_id' is"),
+        (b"x" * (17 << 20), "line 1: longer than 16 MiB"),
+    ],
+    ids=["deep", "deep field", "deep format", "not text", "digits", "long name", "long line"],
+)
+def test_an_import_of_a_strangers_lines_is_refused_in_a_sentence(
+    folder: Path, tmp_path: Path, line: bytes, message: str
+) -> None:
+    before = (folder / "memory_positive.jsonl").read_bytes()
+    (tmp_path / "file.jsonl").write_bytes(line + b"\n")
+    refused = merit("import", folder, tmp_path / "file.jsonl").exception
+    assert isinstance(refused, InputError)
+    assert message in str(refused)
+    assert len(str(refused)) < 500
+    assert (folder / "memory_positive.jsonl").read_bytes() == before
+
+
+def test_an_import_from_a_pipe_or_device_is_refused(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with no_waiting(5):
+            refused = merit("import", folder, file).exception
+        assert isinstance(refused, InputError)
+        assert str(refused).startswith(f"{file}: not a regular file")
+    assert "cannot be read (No such file" in str(merit("import", folder, tmp_path / "nowhere").exception)
+
+
+def test_an_export_replaces_no_device(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert isinstance(merit("export", folder, "--out", tmp_path / "pipe").exception, InputError)
+    assert (tmp_path / "pipe").is_fifo()
+    refused = merit("export", folder, "--out", tmp_path / "nowhere" / "file").exception
+    assert isinstance(refused, InputError)
+
+
+def test_a_reason_of_any_bytes_is_kept(folder: Path) -> None:
+    first = ids(folder)[0]
+    output("delete", folder, first, "--reason", "odd \udcff")
+    assert "odd ?" in output("show", folder, first)

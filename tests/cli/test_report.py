@@ -181,3 +181,20 @@ def test_labels_are_never_overwritten(runs: Path, tmp_path: Path) -> None:
     assert "holds another sample" in refused("label", runs / "merit" / "seed0", "--out", out, "--n", 3)
     assert merit("label", runs / "merit" / "seed0", "--out", out, "--n", 4, "--write-only").exit_code == 0
     assert out.read_bytes() == before
+
+
+def test_references_need_the_runs_own_data(tmp_path: Path) -> None:
+    view = make_bench(tmp_path / "one").run(tmp_path / "runs" / "one", "iterative")
+    other = make_bench(tmp_path / "two", canary="other").root
+    out = ("--out", tmp_path / "out")
+    for command in (("report", view.path, *out), ("show", view.path, "1")):
+        assert "give --data its folder" in refused(*command, "--with-references")
+        assert "content hash differs" in refused(*command, "--with-references", "--data", other)
+        assert "give both, or neither" in refused(*command, "--data", other)
+        assert "nowhere" in refused(*command, "--with-references", "--data", tmp_path / "nowhere")
+    assert not (tmp_path / "out" / "report.html").exists()
+    found = merit("show", view.path, "0", "--with-references", "--data", other, "--data", tmp_path / "one" / "data")
+    assert found.exit_code == 0, found.output
+    assert ITEMS[0].reference in found.output
+    assert "first rows on shop.sqlite; where they differ" in found.output
+    assert merit("show", view.path, "0").output.count(ITEMS[0].reference) < found.output.count(ITEMS[0].reference)

@@ -78,13 +78,14 @@ def run_command(data: Path, script: Path, initial: Path, out: Path, method: str 
 
 def test_methods_lists_all() -> None:
     shown = CliRunner().invoke(cli, ["methods"], env={"COLUMNS": "80"}).output
-    assert all(f" {name} " in shown for name in METHODS)  # no name is cut
-    records = json.loads(merit("methods", "--json").output)
+    assert [line.split()[0] for line in shown.splitlines()] == list(METHODS)  # piped: a line each
+    assert all(method.summary in shown for method in METHODS.values())
+    assert "recalls 4 precedent" in shown
+    assert "recalls 4 of one pool" in shown
+    assert "recalls 3 positive and 1 negative" in shown
+    assert shown.count(" not online ") == 1
+    records = json.loads(merit("methods", "--json").output)["methods"]
     assert [record["name"] for record in records] == list(METHODS)
-    wide = CliRunner().invoke(cli, ["methods"], env={"COLUMNS": "220"}).output
-    assert "4 precedent" in wide
-    assert "4 of one pool" in wide
-    assert "3 positive, 1 negative" in wide
 
 
 def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Path) -> None:
@@ -95,6 +96,22 @@ def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Pat
     again = merit("predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", initial)
     assert "0 first answers added" in again.output
     assert initial.read_bytes() == before
+
+
+def test_programs_hear_of_first_answers_and_grids(
+    data: Path, script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "initial.jsonl"
+    asked = ["predict", "spider", "--data", data, "--model", f"scripted:{script}", "--out", out, "--json"]
+    found = json.loads(merit(*asked).output)
+    assert found == {"out": str(out), "questions": len(ITEMS), "added": len(ITEMS)}
+    with ChatServer(answering) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        shown = merit("grid", write_grid(tmp_path, methods=["iterative"], seeds=[0, 1]), "--json")
+    runs = json.loads(shown.stdout)["runs"]
+    assert len(runs) == 2
+    for name, metrics in runs.items():
+        assert metrics == json.loads((tmp_path / "runs" / name / "metrics.json").read_text())
 
 
 def test_first_answers_that_broke_off_are_completed(data: Path, script: Path, initial: Path) -> None:

@@ -17,3 +17,19 @@ def no_file_larger_than(size: int) -> Iterator[None]:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
+
+
+@contextmanager
+def no_waiting(seconds: int) -> Iterator[None]:
+    """Fails instead of waiting for ever, as opening a pipe without a writer does."""
+
+    def late(*_: object) -> None:
+        raise AssertionError(f"still waiting after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

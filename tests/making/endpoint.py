@@ -1,4 +1,4 @@
-"""A chat endpoint on this machine that answers as OpenAI's does, or goes wrong in whatever way a test asks for.
+"""An endpoint on this machine that answers as OpenAI's does, or goes wrong in whatever way a test asks for.
 
     with ChatServer(faulty(0.3)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -33,10 +33,16 @@ class Asked:
     authorization: str | None
     attempt: int  # among the requests with this body, from 1
     at: float  # on the monotonic clock
+    path: str = "/v1/chat/completions"
 
     @property
     def prompt(self) -> str:
         return str(self.body["messages"][-1]["content"])
+
+    @property
+    def texts(self) -> list[str]:
+        """What embeddings are wanted of."""
+        return list(self.body["input"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     byte_s: float = 0.0
     cut_at: int | None = None
+    reason: str | None = None  # the words beside the status, if not the usual ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +92,16 @@ def completion(text: str | None, prompt_tokens: int, output_tokens: int) -> dict
 
 def answer(asked: Asked) -> Reply:
     """What a healthy endpoint answers: a text that depends on everything that was asked, tokens counted as words."""
+    if "input" in asked.body:
+        return embeddings([[float(len(text)), 1.0, 2.0] for text in asked.texts])
     text = f"SELECT '{hashlib.sha256(json.dumps(asked.body, sort_keys=True).encode()).hexdigest()}'"
     return as_json(completion(text, len(asked.prompt.split()), 2))
+
+
+def embeddings(vectors: Sequence[object]) -> Reply:
+    """Embeddings, in another order than they were asked for."""
+    data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
+    return as_json({"object": "list", "data": data[::-1]})
 
 
 # Faults that may pass.
@@ -219,7 +234,9 @@ class ChatServer:
         self.behaviour = behaviour
         self.latency_s = latency_s
         self.alive = True  # whether it answers those who ask for its models
+        self.models: Reply | list[str] = []  # what it says it has
         self.probes = 0
+        self.probed_with: list[str | None] = []  # authorizations
         self.asked: list[Asked] = []
         self.proxied: list[str] = []
         self.connections = 0
@@ -261,13 +278,13 @@ class ChatServer:
         with self._lock:
             self.connections += 1
 
-    def begin(self, body: dict[str, Any], authorization: str | None) -> Asked:
+    def begin(self, body: dict[str, Any], authorization: str | None, path: str) -> Asked:
         with self._lock:
             self._under_way += 1
             self.most_at_once = max(self.most_at_once, self._under_way)
             same = json.dumps(body, sort_keys=True)
             self._attempts[same] += 1
-            asked = Asked(body, authorization, self._attempts[same], time.monotonic())
+            asked = Asked(body, authorization, self._attempts[same], time.monotonic(), path)
             self.asked.append(asked)
             return asked
 
@@ -315,9 +332,15 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Listener
 
     def do_GET(self) -> None:
-        self.server.chat.probes += 1
-        if self.server.chat.alive:
-            self._send(as_json({"object": "list", "data": []}, 200 if self.path == "/v1/models" else 404))
+        chat = self.server.chat
+        chat.probes += 1
+        chat.probed_with.append(self.headers.get("Authorization"))
+        if chat.alive and self.path.partition("?")[0] != "/v1/models":
+            self._send(as_json({"detail": "Not Found"}, 404))
+        elif chat.alive:
+            models = chat.models
+            named = models if isinstance(models, Reply) else as_json({"data": [{"id": name} for name in models]})
+            self._send(named)
         else:
             self._wait_for_the_client_to_go()
             self.close_connection = True
@@ -326,11 +349,11 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path.startswith("http"):  # asked as a proxy
             self.server.chat.proxied.append(self.path)
-        elif self.path != "/v1/chat/completions":
+        elif self.path.partition("?")[0] not in ("/v1/chat/completions", "/v1/embeddings"):
             self._send(as_json({"error": {"message": f"no route {self.path}"}}, 404))
             return
         chat = self.server.chat
-        asked = chat.begin(body, self.headers.get("Authorization"))
+        asked = chat.begin(body, self.headers.get("Authorization"), self.path)
         try:
             chat.closing.wait(chat.latency_s)
             action = chat.behaviour(asked)
@@ -367,7 +390,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.chat.closing.wait(reply.byte_s)
 
     def _send_head(self, reply: Reply) -> None:
-        self.send_response(reply.status)
+        self.send_response(reply.status, reply.reason)
         for name, value in reply.headers.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(reply.body)))

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -217,30 +218,17 @@ def test_the_saved_index_covers_precedents(tmp_path: Path) -> None:
         assert expected.precedents[0] not in memory.recall(make_cue(question="word3 word7"), FOUR).precedents
 
 
-def as_it_was_before(folder: Path, index: bool) -> None:
-    """A memory as it was kept when there were two polarities."""
-    assert (folder / FILE).read_bytes() == b""
-    (folder / FILE).unlink()
-    header = folder / "index" / "index.json"
-    record = json.loads(header.read_text())
-    del record["covered"]["precedent"]
-    header.write_text(json.dumps(record))
-    if not index:
-        header.unlink()
-
-
-@pytest.mark.parametrize("index", [True, False])
-def test_a_memory_of_two_files_opens_as_before(tmp_path: Path, index: bool) -> None:
+def test_a_memory_of_two_files_opens_as_before(tmp_path: Path) -> None:
     made = [make_entry(1), make_entry(2), make_entry(3, polarity=Polarity.NEGATIVE)]
     with Memory(tmp_path, WordEncoder()) as memory:
         memory.commit_all(made)
         expected = memory.recall(make_cue(), RecallPolicy())
-    as_it_was_before(tmp_path, index)
+    assert (tmp_path / FILE).read_bytes() == b""
+    (tmp_path / FILE).unlink()
+    shutil.rmtree(tmp_path / "index")
     assert [one.entry for one in curate.kept(tmp_path)] == [with_id(entry) for entry in made]  # reading makes no file
     assert not (tmp_path / FILE).exists()
-    again = WordEncoder()
-    with Memory(tmp_path, again) as memory:
-        assert (again.encoded == []) == index  # its index serves as it did
+    with Memory(tmp_path, WordEncoder()) as memory:
         assert memory.recall(make_cue(), RecallPolicy()) == expected
         assert memory.recall(make_cue(), FOUR).precedents == []
         learned = memory.commit(precedent(4))

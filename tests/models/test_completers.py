@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import merit
 from merit.errors import InputError, ModelFailed
 from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, answer_key, open_completer
 from merit.models.completer import Completer
@@ -218,7 +219,7 @@ def test_without_llamacpp_its_extra_is_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "m.gguf").write_bytes(b"GGUF")
     with pytest.raises(ModelFailed) as caught:
         open_completer(f"llamacpp:{tmp_path / 'm.gguf'}?context=2048")
-    assert str(caught.value) == "llama.cpp is not installed; install merit-sql[llamacpp]"
+    assert str(caught.value) == "llama.cpp is not installed; run: pip install 'merit-sql[llamacpp]'"
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="llama.cpp is not installed")
@@ -236,3 +237,17 @@ def test_the_only_option_of_a_gguf_file_is_its_context(tmp_path: Path, options: 
     with pytest.raises(InputError) as caught:
         open_completer(uri)
     assert str(caught.value) == f"{uri}: the only option is ?context=TOKENS, with at least 512 tokens"
+
+
+# Extras
+
+
+def test_whatever_needs_an_extra_gives_the_whole_command() -> None:
+    said = [
+        (path.name, line.strip())
+        for path in Path(merit.__file__).parent.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if "merit-sql[" in line
+    ]
+    assert len(said) >= 6
+    assert [one for one in said if "run: pip install 'merit-sql[" not in one[1]] == []

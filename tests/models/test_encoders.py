@@ -1,19 +1,36 @@
 """Encoders: the one that ships, an endpoint, and what they may not do."""
 
-import json
+import asyncio
+import base64
 import math
-import threading
+import traceback
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from making.endpoint import (
+    UNAUTHORIZED,
+    Behaviour,
+    ChatServer,
+    Reply,
+    answer,
+    as_json,
+    at_first,
+    cut_off,
+    embeddings,
+    garbled,
+    reset,
+    status,
+    truncated_json,
+)
 from making.memories import WordEncoder
 from merit.errors import EncoderFailed, InputError
 from merit.models import CachedEncoder, EncoderIdentity, open_encoder, unit_vectors
+from merit.models.connection import Patience
+from merit.models.encoders import EndpointEncoder
 
 
 def test_the_default_encoder_ships_and_knows_some_english() -> None:
@@ -34,73 +51,141 @@ def test_an_unknown_encoder_is_named(uri: str) -> None:
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed")
 def test_a_missing_extra_is_named() -> None:
-    with pytest.raises(EncoderFailed, match=r"install merit-sql\[paper\]"):
+    with pytest.raises(EncoderFailed, match=r"run: pip install 'merit-sql\[paper\]'"):
         open_encoder("sentence-transformers:any")
 
 
-class Embeddings(BaseHTTPRequestHandler):
-    """A real endpoint on this machine: word lengths as embeddings, out of order."""
+# An endpoint
 
-    mode = "good"
-    asked: list[dict[str, object]] = []  # noqa: RUF012
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append({**body, "key": self.headers.get("Authorization")})
-        data = [{"index": i, "embedding": [float(len(text)), 1.0, 2.0]} for i, text in enumerate(body["input"])]
-        answers = {"good": {"data": data[::-1]}, "empty": {"data": []}, "odd": {"error": "no"}}
-        if self.mode == "down":
-            self.send_error(503)
-            return
-        payload = json.dumps(answers[self.mode]).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
+QUICK = Patience(request_s=5.0, connect_s=2.0, first_pause_s=0.01, longest_pause_s=0.02, tries=4)
+KEY = "sk-very-secret-0123456789"
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Embeddings]]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Embeddings)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    Embeddings.mode = "good"
-    Embeddings.asked = []
-    yield Embeddings
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ChatServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield server
 
 
-def test_an_openai_compatible_endpoint(endpoint: type[Embeddings]) -> None:
+def failure(server: ChatServer, behaviour: Behaviour) -> str:
+    """What is said when an endpoint that was good behaves like this."""
+    server.behaviour = answer
+    encoder = EndpointEncoder("small", patience=QUICK)
+    server.behaviour = behaviour
+    with pytest.raises(EncoderFailed) as caught:
+        encoder.encode(["a", "b"])
+    said = str(caught.value)
+    assert "\n" not in said
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+    assert len(said) < 600
+    return said
+
+
+def test_an_openai_compatible_endpoint(server: ChatServer) -> None:
     encoder = open_encoder("openai:small")
-    assert encoder.identity.dimension == 3
+    assert encoder.identity == EncoderIdentity("openai:small", server.url, 3)
     texts = ["a" * (i % 7 + 1) for i in range(300)]
     vectors = encoder.encode(texts)
     assert np.allclose(vectors[4], np.array([5.0, 1.0, 2.0]) / math.sqrt(30))
-    assert {(ask["model"], ask["key"]) for ask in endpoint.asked} == {("small", "Bearer secret")}
-    assert [len(ask["input"]) for ask in endpoint.asked] == [1, 128, 128, 44]  # type: ignore[arg-type]
+    assert {(asked.path, asked.authorization) for asked in server.asked} == {("/v1/embeddings", f"Bearer {KEY}")}
+    assert [asked.body for asked in server.asked[:1]] == [{"model": "small", "input": ["dimension"]}]
+    assert [len(asked.texts) for asked in server.asked] == [1, 128, 128, 44]
+
+
+def test_it_can_be_asked_from_within_an_event_loop(server: ChatServer) -> None:
+    encoder = open_encoder("openai:small")
+
+    async def recall() -> int:
+        return len(encoder.encode(["a", "b"]))
+
+    assert asyncio.run(recall()) == 2
 
 
 @pytest.mark.parametrize(
-    ("mode", "message"), [("down", "answered 503"), ("empty", "gave an array"), ("odd", "gave no embeddings")]
+    "fault", [status(503), status(429, "0.05"), reset, cut_off, garbled, truncated_json, lambda _: embeddings([])]
 )
-def test_an_endpoint_that_fails_is_named(endpoint: type[Embeddings], mode: str, message: str) -> None:
-    encoder = open_encoder("openai:small")
-    endpoint.mode = mode
-    with pytest.raises(EncoderFailed, match=message):
-        encoder.encode(["a", "b"])
+def test_what_may_pass_is_asked_again(server: ChatServer, fault: Behaviour) -> None:
+    server.behaviour = at_first(fault, times=2)
+    assert EndpointEncoder("small", patience=QUICK).identity.dimension == 3
+    assert server.requests == 3
+
+
+def test_an_endpoint_may_ask_for_time(server: ChatServer) -> None:
+    server.behaviour = at_first(status(429, "0.3"))
+    EndpointEncoder("small", patience=QUICK)
+    first, second = server.asked
+    assert second.at - first.at >= 0.3
+
+
+NO_EMBEDDINGS: dict[str, object] = {
+    "an error": {"error": "no"},
+    "nothing": None,
+    "a list": [],
+    "a number": {"data": 5},
+    "no data": {"data": None},
+    "too few": {"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}]},
+    "one twice": {"data": [{"index": 0, "embedding": [1.0, 2.0, 3.0]}] * 2},
+    "wrong numbers": {"data": [{"index": i, "embedding": [1.0, 2.0, 3.0]} for i in (1, 2)]},
+    "words for numbers": {"data": [{"index": str(i), "embedding": [1.0, 2.0, 3.0]} for i in (0, 1)]},
+    "a list for a number": {"data": [{"index": [0], "embedding": [1.0]}] * 2},
+    "texts": {"data": [{"index": i, "embedding": ["1.0", "2.0", "3.0"]} for i in (0, 1)]},
+    "base64": {"data": [{"index": i, "embedding": "AACAPwAAAEA="} for i in (0, 1)]},
+    "not a number": {"data": [{"index": i, "embedding": [1.0, math.nan, 3.0]} for i in (0, 1)]},
+    "infinite": {"data": [{"index": i, "embedding": [1.0, math.inf, 3.0]} for i in (0, 1)]},
+    "beyond all numbers": {"data": [{"index": i, "embedding": [1.0, 10**400, 3.0]} for i in (0, 1)]},
+    "truth": {"data": [{"index": i, "embedding": [True, True, False]} for i in (0, 1)]},
+    "of two lengths": {"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in (0, 1)]},
+    "empty ones": {"data": [{"index": i, "embedding": []} for i in (0, 1)]},
+    "nested": {"data": [{"index": i, "embedding": [[1.0], [2.0], [3.0]]} for i in (0, 1)]},
+}
+
+
+@pytest.mark.parametrize("reply", NO_EMBEDDINGS)
+def test_what_is_no_embedding_is_refused(server: ChatServer, reply: str) -> None:
+    said = failure(server, lambda _: as_json(NO_EMBEDDINGS[reply]))
+    assert said.startswith(f"{server.url}: no answer after 4 tries (")
+    assert reply == "an error" or "an answer that is no embedding" in said
+
+
+def test_another_dimension_than_before_is_refused(server: ChatServer) -> None:
+    said = failure(server, lambda asked: embeddings([[1.0, 2.0]] * len(asked.texts)))
+    assert said.endswith("2 texts gave an array of shape (2, 2), expected (2, 3); is it the same model as before?")
+
+
+def test_a_refusal_is_reported_at_once(server: ChatServer) -> None:
+    said = failure(server, UNAUTHORIZED)
+    assert said.startswith(f"{server.url}: answered 401 for model small (")
+    assert server.requests == 2  # the good one and this
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_its_key_follows_no_redirect(server: ChatServer, code: int) -> None:
+    with ChatServer() as other:
+        moved = Reply(code, b"moved", {"Location": f"{other.url}/embeddings?token={KEY}"})
+        said = failure(server, lambda _: moved)
+        assert (other.asked, other.probes) == ([], 0)
+    assert f"it redirects to {other.url}/embeddings?token=***, which merit does not follow" in said
 
 
 def test_an_endpoint_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    with pytest.raises(EncoderFailed, match="127.0.0.1:9/v1/embeddings: gave no embeddings"):
-        open_encoder("openai:small")
+    with pytest.raises(EncoderFailed, match=r"^http://127.0.0.1:9/v1: no answer after 4 tries \(connection refused\)"):
+        EndpointEncoder("small", patience=QUICK)
+
+
+def test_a_vector_never_has_a_secret_in_its_name(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("//", "//me:pass-word@") + "?api_key=hidden")
+    encoder = open_encoder("openai:small")
+    assert encoder.identity == EncoderIdentity("openai:small", server.url, 3)
+    assert server.asked[0].authorization == "Basic " + base64.b64encode(b"me:pass-word").decode()
+    assert server.asked[0].path == "/v1/embeddings?api_key=hidden"
+
+
+# Vectors
 
 
 def test_what_is_no_vector_is_refused() -> None:

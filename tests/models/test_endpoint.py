@@ -1,6 +1,7 @@
 """A chat endpoint, asked over real connections: what passes is waited out, what does not is reported at once."""
 
 import asyncio
+import gzip
 import math
 import shutil
 import socket
@@ -9,8 +10,10 @@ import subprocess
 import threading
 import time
 import traceback
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -44,10 +47,11 @@ from making.endpoint import (
     status,
     truncated_json,
 )
-from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models import Completion, Sampling
+from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
+from merit.models import Allowance, AnswerStore, AskedOnce, Completion, Sampling, Sent
+from merit.models.client import usual_patience
 from merit.models.connection import Patience, _reschedule
-from merit.models.endpoint import EndpointCompleter, _patience
+from merit.models.endpoint import EndpointCompleter
 from merit.models.places import CALL, Call
 
 GREEDY = Sampling()
@@ -71,7 +75,6 @@ PASSING: dict[str, Behaviour] = {
     "truncated JSON": truncated_json,
     "garbled": garbled,
     "no choices": empty_choices,
-    "no usage": no_usage,
     "a web page": page,
     "no message": lambda _: as_json({**completion("", 1, 1), "choices": [{}]}),
     "a list": lambda _: as_json([]),
@@ -239,6 +242,74 @@ def test_not_even_where_the_endpoint_repeats_it(chat: ChatServer, monkeypatch: p
     assert "Invalid token passed: Bearer ***" in said
 
 
+def echo(asked: Asked) -> str:
+    """What an endpoint was told, as it may tell it again: in any line, with a title for the terminal."""
+    return f"\x1b]0;{asked.authorization}\x07 {asked.authorization}"
+
+
+ECHOES: dict[str, Behaviour] = {
+    "in the body": lambda asked: refusal(403, echo(asked))(asked),
+    "in the status line": lambda asked: Reply(403, b"no", reason=echo(asked)),
+    "in a redirect": lambda asked: Reply(302, b"", {"Location": f"http://127.0.0.1:9/{asked.authorization}"}),
+    "in a header": lambda asked: Reply(500, b"no", {"X-Echo": echo(asked), "Retry-After": str(asked.authorization)}),
+    "in what is no header": lambda asked: Reply(200, b"", {f"{asked.authorization}\x00": echo(asked)}),
+    "in a bad encoding": lambda asked: Reply(200, b"no", {"Content-Encoding": echo(asked)}),
+    "in a length that is none": lambda asked: Reply(200, b"no", {"Content-Length": echo(asked)}),
+    "in an answer": lambda asked: as_json({"choices": {echo(asked): 1}}),
+    "in a number of tokens": lambda asked: as_json(
+        {**completion("x", 1, 1), "usage": {"prompt_tokens": echo(asked), "completion_tokens": 1}}
+    ),
+}
+
+
+@pytest.mark.parametrize("place", ECHOES)
+def test_wherever_that_is(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: str
+) -> None:
+    [said] = errors_with_a_key(monkeypatch, chat, [ECHOES[place]])
+    assert KEY not in said + caplog.text
+    assert said.splitlines()[-1].isprintable()
+
+
+@pytest.mark.parametrize("base", ["//me:hidden-word@", "//hidden-word@"])
+def test_a_password_in_the_address_is_sent_and_not_shown(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, base: str
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat.url.replace("//", base) + "?api_key=telling-word")
+    assert ask_one().output_tokens == 2
+    assert chat.asked[0].authorization is not None
+    assert chat.asked[0].path == "/v1/chat/completions?api_key=telling-word"
+    for behaviour in (echo_of_the_key, lambda asked: refusal(403, asked.path)(asked), status(307), reset, page):
+        chat.behaviour = behaviour
+        with pytest.raises(ModelFailed) as caught:
+            ask_one(patience=Patience(first_pause_s=0.01, tries=1))
+        said = "".join(traceback.format_exception(caught.value))
+        assert "hidden-word" not in said
+        assert "telling-word" not in said
+        assert str(chat.asked[0].authorization).split()[1] not in said
+
+
+def test_a_redirect_is_not_followed_and_said_so(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ChatServer() as other:
+        chat.behaviour = lambda _: Reply(307, b"", {"Location": f"{other.url}/chat/completions"})
+        with pytest.raises(ModelFailed) as caught:
+            ask_one()
+        assert other.asked == []
+    assert f"it redirects to {other.url}/chat/completions, which merit does not follow" in str(caught.value)
+
+
+def test_nor_by_those_who_ask_whether_it_lives(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with ChatServer() as other:
+        chat.models = Reply(302, b"", {"Location": f"{other.url}/models"})
+        chat.latency_s = 0.8
+        ask_one(patience=replace(LISTENING, quiet_s=0.1))
+        assert chat.probed_with
+        assert set(chat.probed_with) == {f"Bearer {KEY}"}
+        assert other.probes == 0
+
+
 @pytest.mark.parametrize("key", [f"{KEY}\nX-Header: x", f"{KEY}é", f"{KEY}\x7f", f"{KEY}\udce9"])
 def test_a_key_that_cannot_be_sent_is_reported_but_not_shown(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
@@ -256,6 +327,96 @@ def test_what_surrounds_a_key_is_left_out(
     monkeypatch.setenv("OPENAI_API_KEY", given)
     ask_one()
     assert chat.asked[0].authorization == sent
+
+
+# Tokens that nobody counted
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, [], 0, {"prompt_tokens": None, "completion_tokens": None}, {"prompt_tokens": 5}]
+    + [{"completion_tokens": 5}, {"prompt_tokens": 0, "completion_tokens": 0}],
+)
+def test_an_endpoint_that_counts_no_tokens_has_them_estimated_and_marked(chat: ChatServer, usage: object) -> None:
+    chat.behaviour = lambda _: as_json({**completion("SELECT 1", 1, 1), "usage": usage})
+    assert ask_one("x" * 35) == Completion("SELECT 1", 10, 3, tokens_estimated=True)
+    assert chat.requests == 1
+
+
+def test_nor_need_it_name_them(chat: ChatServer) -> None:
+    reply = completion("é", 1, 1)
+    del reply["usage"]
+    chat.behaviour = lambda _: as_json(reply)
+    assert ask_one("p") == Completion("é", 1, 1, tokens_estimated=True)
+
+
+def test_tokens_that_it_counts_are_not_marked(chat: ChatServer) -> None:
+    assert not ask_one().tokens_estimated
+
+
+def test_an_estimate_is_not_kept_as_if_it_had_been_counted(chat: ChatServer, tmp_path: Path) -> None:
+    chat.behaviour = no_usage
+
+    async def ask(store: AnswerStore) -> tuple[Completion, Sent]:
+        once = AskedOnce(EndpointCompleter("m", patience=QUICK), store)
+        share = once.share()
+        found = await share.complete("x" * 35, GREEDY)
+        assert ("estimated" in share.account()) == bool(share.sent.estimated)
+        await once.close()
+        return found, share.sent
+
+    expected = Completion("SELECT 1", 10, 3, tokens_estimated=True)
+    first, sent = asyncio.run(ask(AnswerStore(tmp_path / "a.sqlite")))
+    assert (first, sent.estimated, sent.prompt_tokens) == (expected, 1, 10)
+    again, sent = asyncio.run(ask(AnswerStore(tmp_path / "a.sqlite")))
+    assert (again, sent.estimated, sent.reused) == (expected, 0, 1)
+    with closing(AnswerStore.recording(tmp_path / "a.sqlite")) as kept:
+        [(_, _, found)] = kept.items()
+    assert found == Completion("SELECT 1", 0, 0)
+
+
+def test_a_budget_of_estimated_tokens_says_so() -> None:
+    with pytest.raises(BudgetSpent, match="by this command, as merit estimates, since the endpoint does not count"):
+        Allowance(max_tokens=5).check(Sent(prompt_tokens=9, estimated=1))
+    with pytest.raises(BudgetSpent, match=r"by this command\)"):
+        Allowance(max_tokens=5).check(Sent(prompt_tokens=9))
+
+
+# How much is read
+
+
+def test_an_answer_without_end_is_not_read_to_its_end(chat: ChatServer) -> None:
+    chat.behaviour = lambda _: Reply(200, b" " * (17 << 20))
+    with pytest.raises(ModelFailed, match="sent more than 16 MiB, which no completion has; check OPENAI_BASE_URL"):
+        ask_one()
+    assert chat.requests == 1
+
+
+@pytest.mark.parametrize("code", [200, 500])
+def test_a_small_body_does_not_become_a_large_one(chat: ChatServer, code: int) -> None:
+    packed = gzip.compress(bytes(1 << 30), 1)  # 4.5 MB that unpack to a GB
+    chat.behaviour = lambda _: Reply(code, packed, {"Content-Encoding": "gzip"})
+    tracemalloc.start()
+    with pytest.raises(ModelFailed, match="sent more than 16 MiB"):
+        ask_one()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most - len(packed) < 64 << 20
+    assert chat.requests == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "GZIP", "identity"])
+def test_a_packed_answer_is_read(chat: ChatServer, encoding: str) -> None:
+    packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}
+    pack = packs[encoding.lower()]
+
+    def packed(asked: Asked) -> Reply:
+        whole = answer(asked)
+        return replace(whole, body=pack(whole.body), headers={**whole.headers, "Content-Encoding": encoding})
+
+    expected = ask_one()
+    chat.behaviour = packed
+    assert ask_one() == expected
 
 
 # What may pass
@@ -280,7 +441,6 @@ def test_a_passing_fault_is_asked_again_and_changes_nothing(chat: ChatServer, fa
 @pytest.mark.parametrize(
     "reply",
     [
-        pytest.param({"choices": [{"message": {"content": "x"}}], "usage": None}, id="usage is missing"),
         pytest.param(
             {
                 "choices": [{"message": {"content": [{"type": "text"}]}}],
@@ -600,6 +760,49 @@ def test_a_refusal_is_reported_at_once(chat: ChatServer, behaviour: Behaviour, c
     assert chat.requests == 1
 
 
+def refused(chat: ChatServer, model: str = "m") -> str:
+    async def ask() -> None:
+        completer = EndpointCompleter(model, patience=QUICK)
+        try:
+            await completer.complete("p", GREEDY)
+        finally:
+            await completer.close()
+
+    with pytest.raises(ModelFailed) as caught:
+        asyncio.run(ask())
+    return str(caught.value)
+
+
+def test_where_a_model_is_unknown_a_few_that_are_there_are_named(chat: ChatServer) -> None:
+    chat.behaviour = UNKNOWN_MODEL
+    chat.models = ["a", "b\x1b[31m"]
+    assert "it offers a, b\\x1b[31m); check" in refused(chat)
+    chat.models = [f"model-{i}" for i in range(9)]
+    assert "; it offers model-0, model-1, model-2, model-3, model-4 and 4 more); check" in refused(chat)
+    chat.models = ["a", "m"]
+    assert "offers" not in refused(chat)
+
+
+@pytest.mark.parametrize("models", [b"", b"[]", b'{"data": 5}', b'{"data": [{"id": 5}, 7]}', b"[" * 100_000])
+def test_an_endpoint_need_not_say_which(chat: ChatServer, models: bytes) -> None:
+    chat.behaviour, chat.models = UNKNOWN_MODEL, Reply(200, models)
+    assert refused(chat).endswith("); check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name")
+
+
+def test_a_path_without_v1_is_suspected(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat.url.removesuffix("/v1"))
+    assert "; is /v1 missing from OPENAI_BASE_URL?); check" in refused(chat)
+
+
+@pytest.mark.parametrize("head", ["<html>", "<!DOCTYPE html>", "\n <!doctype HTML>"])
+def test_so_is_a_web_page(chat: ChatServer, head: str) -> None:
+    chat.behaviour = lambda _: Reply(200, f"{head}welcome".encode())
+    with pytest.raises(ModelFailed, match=r"\(a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL\?\)"):
+        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+    chat.behaviour = lambda _: Reply(404, f"{head}not found".encode())
+    assert "it is a web page instead of JSON" in refused(chat)
+
+
 def test_a_long_refusal_is_cut(chat: ChatServer) -> None:
     chat.behaviour = refusal(400, "no " * 100_000)
     with pytest.raises(ModelFailed) as caught:
@@ -774,9 +977,9 @@ def test_a_slow_server_can_be_given_more_time_for_its_first_answer(chat: ChatSer
 
 
 def test_the_environment_says_how_much() -> None:
-    assert _patience("") == Patience()
-    assert _patience(" 120 ") == Patience(silent_s=120.0)
-    assert _patience("600") == Patience(silent_s=600.0, request_s=600.0)
+    assert usual_patience("") == Patience()
+    assert usual_patience(" 120 ") == Patience(silent_s=120.0)
+    assert usual_patience("600") == Patience(silent_s=600.0, request_s=600.0)
 
 
 @pytest.mark.parametrize("value", ["long", "0", "-1", "nan", "inf", "1e9"])

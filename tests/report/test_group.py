@@ -167,8 +167,8 @@ def test_nothing_to_pair_with_is_said(tmp_path: Path) -> None:
     assert "Spider: nothing is paired, there is no run of reflexion; --against names another method" in report.notes
     assert "paired" not in [one.id for one in report.tables]
     report = build([run(tmp_path / "c", "merit"), run(tmp_path / "d", "iterative")], against="iterative")
-    assert table(report, "paired").title == "Paired comparison of Iterative"
-    assert table(report, "paired").rows[0]["comparison"].text == "MERIT"
+    assert table(report, "paired").title == "Paired comparison with Iterative"
+    assert table(report, "paired").rows[0]["method"].text == "MERIT"
 
 
 def test_questions_without_difficulty_have_no_such_table(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_what_the_agent_was_not_told_is_judged_all_the_same(tmp_path: Path) -> N
     )  # fmt: skip
     report = build([view])
     (main,), (failures,) = table(report, "main").rows, table(report, "failures").rows
-    assert (main["initial"].text, main["accuracy"].text, main["delta"].text) == ("33.33", "66.67", "+33.33")
+    assert (main["initial"].text, main["accuracy"].text, main["gain"].text) == ("33.33", "66.67", "+33.33")
     assert (failures["failures"].value, failures["result_mismatch"].text, failures["other"].text) == (
         2,
         "50.00",

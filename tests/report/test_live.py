@@ -1,5 +1,6 @@
 """`merit view`: the page follows runs that go on, and answers nobody but this machine's browser."""
 
+import fcntl
 import http.client
 import json
 import os
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from selenium.webdriver.common.by import By
 from making.browser import browser, find_browser
 from making.runs import Bench, make_bench
 from merit.cli.main import cli
-from merit.errors import InputError
+from merit.errors import InputError, RunUnusable
 from merit.report import build
 from merit.report.page import Live, PageServer
 from merit.report.page.pack import pack
+from merit.report.page.progress import Pace, Progress, duration, summary
 from merit.stream import RunView
+from merit.stream.folder import RunFolder, in_use
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +144,74 @@ def test_tables_come_when_a_run_is_finished(run: RunView, bench: Bench, tmp_path
     assert [one["method"] for one in asked(live, "overview")["runs"]] == ["iterative", "merit"]
 
 
+def test_a_run_that_goes_on_is_told_from_one_that_was_left(run: RunView, bench: Bench, tmp_path: Path) -> None:
+    bench.run(tmp_path / "runs" / "done", "iterative")
+    cut(run, 3)
+    long_ago = time.time() - 14 * 60
+    for file in run.path.iterdir():
+        os.utime(file, (long_ago, long_ago))
+    live = live_over(tmp_path / "runs")
+    live.look()
+    size = len(run.questions)
+    name = next(one["id"] for one in asked(live, "overview")["runs"] if one["method"] == "merit")
+
+    def states() -> dict[str, Any]:
+        return dict(asked(live, "state")["runs"][name])
+
+    assert (states()["state"], states()["said"]) == ("stopped", f"stopped after 3 of {size}, last change 14 min ago")
+    assert asked(live, "state")["said"] == f"1 stopped, 1 finished: {3 + size} of {2 * size} episodes"
+    with (run.path / "run.lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # as a process that is at it does
+        assert states()["said"] == f"running: 3 of {size}, last change 14 min ago"
+        os.utime(run.path / "trajectories.jsonl")
+        assert states()["said"] == f"running: 3 of {size}"
+    assert states()["state"] == "stopped"
+    (run.path / "run.lock").unlink()
+    assert states()["state"] == "stopped"
+
+
+def test_looking_at_a_lock_keeps_nobody_from_taking_it(run: RunView) -> None:
+    looked = threading.Event()
+
+    def look() -> None:
+        while not looked.is_set():
+            assert in_use(run.path) in (False, True)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        for _ in range(200):
+            RunFolder(run.path, run.manifest, run.questions).close()
+    finally:
+        looked.set()
+        thread.join()
+    held = closing(RunFolder(run.path, run.manifest, run.questions))
+    with held, pytest.raises(RunUnusable, match="another process is at this run"):
+        RunFolder(run.path, run.manifest, run.questions)
+
+
+def test_time_left_goes_by_the_pace_that_was_seen() -> None:
+    pace = Pace()
+    pace.note(500, 1000.0)  # what was there before says nothing
+    assert pace.left_s(100, 1005.0) is None
+    for second in range(1, 41):
+        pace.note(500 + second // 2, 1000.0 + second)
+    assert pace.left_s(100, 1040.0) == pytest.approx(200.0)
+    assert pace.left_s(100, 1080.0) == pytest.approx(400.0)  # a stall is noticed
+    for second in range(41, 1000):
+        pace.note(520 + second, 1000.0 + second)
+    assert pace.left_s(100, 1999.0) == pytest.approx(100.0, rel=0.02)  # by the last minutes
+    assert [duration(one) for one in (20, 61, 3600, 90 * 60, 49 * 3600)] == [
+        "less than a minute", "1 min", "1 h 0 min", "1 h 30 min", "2 d 1 h",
+    ]  # fmt: skip
+    going = Progress("running", 312, 972, 5.0, 840.0)
+    assert going.said == "running: 312 of 972, about 14 min left"
+    assert summary([going, Progress("finished", 10, 20, 0.0, None)]) == (
+        "1 running, 1 finished: 322 of 992 episodes, about 14 min left"
+    )
+    assert summary([]) == "no runs yet: 0 of 0 episodes"
+
+
 def test_a_damaged_run_is_said_and_the_others_are_shown(run: RunView, bench: Bench, tmp_path: Path) -> None:
     bench.run(tmp_path / "runs" / "good", "iterative")
     path = run.path / "trajectories.jsonl"
@@ -173,7 +244,7 @@ def test_only_who_names_this_machine_is_answered(run: RunView, tmp_path: Path) -
         assert status == 200
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
         assert headers["X-Content-Type-Options"] == "nosniff"
-        for path in ("/data/nothing", "/../etc/passwd", "/data/run/..%2f..%2fetc", "/data/run/x?from=-1"):
+        for path in ("/data/nothing", "/../etc/passwd", "/data/run/..%2f..%2fetc", "/data/run/x?from=1"):
             assert get(server, path)[0] == 404
 
 
@@ -198,7 +269,8 @@ def test_ctrl_c_ends_it_with_one_line(run: RunView) -> None:
         assert "http://127.0.0.1:" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
-    assert (out, err, process.returncode) == ("merit: the page is closed\n", "", 0)
+    said = "merit: stopped; the page is closed, runs are as they were; the same command opens it again\n"
+    assert (out, err, process.returncode) == ("", said, 130)
 
 
 @pytest.mark.skipif(
@@ -209,7 +281,7 @@ def test_a_browser_sees_a_run_grow(run: RunView, tmp_path: Path) -> None:
     live = live_over(tmp_path / "runs")
     live.start()
     with served(live) as server, browser() as driver:
-        driver.get(f"{server.address}#/episodes")
+        driver.get(f"{server.address}#/episodes?as=list")
         _until(lambda: len(driver.find_elements(By.CSS_SELECTOR, "a.row")) == 4)
         with (run.path / "trajectories.jsonl").open("ab") as file:
             file.write(rest)
@@ -217,7 +289,7 @@ def test_a_browser_sees_a_run_grow(run: RunView, tmp_path: Path) -> None:
         (run.path / "metrics.json").write_bytes(metrics)
         driver.get(f"{server.address}#/")
         _until(lambda: driver.find_elements(By.CSS_SELECTOR, "[id='table/main']"))
-        assert "0 of 1 runs unfinished" in driver.find_element(By.CSS_SELECTOR, ".live").text
+        _until(lambda: "1 finished: " in driver.find_element(By.CSS_SELECTOR, ".live").text)
         assert [one for one in driver.get_log("browser") if "favicon" not in one["message"]] == []
     live.stop()
 

@@ -6,17 +6,19 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from making.benchmark import ITEMS, FickleModel
 from making.browser import browser, find_browser
 from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import make_bench
+from merit.cli.references import answers
 from merit.memory import curate
 from merit.report import build
 from merit.report.page import write_page
@@ -143,6 +145,8 @@ def test_a_plot_tells_values_by_pointer_and_keyboard_and_series_go_and_come(driv
 def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, page: str) -> None:
     go(driver, page)
     driver.find_element(By.CSS_SELECTOR, "[id='table/main'] a[href*='method=merit']").click()
+    until(driver, lambda: all_of(driver, ".sheet"))
+    press(driver, "g")  # from the grid to the list
     until(driver, lambda: all_of(driver, "a.row"))
     assert "method=merit" in driver.current_url
     assert set(texts(driver, "td.method")) == {"MERIT"}
@@ -263,6 +267,158 @@ def grade_in_files(view: RunView, turn: Turn) -> str:
     return next(one.entry.grade for one in curate.kept(view.path / "memory") if one.entry.id == turn.entry)
 
 
+OUTCOMES = {(True, True): "right at once", (False, True): "repaired", (False, False): "wrong", (True, False): "wrong"}
+
+
+def test_the_grid_has_every_outcome_and_leads_to_its_episode(driver: Any, page: str, runs: list[RunView]) -> None:
+    go(driver, page, "#/episodes")
+    assert len(all_of(driver, ".sheet")) == 2  # a stream of questions each
+    cells = driver.execute_script(
+        "return [...document.querySelectorAll('.sheet a.cell')].map("
+        "(one) => [decodeURIComponent(one.hash), one.getAttribute('aria-label'), one.textContent])"
+    )
+    expected = {
+        unquote(address_of(view, turn)): OUTCOMES[turn.initial_correct, turn.final_correct]
+        for view in runs
+        for turn in view.turns
+        if turn.phase == "answer"
+    }
+    assert {place: label.partition(": ")[2].split(" after")[0].rstrip(".") for place, label, _ in cells} == expected
+    signs = {label.partition(": ")[2].split(" after")[0].rstrip("."): sign for _, label, sign in cells}
+    assert len(set(signs.values())) == 3  # told apart without colour
+    heads = texts(driver, ".matrix:last-child .sheet .group")
+    assert heads.index("Iterative") < heads.index("MERIT") < heads.index("Precedent")
+
+
+def test_the_grid_goes_by_keyboard_and_back_to_its_place(driver: Any, page: str) -> None:
+    def label() -> str:
+        return str(driver.switch_to.active_element.get_attribute("aria-label"))
+
+    go(driver, page, "#/episodes?dataset=spider&sort=hard")
+    assert len(all_of(driver, ".sheet [tabindex='0']")) == 1  # one stop of the tab key
+    press(driver, "j")
+    first = label()
+    press(driver, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    assert label().split(":")[0] != first.split(":")[0]
+    row = driver.execute_script("return document.activeElement.closest('.line').dataset.row")
+    assert row == "1"
+    told = texts(driver, ".told")[0]
+    question = driver.execute_script("return document.activeElement.closest('.line').querySelector('.asked').title")
+    assert told.startswith(label())
+    assert told.endswith(question)
+    here, address = label(), driver.current_url
+    press(driver, Keys.ENTER)
+    until(driver, lambda: texts(driver, "article h1") == [question])
+    press(driver, Keys.ESCAPE)
+    until(driver, lambda: all_of(driver, ".sheet"))
+    assert (label(), driver.current_url) == (here, address)
+    press(driver, Keys.HOME)
+    assert label() == first.replace(first.split(": ")[1], label().split(": ")[1])
+    right = [int(one) for one in driver.execute_script(
+        "return [...document.querySelectorAll('.sheet .rows .line')].map("
+        "(one) => one.querySelectorAll('.first, .repaired').length)"
+    )]  # fmt: skip
+    assert right == sorted(right)  # fewest right first
+
+
+def test_the_grid_is_filtered_and_what_does_not_fit_is_dim(driver: Any, page: str, runs: list[RunView]) -> None:
+    go(driver, page, "#/episodes?method=precedent&outcome=repaired")
+    assert set(texts(driver, ".sheet .group")) == {"Precedent", "Precedent, dbms only"}
+    assert all_of(driver, ".cell.dim")
+    bright = all_of(driver, ".sheet a.cell:not(.dim)")
+    assert {one.text for one in bright} == {"↑"}
+    lines = driver.execute_script(
+        "return [...document.querySelectorAll('.sheet .rows .line')].map((one) => "
+        "one.querySelectorAll('a.cell:not(.dim)').length)"
+    )
+    assert min(lines) > 0  # a row without one is left out
+    found = [turn for view in runs if view.method.name == "precedent" for turn in view.turns]
+    assert len(bright) == sum(turn.final_correct and not turn.initial_correct for turn in found)
+
+
+def test_a_large_grid_keeps_only_what_is_in_sight(driver: Any, tmp_path: Path) -> None:
+    asked = [Question(i, "db", f"What is {i}?") for i in range(600)]
+    courses: dict[int | str, list[Tried]] = {i: [Tried(f"SELECT {i}", WRONG if i % 3 else RIGHT)] for i in range(600)}
+    views = [write_run(tmp_path / "0", asked, "zero_shot", courses)]
+    views.append(write_run(tmp_path / "1", asked, "zero_shot", courses, seed=1, answered=200, finished=False))
+    write_page(build(views[:1]), views, tmp_path / "report.html")
+    go(driver, (tmp_path / "report.html").as_uri(), "#/episodes")
+    assert 10 < len(all_of(driver, ".rows .line")) < 100
+    assert driver.execute_script("return document.querySelector('.sheet').getAttribute('aria-rowcount')") == "601"
+    press(driver, "j", Keys.CONTROL + Keys.END)
+    assert "#599" in texts(driver, ".told")[0]
+    assert 10 < len(all_of(driver, ".rows .line")) < 100
+    signs = driver.execute_script(
+        "return [...document.querySelectorAll('.rows .line > :last-child > *')].map((one) => one.textContent)"
+    )
+    assert "·" in signs  # not judged in a run that is not finished
+    press(driver, Keys.CONTROL + Keys.HOME)
+    assert "#0," in texts(driver, ".told")[0]
+    go(driver, (tmp_path / "report.html").as_uri(), "#/")
+    assert set(texts(driver, "[id='table/runs'] td:nth-child(3)")) == {"600 of 600", "200 of 600"}
+
+
+def test_figures_stand_under_their_tables_and_words_are_explained(driver: Any, page: str, runs: list[RunView]) -> None:
+    go(driver, page)
+    for table, figure in (("main", "accuracy"), ("paired", "paired"), ("learning", "learning-spider-1")):
+        assert all_of(driver, f"[id='table/{table}'] [id='figure/{figure}'] svg")
+    view = named(runs, "merit")
+    turn = next(turn for turn in view.turns[::-1] if turn.recalls > 1)
+    go(driver, page, address_of(view, turn))
+    driver.execute_script("document.querySelectorAll('.recall').forEach((one) => (one.open = true))")
+    until(driver, lambda: all_of(driver, ".recall .term"))
+    for word, meaning in (("legal", "earlier in the stream"), ("pool", "scored against each other")):
+        found = "[...document.querySelectorAll('.recall .term')].find((one) => one.textContent === arguments[0])"
+        button = driver.execute_script(f"return {found}", word)
+        assert meaning in button.get_attribute("title")
+        driver.execute_script("arguments[0].focus()", button)
+        button.send_keys(Keys.ENTER)
+        assert button.get_attribute("aria-expanded") == "true"
+        assert any(meaning in one.text for one in all_of(driver, ".meaning"))
+        button.send_keys(Keys.ENTER)
+        assert not any(meaning in one.text for one in all_of(driver, ".meaning"))
+
+
+def test_a_page_made_with_references_says_so_and_shows_both_results(driver: Any, tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+    view = bench.run(tmp_path / "run", "iterative", model=FickleModel(luck=10**9))
+    page = tmp_path / "report.html"
+    write_page(build([view]), [view], page, answers([view], [bench.root]))
+    turn = next(turn for turn in view.turns if turn.episode.task.question.id == 0)
+    assert not turn.final_correct
+    go(driver, page.as_uri(), address_of(view, turn))
+    assert texts(driver, ".holding")[0].startswith("This page holds reference answers.")
+    assert all_of(driver, ".holding")[0].is_displayed()
+    assert len(all_of(driver, ".reference")) == 2  # the first answer and what stood
+    assert not all_of(driver, ".sides")  # folded
+    driver.execute_script("document.querySelector('.reference').open = true")
+    until(driver, lambda: all_of(driver, ".sides"))
+    assert "".join(texts(driver, ".reference .sql")[0].split()) == "".join(ITEMS[0].reference.split())
+    assert texts(driver, ".sides .cells")[:2] == ["4", "3"]  # items, and makers by mistake
+    assert "shop.sqlite, the question's own database, where they differ" in texts(driver, ".reference .how")[0]
+    write_page(build([view]), [view], page)
+    go(driver, page.as_uri(), address_of(view, turn))
+    assert all_of(driver, ".reference, .holding") == []
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_nothing_is_cut_and_nothing_scrolls_sideways(runs: list[RunView], tmp_path: Path, width: int) -> None:
+    plain = [named(runs, name) for name in (*METHODS, "resample", "precedent")]
+    write_page(build(plain), plain, tmp_path / "report.html")
+    page = (tmp_path / "report.html").as_uri()
+    with browser(width, 900, phone=width < 500) as window:
+        for place in ("#/", "#/episodes", "#/episodes?as=list"):
+            go(window, page, place)
+            assert window.execute_script("return document.documentElement.scrollWidth") == width
+            if width == 1400:  # tables have room; questions in the grid are told whole below it
+                script = (
+                    "return [...document.querySelectorAll('main *:not(.asked)')].filter((one) => one.clientWidth &&"
+                    "one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible')"
+                    ".map((one) => one.textContent.slice(0, 80))"
+                )
+                assert window.execute_script(script) == []
+
+
 def test_filters_count_what_the_accounting_counts(driver: Any, page: str, runs: list[RunView]) -> None:
     counts = [account(view.turns, view.method) for view in runs]
     for outcome, expected in (
@@ -272,12 +428,12 @@ def test_filters_count_what_the_accounting_counts(driver: Any, page: str, runs: 
     ):
         go(driver, page, f"#/episodes?outcome={outcome}")
         assert texts(driver, ".found")[0].startswith(f"{expected} episode")
-    go(driver, page, "#/episodes?dataset=bird&db=shop&type=SCHEMA_LINKING")
+    go(driver, page, "#/episodes?as=list&dataset=bird&db=shop&type=SCHEMA_LINKING")
     assert set(texts(driver, "td.db")) == {"shop"}
 
 
 def test_text_is_found_in_questions_and_in_sql(driver: Any, page: str) -> None:
-    go(driver, page, "#/episodes")
+    go(driver, page, "#/episodes?as=list")
     box = driver.find_element(By.ID, "search")
     box.send_keys("older than")
     until(driver, lambda: set(texts(driver, "a.row")) == {"Who is older than 8?"})
@@ -296,7 +452,9 @@ def test_everything_by_keyboard(driver: Any, page: str) -> None:
     until(driver, lambda: not driver.find_element(By.ID, "help").is_displayed())
     press(driver, "/")
     until(driver, lambda: driver.switch_to.active_element.get_attribute("id") == "search")
-    press(driver, Keys.ESCAPE, "j", "j")
+    press(driver, Keys.ESCAPE, "g")
+    until(driver, lambda: all_of(driver, "a.row"))
+    press(driver, "j", "j")
     rows = all_of(driver, "a.row")
     assert driver.switch_to.active_element == rows[1]
     outline = driver.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
@@ -341,7 +499,7 @@ def test_what_models_say_is_text_and_nothing_else(driver: Any, tmp_path: Path) -
     course = {question.id: [Tried(bad, NO_COLUMN), Tried(f"SELECT {bad}", WRONG), Tried(f"SELECT '{bad}'", RIGHT)]}
     view = write_run(tmp_path / "run", [question], "iterative", course, model={"name": bad, "revision": ""})
     write_page(build([view]), [view], tmp_path / "report.html")
-    for place in ("#/", "#/episodes"):
+    for place in ("#/", "#/episodes", "#/episodes?as=list"):
         go(driver, (tmp_path / "report.html").as_uri(), place)
     all_of(driver, "a.row")[0].click()
     until(driver, lambda: texts(driver, "article h1") == [bad])
@@ -369,7 +527,7 @@ def test_an_address_that_leads_nowhere_says_so(driver: Any, page: str) -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_phone_shows_all_of_it_without_scrolling_sideways(page: str, dark: bool) -> None:
     with browser(375, 812, dark=dark, phone=True) as phone:
-        for place in ("#/", "#/episodes", "#/episodes?memory=used&method=merit"):
+        for place in ("#/", "#/episodes", "#/episodes?as=list&memory=used&method=merit"):
             go(phone, page, place)
             assert phone.execute_script("return document.documentElement.scrollWidth") == 375
         phone.execute_script("document.querySelector('a.row').click()")

@@ -57,7 +57,7 @@ def test_tables_say_who_has_other_seeds(tmp_path: Path) -> None:
         assert "seeds 0, 1, 2 (but iterative 0, 1, 2, 3; reflexion 0, 1)." in table.note, table.id
         seeds = [column.shown for column in table.columns if column.key == "seeds"]
         assert seeds == [True] * len(seeds) or table.id == "ablation"  # where all have the same
-    paired = {row["comparison"].text: row["seeds"].text for row in report.tables[1].rows}
+    paired = {row["method"].text: row["seeds"].text for row in report.tables[1].rows}
     assert (paired["Iterative"], paired["Reflexion-style"]) == ("0 1 2", "0 1")
 
 

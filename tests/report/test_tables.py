@@ -10,7 +10,10 @@ import pytest
 
 from making.reports import LEVELS, RUN_METHODS, SEEDS, Letters, course, letters, questions, write_all
 from merit.agent import METHODS
-from merit.report import Cell, Mark, Prices, Report, Table, build
+from merit.report import Cell, Mark, Prices, Report, Table, build, summary_table
+from merit.report.figure import Figure
+from merit.report.latex import latex_report
+from merit.report.markdown import markdown_report
 from merit.report.names import method_label
 from merit.stream import stream_order
 
@@ -89,8 +92,8 @@ def test_accuracy(made: tuple[Letters, Report]) -> None:
             assert one["std"].value == pytest.approx(std, abs=1e-6)
             first = initial(known[name, 0])
             assert one["initial"].text == f"{first:.2f}"
-            assert one["delta"].value == pytest.approx(mean - first, abs=1e-6)
-            assert one["delta"].text == (f"{mean - first:+.2f}" if f"{mean - first:.2f}" != "0.00" else "0.00")
+            assert one["gain"].value == pytest.approx(mean - first, abs=1e-6)
+            assert one["gain"].text == (f"{mean - first:+.2f}" if f"{mean - first:.2f}" != "0.00" else "0.00")
             printed[name] = one["accuracy"].text
             if not METHODS[name].online:
                 assert one["accuracy"].mark is None
@@ -116,7 +119,7 @@ def test_ablations(made: tuple[Letters, Report]) -> None:
 
 def differences(known: Letters, other: str) -> list[float]:
     return [
-        100 * sum(known["merit", s][q].endswith("R") - known[other, s][q].endswith("R") for s in SEEDS) / len(SEEDS)
+        100 * sum(known[other, s][q].endswith("R") - known["merit", s][q].endswith("R") for s in SEEDS) / len(SEEDS)
         for q in range(SIZE)
     ]
 
@@ -125,11 +128,12 @@ def test_paired_comparison(made: tuple[Letters, Report]) -> None:
     known, report = made
     found = table(report, "paired")
     others = [name for name in METHODS if name in RUN_METHODS and name != "merit"]
-    assert [one["comparison"].text for one in found.rows] == [LABELS[name] for name in others]
+    assert [one["method"].text for one in found.rows] == [LABELS[name] for name in others]
+    assert {one["comparison"].text for one in found.rows} == {"MERIT"}
     assert "95% percentile intervals of 10,000 resamples" in found.note
     for name in others:
         values = differences(known, name)
-        one = row(found, comparison=LABELS[name])
+        one = row(found, method=LABELS[name])
         assert one["delta"].value == pytest.approx(statistics.mean(values), abs=1e-6)
         generator = np.random.default_rng(0)
         means = [np.array(values)[generator.integers(0, SIZE, SIZE)].mean() for _ in range(10_000)]
@@ -142,16 +146,65 @@ def test_paired_comparison(made: tuple[Letters, Report]) -> None:
         assert (one["questions"].value, one["seeds"].text) == (SIZE, "0 1 2")
 
 
+def test_delta_means_one_thing_wherever_it_stands(made: tuple[Letters, Report]) -> None:
+    """The terminal's table, the paired one and the ablations: the row's method minus MERIT, the same number."""
+    _, report = made
+    summary, paired, ablation = (
+        summary_table(report.groups, "merit"),
+        table(report, "paired"),
+        table(report, "ablation"),
+    )
+    for one in paired.rows:
+        assert one["comparison"].text == "MERIT"
+        same = row(summary, method=one["method"].text)["delta"]
+        assert (same.value, same.text) == (one["delta"].value, f"{one['delta'].text} {one['interval'].text}")
+    for name in ABLATIONS:
+        ablated, other = row(ablation, method=LABELS[name])["delta"], row(paired, method=LABELS[name])["delta"]
+        assert ablated.text == other.text
+    delta = "minus that of {}, in percentage points (pp)"
+    for found, base in ((summary, "MERIT"), (paired, "MERIT"), (ablation, "MERIT Full")):
+        assert delta.format(base) in found.note
+        assert "above zero, the row's method is right more often" in found.note
+    labels = [column.label for found in (summary, *report.tables) for column in found.columns if "Δ" in column.label]
+    assert set(labels) <= {"Δ pp", "Δ pp to MERIT [95% CI]"}  # nothing else is called so
+    assert "Δ" not in "".join(column.label for column in table(report, "main").columns)
+
+
+def test_figures_stand_under_the_tables_they_draw(made: tuple[Letters, Report]) -> None:
+    _, report = made
+    names = [("figure " if isinstance(one, Figure) else "") + one.id for one in report.blocks]
+    for above, figure in (
+        ("main", "accuracy"), ("paired", "paired"), ("repair", "frontier-spider"), ("learning", "learning-spider"),
+        ("steps", "steps-spider"),
+    ):  # fmt: skip
+        assert names[names.index(above) + 1] == f"figure {figure}"
+    assert len(names) == len(set(names)) == len(report.tables) + len(report.figures)
+    text = markdown_report(report, "figures")
+    assert text.index("figures/accuracy.svg") < text.index("## Paired comparison with MERIT")
+    assert latex_report(report, "t", "f").index("f/accuracy.png") < latex_report(report, "t", "f").index("t/paired.tex")
+
+
+def test_steps_beyond_the_budget_are_explained(tmp_path: Path) -> None:
+    known: Letters = {("resample", 0): {0: "R", 1: "WR"}, ("iterative", 0): {0: "R", 1: "WR"}}
+    found = build(write_all(tmp_path / "drawn", known, questions(2)))
+    why = "is set aside and drawn again, at the price of a model call but not of the budget"
+    assert "Steps beyond 7" in table(found, "steps").note
+    assert why in table(found, "steps").note
+    assert why in next(one for one in found.figures if one.beside == "steps").note
+    del known["resample", 0]
+    assert why not in table(build(write_all(tmp_path / "greedy", known, questions(2))), "steps").note
+
+
 def test_wins_and_losses_by_seed(made: tuple[Letters, Report]) -> None:
     known, report = made
     found = table(report, "mcnemar")
     assert len(found.rows) == (len(RUN_METHODS) - 1) * len(SEEDS)
     for name in RUN_METHODS:
         for seed in SEEDS if name != "merit" else ():
-            ours, theirs = known["merit", seed], known[name, seed]
+            ours, theirs = known[name, seed], known["merit", seed]
             wins = sum(ours[q].endswith("R") and not theirs[q].endswith("R") for q in ours)
             losses = sum(theirs[q].endswith("R") and not ours[q].endswith("R") for q in ours)
-            one = row(found, comparison=LABELS[name], seed=str(seed))
+            one = row(found, method=LABELS[name], seed=str(seed))
             assert (one["wins"].value, one["losses"].value) == (wins, losses)
             n = wins + losses
             tail = sum(math.comb(n, k) for k in range(min(wins, losses) + 1)) / 2**n
@@ -365,7 +418,7 @@ def test_figures_hold_the_numbers_of_their_tables(made: tuple[Letters, Report]) 
         assert high - low == pytest.approx(2 * statistics.stdev(values))
     (series,) = figures["paired"].series
     rows = table(report, "paired").rows
-    assert list(series.x) == [one["comparison"].text for one in rows]
+    assert list(series.x) == [one["method"].text for one in rows]
     assert [list(series.y), list(series.low or ()), list(series.high or ())] == [
         [one[key].value for one in rows] for key in ("delta", "low", "high")
     ]
@@ -396,8 +449,8 @@ def test_ties_lead_together(tmp_path: Path) -> None:
         "MERIT": ("75.00", Mark.BEST),
         "Transductive batch (not online)": ("100.00", None),
     }
-    paired = {one["comparison"].text: one for one in table(report, "paired").rows}
-    assert [paired["Iterative"][key].value for key in ("delta", "wins", "losses", "ties")] == [25.0, 2, 1, 1]
+    paired = {one["method"].text: one for one in table(report, "paired").rows}
+    assert [paired["Iterative"][key].value for key in ("delta", "wins", "losses", "ties")] == [-25.0, 1, 2, 1]
     assert paired["Reflexion-style"]["delta"].text == "0.00"
     assert table(report, "mcnemar").rows[0]["p"].value == pytest.approx(1.0)  # 2 against 1
 
@@ -408,7 +461,7 @@ def test_seeds_that_only_one_method_ran_are_not_paired(tmp_path: Path) -> None:
     report = build(write_all(tmp_path, known, ASKED))
     (one,) = table(report, "paired").rows
     values = [
-        100 * sum(known["merit", s][q].endswith("R") - known["iterative", s][q].endswith("R") for s in (0, 1)) / 2
+        100 * sum(known["iterative", s][q].endswith("R") - known["merit", s][q].endswith("R") for s in (0, 1)) / 2
         for q in range(SIZE)
     ]
     assert one["delta"].value == pytest.approx(statistics.mean(values), abs=1e-6)

@@ -82,8 +82,8 @@ def test_variants_stand_after_what_they_vary_and_all_seeds_of_draws_together(mad
     assert [one["method"].text for one in main.rows] == ["Iterative", label(DRAWN), "Resample", label(HISTORY)]
     assert [one["seeds"].value for one in main.rows] == [3] * 4
     paired = build([run.view for run in report.groups[0].every()], against=HISTORY)
-    assert {one["comparison"].text for one in table(paired, "paired").rows} == {"Iterative", label(DRAWN), "Resample"}
-    assert table(paired, "paired").title == f"Paired comparison of {label(HISTORY)}"
+    assert {one["method"].text for one in table(paired, "paired").rows} == {"Iterative", label(DRAWN), "Resample"}
+    assert table(paired, "paired").title == f"Paired comparison with {label(HISTORY)}"
 
 
 def test_repairs_by_step_go_on_after_the_budget(made: tuple[Words, Report]) -> None:

@@ -1,16 +1,23 @@
 """Reference SQL and reference rows reach nothing that an agent, a memory, a cache, a log or a person sees."""
 
+import base64
+import gzip
+import json
 import logging
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from making.benchmark import FickleModel
-from making.runs import make_bench
+from making.benchmark import FickleModel, write_initial
+from making.runs import files_of, make_bench
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.models import AnswerStore, AskedOnce
+from merit.report import build
+from merit.report.page import Live
+from merit.report.page.shell import shell
 
 CANARY = "zzcanary7391zz"
 
@@ -34,7 +41,51 @@ def test_a_canary_in_every_reference_is_never_seen(
     assert not [text for text in said if CANARY in text]
     written = [path for folder in ("run", "cache") for path in (tmp_path / folder).rglob("*") if path.is_file()]
     leaks = {path.name for path in written if CANARY.encode() in path.read_bytes()}
-    assert leaks <= {"references-v2.sqlite", "references-v2.sqlite-wal"}  # the oracle's own: what right looks like
+    assert leaks <= {"references-v3.sqlite", "references-v2.sqlite-wal"}  # the oracle's own: what right looks like
+
+
+@pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
+def test_only_who_asks_for_references_sees_them(tmp_path: Path, regime: str) -> None:
+    """The ordinary report, every file of it, and all that `merit view` answers hold none."""
+    bench = make_bench(tmp_path, canary=CANARY)
+    wrong = write_initial(tmp_path / "wrong.jsonl", ("wrong", "broken"))  # and no right answer, which might quote rows
+    view = bench.run(tmp_path / "runs" / "one", model=FickleModel(luck=10**9), initial=wrong, regime=regime)
+    before = files_of(view.path)
+
+    def merit(*arguments: object) -> str:
+        result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    def written(folder: Path) -> str:
+        texts = []
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                text = path.read_bytes().decode("utf-8", "replace")
+                packed = re.findall(r'data-chunk="[^"]+">([^<]*)</script>', text)
+                texts += [text, *(gzip.decompress(base64.b64decode(one)).decode() for one in packed)]
+        return "\n".join(texts)
+
+    said = merit("report", view.path, "--out", tmp_path / "plain") + merit("show", view.path, "1")
+    assert CANARY not in said + written(tmp_path / "plain")
+    assert "holds reference answers" not in written(tmp_path / "plain")
+    live = Live(tmp_path / "runs", lambda runs, refused: build(runs, refused=refused))
+    live.look()
+    live.tabulate()
+    names = [f"run/{one}" for one in json.loads(live.answer("index") or "")]
+    names += [f"stream/{one['stream']}" for one in json.loads(live.answer("overview") or "")["runs"]]
+    answers = [live.answer(name) for name in ("overview", "index", "state", "references", *names)]
+    assert len([one for one in answers if one]) == len(names) + 3
+    assert CANARY not in "".join(one or "" for one in answers) + "".join(shell("merit", live=True))
+    asked = ("--with-references", "--data", bench.root)
+    assert CANARY in merit("show", view.path, "1", *asked)
+    merit("report", view.path, "--out", tmp_path / "with", *asked)
+    page = (tmp_path / "with" / "report.html").read_text()
+    assert page.index("This page holds reference answers") < page.index("<main")
+    assert CANARY in written(tmp_path / "with")
+    others = [path for path in (tmp_path / "with").rglob("*") if path.is_file() and path.name != "report.html"]
+    assert [path.name for path in others if CANARY.encode() in path.read_bytes()] == []
+    assert files_of(view.path) == before  # a run never holds one
 
 
 @pytest.mark.parametrize("layout", ["spider", "bird"])

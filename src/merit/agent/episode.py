@@ -35,6 +35,7 @@ class Draft:
     reply: str
     prompt_tokens: int = 0
     output_tokens: int = 0
+    tokens_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Attempt:
     prompt_sha256: str | None = None  # None for the shared first answer
     recall: Recall | None = None
     repeat: bool = False  # set aside: the verdict is that of the earlier candidate it repeats, and no budget was used
+    tokens_estimated: bool = False  # by merit, since the model's server did not count them
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Reflection:
     prompt_tokens: int
     output_tokens: int
     prompt_sha256: str
+    tokens_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,9 @@ async def repair(agent: Agent, task: Task) -> Episode:
     """Algorithm 1, lines 3 to 22, for one question."""
     draft = task.draft
     verdict = await _judge(agent, task.question, draft.sql)
-    attempts = [Attempt(draft.sql, draft.reply, draft.prompt_tokens, draft.output_tokens, verdict, _failure(verdict))]
+    cost = (draft.prompt_tokens, draft.output_tokens)
+    first = Attempt(draft.sql, draft.reply, *cost, verdict, _failure(verdict), tokens_estimated=draft.tokens_estimated)
+    attempts = [first]
     reflections: list[Reflection] = []
     while unfinished(agent.method, agent.regime, agent.budget, attempts):
         if agent.method.reflects:
@@ -133,7 +138,8 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     earlier = repeated(agent.method, agent.regime, sql, attempts)
     verdict = earlier.verdict if earlier else await _judge(agent, task.question, sql)
     cost = (reply.prompt_tokens, reply.output_tokens)
-    return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, earlier is not None)
+    again, estimated = earlier is not None, reply.tokens_estimated
+    return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, again, estimated)
 
 
 def unfinished(method: Method, regime: Regime, budget: int, attempts: Sequence[Attempt]) -> bool:
@@ -260,7 +266,8 @@ def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Recall | N
 async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Reflection:
     prompt = reflection_prompt(agent.family, task, attempts)
     reply = await _ask(agent, task, prompt, agent.sampling)
-    return Reflection(parse_reflection(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, prompt.sha256)
+    cost = (reply.prompt_tokens, reply.output_tokens)
+    return Reflection(parse_reflection(reply.text), reply.text, *cost, prompt.sha256, reply.tokens_estimated)
 
 
 def drawn(method: Method, sampling: Sampling, draw: int) -> Sampling:

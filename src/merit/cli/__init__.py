@@ -1,5 +1,8 @@
 """The command line: parses, shows, nothing else."""
 
-from merit.cli.main import main
+try:
+    from merit.cli.main import main
+except KeyboardInterrupt:  # importing everything takes a moment
+    raise SystemExit(130) from None
 
 __all__ = ["main"]

@@ -11,6 +11,7 @@ from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.cli.options import CACHE
+from merit.cli.screen import Console, say
 from merit.data import Dataset
 from merit.errors import AuditFailed, EncoderFailed, InputError, MeritError
 from merit.models import CachedEncoder, Encoder, open_encoder
@@ -61,7 +62,7 @@ def audit(
             try:
                 reports.append(bench.audit(path))
             except MeritError as error:
-                click.echo(str(error), err=True)
+                say(str(error), err=True)
     failed = len(paths) - len(reports)
     if not failed:
         click.echo(f"all {len(paths)} runs hold")
@@ -102,13 +103,14 @@ def gone_through(report: Report) -> str:
     )
 
 
-def show_trust(reports: Sequence[Report]) -> None:
+def show_trust(reports: Sequence[Report], console: Console | None = None) -> None:
     """List what audits did not prove; what holds for some of them only says for how many."""
     counts = Counter(item for report in reports for item in report.on_trust)
+    console = console or Console()
     if counts:
-        click.echo("taken on trust:")
+        console.print("taken on trust:")
     for item, count in counts.items():
-        click.echo(f"- {item}{f' ({count} of {len(reports)} runs)' if count < len(reports) else ''}")
+        console.block(f"{item}{f' ({count} of {len(reports)} runs)' if count < len(reports) else ''}", 2, head="- ")
 
 
 class _Bench:
@@ -131,7 +133,7 @@ class _Bench:
         with ExitStack() as stack:
             chosen = _encoder(view, self._encoder, self._cache, stack)
             report = audit_run(view, encoder=chosen, data=self._own_data(view))
-        click.echo(f"{path}: holds. {gone_through(report)}")
+        Console().block(f"{path}: holds. {gone_through(report)}", 0)
         if view.identity["code"] != code_hash():
             click.echo("note: it was made by another version of merit's code", err=True)
         return report

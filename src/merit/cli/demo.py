@@ -1,8 +1,8 @@
 """`merit demo`: everything for real over the benchmark that comes with merit, with recorded answers or a live model."""
 
 import asyncio
+import shlex
 import shutil
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -10,7 +10,6 @@ from pathlib import Path
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Shown
 from rich.text import Text
@@ -20,15 +19,28 @@ from merit.bundled import NAME, Recording, open_dataset, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
-from merit.cli.options import CACHE, CONCURRENCY, ENCODER, stoppable
+from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
 from merit.cli.run import progress_bar
+from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder
 from merit.models.completers import KNOWN
 from merit.oracle import open_judge
 from merit.report import Mark, Report, Table, build, summary_table, write_report
 from merit.report.page import write_page
-from merit.stream import AuditData, DataSpec, Gap, Grid, RunSpec, RunView, Workshop, audit_run, read_run, run_covered
+from merit.stream import (
+    AuditData,
+    DataSpec,
+    Gap,
+    Grid,
+    RunSpec,
+    RunView,
+    Workshop,
+    account,
+    audit_run,
+    read_run,
+    run_covered,
+)
 from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
@@ -54,6 +66,7 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 )
 @CONCURRENCY
 @CACHE
+@JSON
 def demo(
     model: str | None,
     encoder: str,
@@ -63,14 +76,16 @@ def demo(
     out: Path,
     concurrency: int,
     cache: Path | None,
+    as_json: bool,
 ) -> None:
     """Run methods over the bundled benchmark, compare and audit them, and write the report.
 
     Without --model, the answers are those that a real model gave when they were recorded, and no model is called. A run
-    whose prompts the recording does not cover is left out and said. Exit 1 where nothing could be run.
+    whose prompts the recording does not cover is left out and said. Exit 1 where nothing could be run. --json prints
+    one object: the report, and the metrics of every run by its folder's name, null for one that was left out.
     """
     started = time.monotonic()
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(stderr=as_json)  # with --json, what people read is beside it
     recording = None if model else recorded()
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
@@ -80,24 +95,33 @@ def demo(
         views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
         if not views:
             _tell(console, left_out(grid, gaps))
-            sys.exit("merit: nothing could be run: the recording covers none of it; ask a live model with --model")
-    made = build(views, against="merit" if any(view.method.name == "merit" for view in views) else _AGAINST)
-    show_table(console, summary_table(made.groups, _AGAINST))
+            raise InputError("nothing could be run: the recording covers none of it; ask a live model with --model")
+    against = "merit" if any(view.method.name == "merit" for view in views) else _AGAINST
+    made = build(views, against=against)
+    show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
     _tell(console, left_out(grid, gaps))
     _audit(console, views, encoder, folder)
     page = _write(made, views, out)
-    console.print(f"\n[bold]report[/]    {page}  (open it in a browser; every episode is in it)")
-    console.print(f"runs      {grid.out}, {time.monotonic() - started:.0f} s in all")
-    console.print(f"next      {_episode(views)}")
-    console.print(
-        "          merit demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
-    )
+    if as_json:
+        ran = {name: account(view.turns, view.method) for name, view in _by_name(grid, views).items()}
+        print_json({"report": str(page), "out": str(grid.out), "runs": {name: ran.get(name) for name in grid.runs}})
+    console.print()
+    console.block(f"{page}  (open it in a browser; every episode is in it)", 10, head="[bold]report[/]")
+    console.block(f"{grid.out}, {time.monotonic() - started:.0f} s in all", 10, head="runs")
+    console.print(f"next      {inline(_episode(views))}", soft_wrap=True)  # whole, to be copied
+    live = f"{this_command()} demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
+    console.block(live, 10)
 
 
 def _episode(views: Sequence[RunView]) -> str:
     """The command that shows an episode worth a look: a repair of the method that has most of them."""
     best = max(views, key=lambda view: len(_repaired(view)))
-    return f"merit show {best.path} {(_repaired(best) or [best.turns[0].episode.task.question.id])[-1]}"
+    question = (_repaired(best) or [best.turns[0].episode.task.question.id])[-1]
+    return f"{this_command()} show {shlex.quote(str(best.path))} {shlex.quote(str(question))}"
+
+
+def _by_name(grid: Grid, views: Sequence[RunView]) -> dict[str, RunView]:
+    return {str(view.path.relative_to(grid.out)): view for view in views}
 
 
 def _repaired(view: RunView) -> list[QuestionId]:
@@ -136,13 +160,13 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
         made = "; ".join(f"{name}: {text}" for name, text in about["made"].items())
         console.print(
             f"[bold]No model is called[/]: the answers are recorded ones, {about['answers']} of "
-            f"{escape(about['model']['name'])} ({escape(about['model']['revision'])})."
+            f"{inline(about['model']['name'])} ({inline(about['model']['revision'])})."
         )
-        console.print(escape(f"{made}.\n" if made else ""))
+        console.block(f"{made}.\n" if made else "", 0)
     elif grid.model.startswith("replay:"):
-        console.print(f"[bold]No model is called[/]: the answers are those recorded in {escape(grid.model[7:])}.\n")
+        console.print(f"[bold]No model is called[/]: the answers are those recorded in {inline(grid.model[7:])}.\n")
     else:
-        console.print(f"The answers are asked of {escape(grid.model)}, live; each is kept and asked for once.\n")
+        console.print(f"The answers are asked of {inline(grid.model)}, live; each is kept and asked for once.\n")
 
 
 @contextmanager
@@ -184,7 +208,7 @@ def _move(source: Path, target: Path) -> None:
 
 def _tell(console: Console, sentences: Iterator[str]) -> None:
     for sentence in sentences:
-        console.print(sentence)
+        console.block(sentence, 10, head="left out")
 
 
 def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
@@ -207,7 +231,7 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
         if gap is not None:
             found.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
     for method, missing in found.items():
-        yield f"left out  {method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
+        yield f"{method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
 
 
 def show_table(console: Console, table: Table) -> None:
@@ -239,14 +263,14 @@ def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path
         reports = []
         for view in views:
             reports.append(audit_run(view, encoder=ranking, data=data))
-            about = f"{view.method.name}, seed {view.identity['seed']}"
-            console.print(f"audit     {about}: holds, {gone_through(reports[-1])}")
-    show_trust(reports)
+            about = f"{view.method.name}, seed {view.identity['seed']}: holds, {gone_through(reports[-1])}"
+            console.block(about, 10, head="audit")
+    show_trust(reports, console)
 
 
 def _write(made: Report, views: Sequence[RunView], out: Path) -> Path:
     for sentence in (*made.refused, *made.notes):
-        click.echo(f"merit: {sentence}", err=True)
+        say(f"merit: {sentence}", err=True)
     write_report(made, out / _REPORT)
     page = out / _REPORT / "report.html"
     write_page(made, views, page)

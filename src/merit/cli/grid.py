@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.progress import Progress as Bar
 from rich.table import Column, Table
 
@@ -16,6 +15,7 @@ from merit.cli.options import (
     AHEAD,
     CACHE,
     CONCURRENCY,
+    JSON,
     MAX_COST,
     MAX_TOKENS,
     PRICES,
@@ -25,6 +25,7 @@ from merit.cli.options import (
     watched,
 )
 from merit.cli.run import kept, progress_bar
+from merit.cli.screen import Console, inline, print_json, say
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
 
@@ -46,6 +47,7 @@ from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid
 @PRICES
 @TRACE
 @CACHE
+@JSON
 def grid(
     file: Path,
     concurrency: int,
@@ -56,8 +58,12 @@ def grid(
     prices: tuple[float, float] | None,
     trace: bool,
     cache: Path | None,
+    as_json: bool,
 ) -> None:
-    """Run datasets x methods x seeds, side by side; the same command goes on where it stopped."""
+    """Run datasets x methods x seeds, side by side; the same command goes on where it stopped.
+
+    --json prints one object: the folder `out`, and `runs` with the metrics of each by its folder's name in it.
+    """
     read = read_grid(file)
     allowance = allowed(max_tokens or read.max_tokens, max_cost or read.max_cost, prices or read.prices)
     folder = (cache or cache_folder()).absolute()
@@ -70,7 +76,10 @@ def grid(
                 found = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
     except BaseExceptionGroup as several:
         raise first_of(several) from None
-    _show(found, read)
+    if as_json:
+        print_json({"out": str(read.out), "runs": found})
+    else:
+        _show(found, read)
 
 
 async def _run(
@@ -90,7 +99,8 @@ def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
         seen[name] = progress
         finished = sum(one.done == one.total for one in seen.values())
         tokens = sum(one.tokens for one in seen.values())
-        said = f"{finished} of {runs} runs finished, {tokens / 1e6:,.2f}M tokens"
+        about = "about " if any(one.estimated for one in seen.values()) else ""
+        said = f"{finished} of {runs} runs finished, {about}{tokens / 1e6:,.2f}M tokens"
         total = sum(one.total for one in seen.values()) if len(seen) == runs else None
         bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
 
@@ -118,17 +128,19 @@ def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
     )
     for name, one in found.items():
         table.add_row(
-            name + ("" if one["online"] else " (not online)"),
+            inline(name + ("" if one["online"] else " (not online)")),
             str(one["questions"]),
             f"{one['initial_accuracy']:.2f}",
             f"{one['accuracy']:.2f}",
             str(one["repaired"]),
             str(one["calls"]["total"]),
-            str(one["tokens"]["total"]),
+            f"{'~' if one['tokens'].get('estimated_calls') else ''}{one['tokens']['total']}",
         )
     console = Console()
-    console.print(table, crop=False)
-    console.print(f"runs are in {place}", soft_wrap=True)
+    console.print(table, crop=False, soft_wrap=False)
+    if any(one["tokens"].get("estimated_calls") for one in found.values()):
+        say("~ tokens are estimated by merit: the endpoint did not count them")
+    say(f"runs are in {place}")
 
 
 def _within(out: Path, found: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:

@@ -4,14 +4,17 @@ import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.markup import escape
+from rich.cells import cell_len
+from rich.markup import render
 
+from merit.cli.options import JSON, stoppable
+from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.report import labels
 from merit.report.names import FAILURES
 from merit.stream import RunView, read_run
 
+_OTHER_KEYS = ["[bold]b[/] back", "[bold]s[/] skip", "[bold]d[/] database schema", "[bold]q[/] quit"]
 _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
 
 
@@ -24,11 +27,15 @@ _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
 @click.option(
     "--fill/--write-only", default=None, help="Label in the terminal, or only write the file (default: by terminal)."
 )
-def label(run: Path, out: Path, size: int | None, seed: int, classifier: bool, fill: bool | None) -> None:
+@JSON
+def label(
+    run: Path, out: Path, size: int | None, seed: int, classifier: bool, fill: bool | None, as_json: bool
+) -> None:
     """Write the failed first answers of RUN to a CSV file whose column 'human' is to be filled in, and fill it in here.
 
     In the terminal a key names the failure; every answer is saved at once, and the same command goes on later.
-    `merit report --labels FILE` tells how well the classifier agrees.
+    `merit report --labels FILE` tells how well the classifier agrees. A cell that a spreadsheet would take for a
+    formula is written with an apostrophe before it, which is taken away again when the file is read.
     """
     view = read_run(run)
     chosen = labels.records(view, labels.sample(view, size, seed), classifier=classifier)
@@ -39,9 +46,16 @@ def label(run: Path, out: Path, size: int | None, seed: int, classifier: bool, f
     else:
         labels.write_records(out, chosen)
     if sys.stdin.isatty() if fill is None else fill:
-        _fill(view, out, chosen, Console(highlight=False, soft_wrap=True))
-    done = sum(bool(record["human"].strip()) for record in chosen)
-    click.echo(f"{out}: {done} of {len(chosen)} failures labelled")
+        with stoppable(lambda: f"{_labelled(chosen)} of {len(chosen)} failures are labelled in {out}"):
+            _fill(view, out, chosen, Console())
+    if as_json:
+        print_json({"file": str(out), "failures": len(chosen), "labelled": _labelled(chosen)})
+    else:
+        say(f"{out}: {_labelled(chosen)} of {len(chosen)} failures labelled")
+
+
+def _labelled(lines: list[labels.Record]) -> int:
+    return sum(bool(record["human"].strip()) for record in lines)
 
 
 def _there(view: RunView, out: Path, wanted: list[labels.Record] | None) -> list[labels.Record]:
@@ -59,7 +73,10 @@ def _fill(view: RunView, out: Path, lines: list[labels.Record], console: Console
     place = next((i for i, one in enumerate(lines) if not one["human"].strip()), len(lines))
     while place < len(lines):
         _show(lines[place], f"{place + 1} of {len(lines)}", console)
-        key = click.getchar().lower()
+        try:
+            key = click.getchar().lower()
+        except EOFError:
+            return
         if key in ("q", "", "\x04"):
             return
         if key in _KEYS:
@@ -73,17 +90,30 @@ def _fill(view: RunView, out: Path, lines: list[labels.Record], console: Console
             place = max(0, place - 1)
         elif key == "d":
             schemas = {one.question.db_id: one.schema for one in view.questions.values()}
-            console.print(escape(schemas.get(lines[place]["db_id"], "")))
+            console.block(schemas.get(lines[place]["db_id"], ""), 2)
 
 
 def _show(record: labels.Record, where: str, console: Console) -> None:
     named = f"  now {record['human']}" if record["human"].strip() else ""
     about = f"question {record['question_id']}, database {record['db_id']}"
-    console.print(f"\n[bold]{where}[/]  {escape(about)}[dim]{escape(named)}[/]")
-    console.print(f"  {escape(record['question'])}")
+    console.print(f"\n[bold]{where}[/]  {inline(about)}[dim]{inline(named)}[/]")
+    console.block(record["question"], 2)
     if record["evidence"]:
-        console.print(f"  [dim]{escape(record['evidence'])}[/]")
-    console.print(f"  [cyan]{escape(record['sql'] or '(no SQL)')}[/]")
-    console.print(f"  [yellow]{escape(record['status'])}[/]  {escape(record['error'])}")
-    keys = "  ".join(f"[bold]{key}[/] {FAILURES[kind]}" for key, kind in _KEYS.items())
-    console.print(f"  {keys}\n  [bold]b[/] back  [bold]s[/] skip  [bold]d[/] database schema  [bold]q[/] quit")
+        console.block(record["evidence"], 2, "dim")
+    console.block(record["sql"] or "(no SQL)", 2, "cyan")
+    console.block(record["error"], 4, head=f"  [yellow]{inline(record['status'])}[/]  ")
+    named_keys = [f"[bold]{key}[/] {FAILURES[kind]}" for key, kind in _KEYS.items()]
+    for line in _lines(named_keys, console.width) + _lines(_OTHER_KEYS, console.width):
+        console.print(line)
+
+
+def _lines(keys: list[str], width: int) -> list[str]:
+    """Keys side by side, as many in a line as there is room for; none is torn from its name."""
+    lines = [""]
+    for key in keys:
+        longer = f"{lines[-1]}  {key}"
+        if lines[-1] and cell_len(render(longer).plain) > width:
+            lines.append(f"  {key}")
+        else:
+            lines[-1] = longer
+    return lines

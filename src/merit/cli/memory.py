@@ -1,23 +1,55 @@
 """`merit memory`: look after what was learned."""
 
 import json
+import shutil
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
+from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
-from rich.table import Table
 
-from merit.memory import curate
+from merit.cli.options import JSON
+from merit.cli.screen import Console, visible
+from merit.memory import Entry, curate
 from merit.types import FailureType, Polarity
 
-_FOLDER = click.argument("folder", type=click.Path(path_type=Path))
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+_WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
+
+
+def _visible(text: str) -> str:
+    """A text on one line, with what this terminal has no character for spelled out, so that its width is known."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return visible(text, one_line=True).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _print_json(value: object) -> None:
+    click.echo(json.dumps(value))  # ASCII alone
+
+
+def _tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
+    if as_json:
+        _print_json(result)
+    else:
+        click.echo(_visible(sentence))
+
+
+def _print_entry(entry: Entry) -> None:
+    _print_json(json.loads(entry.to_line()))
+
+
+_FOLDER = click.argument(
+    "folder", type=click.Path(path_type=Path), callback=lambda _context, _argument, folder: curate.memory_in(folder)
+)
 
 
 @click.group()
 def memory() -> None:
-    """List, show, delete, confirm, export, import and count a memory's entries."""
+    """List, show, delete, confirm, export, import and count a memory's entries.
+
+    FOLDER is a memory's folder, or that of a run, which has its memory in it.
+    """
 
 
 @memory.command("list")
@@ -26,12 +58,14 @@ def memory() -> None:
 @click.option("--type", "kind", type=click.Choice([t.value for t in FailureType], case_sensitive=False))
 @click.option("--db", "db_id", help="Only entries learned on this database.")
 @click.option("--deleted", is_flag=True, help="Only deleted entries.")
-@_JSON
+@JSON
 def list_entries(
     folder: Path, polarity: str | None, kind: str | None, db_id: str | None, deleted: bool, as_json: bool
 ) -> None:
-    """List entries, one line each."""
-    table = Table("id", "type", "database", "position", "question")
+    """List entries, one line each: cut to the terminal's width, whole and separated by tabs in a pipe or file."""
+    width = shutil.get_terminal_size().columns if Console().is_terminal else None
+    if width and not as_json:
+        click.echo(_row(("id", "type", "database", "position", "question"), width))
     for one in curate.kept(folder):
         entry = one.entry
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
@@ -39,30 +73,41 @@ def list_entries(
         if db_id not in (None, entry.provenance.db_id) or deleted != (one.deleted is not None):
             continue
         if as_json:
-            click.echo(entry.to_line())
+            _print_entry(entry)
         else:
             source = entry.provenance
-            table.add_row(entry.id, entry.type, escape(source.db_id), str(source.position), escape(entry.question))
-    if not as_json:
-        Console().print(table)
+            click.echo(_row((entry.id, entry.type, source.db_id, str(source.position), entry.question), width))
+
+
+def _row(cells: Sequence[str], width: int | None) -> str:
+    """A line of a list; with a width, cut to fit into it."""
+    *first, last = map(_visible, cells)
+    if width is None:
+        return "\t".join([*first, last])
+    room = max(width - sum(_WIDTHS) - 2 * len(_WIDTHS), 8)
+    sized = [set_cell_size(_cut(cell, size), size) for cell, size in zip(first, _WIDTHS, strict=True)]
+    return "  ".join([*sized, _cut(last, room)]).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, width - 3) + "..."
 
 
 @memory.command()
 @_FOLDER
 @click.argument("identity")
-@_JSON
+@JSON
 def show(folder: Path, identity: str, as_json: bool) -> None:
     """Show one entry whole; the beginning of its id is enough."""
     one = curate.find(folder, identity)
     if as_json:
-        click.echo(one.entry.to_line())
+        _print_entry(one.entry)
         return
     entry, source = one.entry, one.entry.provenance
     changed = entry.polarity is not Polarity.PRECEDENT
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(
-        f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if one.deleted else "")
-    )
+    console = Console(soft_wrap=True)
+    deleted = one.deleted is not None
+    console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if deleted else ""))
     for name, value in (
         ("question", entry.question),
         ("failure", f"{entry.type} / {entry.subtype}" if changed else ""),
@@ -74,57 +119,64 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
         ("from", f"run {source.run}, question {source.question_id}, position {source.position}, step {source.step}"),
         ("deleted", one.deleted or ""),
     ):
-        if value:
-            console.print(f"  [dim]{name:<9}[/] {escape(value)}")
+        for number, line in enumerate(value.split("\n") if value else ()):
+            label = name if number == 0 else ""  # later lines are indented, so that none passes for a field
+            console.print(f"  [dim]{label:<9}[/] {escape(_visible(line))}")
 
 
 @memory.command()
 @_FOLDER
 @click.argument("identity")
 @click.option("--reason", required=True, help="Why; it is kept with the deletion.")
-def delete(folder: Path, identity: str, reason: str) -> None:
+@JSON
+def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
-    click.echo(f"deleted {curate.delete(folder, identity, reason).id}")
+    gone = curate.delete(folder, identity, reason).id
+    _tell(as_json, {"deleted": gone}, f"deleted {gone}")
 
 
 @memory.command()
 @_FOLDER
 @click.argument("identity")
-def confirm(folder: Path, identity: str) -> None:
+@JSON
+def confirm(folder: Path, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
     old, new = curate.confirm(folder, identity)
-    click.echo(f"confirmed {old.id} as {new.id}")
+    _tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
 
 @memory.command()
 @_FOLDER
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, JSON lines.")
-def export(folder: Path, out: Path) -> None:
+@JSON
+def export(folder: Path, out: Path, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
-    click.echo(f"{curate.export(folder, out)} entries written to {out}")
+    count = curate.export(folder, out)
+    _tell(as_json, {"exported": count}, f"{count} entries written to {out}")
 
 
 @memory.command("import")
 @_FOLDER
 @click.argument("file", type=click.Path(path_type=Path))
-def import_entries(folder: Path, file: Path) -> None:
+@JSON
+def import_entries(folder: Path, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
-    new, there = curate.import_entries(folder, file)
-    click.echo(f"{new} entries imported, {there} were there already")
+    new, known = curate.import_entries(folder, file)
+    _tell(as_json, {"imported": new, "known": known}, f"{new} entries imported, {known} were there already")
 
 
 @memory.command()
 @_FOLDER
-@_JSON
+@JSON
 def stats(folder: Path, as_json: bool) -> None:
     """Count entries."""
     counted = curate.stats(folder)
     if as_json:
         click.echo(json.dumps(counted, indent=2))
         return
-    console = Console(highlight=False)
+    console = Console(soft_wrap=True)
     console.print(f"{counted['entries']} entries, {counted['deleted']} deleted, {counted['bytes']} bytes")
     for group in ("by_polarity", "by_type", "by_grade", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")
         for name, count in counted[group].items():
-            console.print(f"  {escape(name):<24}{count:>8}")
+            console.print(f"  {escape(f'{_visible(name):<24}')}{count:>8}")

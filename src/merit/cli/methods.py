@@ -1,13 +1,10 @@
 """`merit methods`: what can be run."""
 
-import json
-
 import click
-from rich.console import Console
-from rich.table import Column, Table
 
-from merit.agent import METHODS
+from merit.agent import METHODS, Method
 from merit.cli.options import JSON
+from merit.cli.screen import Console, print_json
 
 
 @click.command()
@@ -18,13 +15,23 @@ def methods(as_json: bool) -> None:
     A method can be run with other fields, as NAME:field=value,field=value; --json lists the fields.
     """
     if as_json:
-        click.echo(json.dumps([method.record() for method in METHODS.values()], indent=2))
+        print_json({"methods": [method.record() for method in METHODS.values()]})
         return
-    table = Table(Column("method", no_wrap=True), "what it does", "recalls", "keeps", "online")
-    for method in METHODS.values():
-        policy = method.recall
-        pools = policy.pools if policy is not None else {}
-        recalls = ", ".join(f"{limit} {polarity or 'of one pool'}" for polarity, limit in pools.items()) or "-"
-        keeps = ", ".join(sorted(method.writes)) or "-"
-        table.add_row(method.name, method.summary, recalls, keeps, "yes" if method.online else "[bold red]no[/]")
-    Console().print(table)
+    console = Console()
+    rows = [_row(method) for method in METHODS.values()]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    for name, online, recalls, keeps, summary in rows:
+        if console.soft_wrap:  # piped: a method is a line
+            cells = [cell.ljust(width) for cell, width in zip((name, online, recalls, keeps), widths, strict=False)]
+            console.print("  ".join([*cells, summary]))
+        else:
+            console.block(summary, widths[0] + 2, head=f"[bold]{name}[/]")
+            console.block(f"{online}, {recalls}, {keeps}", widths[0] + 2, "dim")
+
+
+def _row(method: Method) -> tuple[str, ...]:
+    pools = method.recall.pools if method.recall is not None else {}
+    recalled = " and ".join(f"{limit} {polarity or 'of one pool'}" for polarity, limit in pools.items()) or "nothing"
+    kept = " and ".join(sorted(method.writes)) or "nothing"
+    online = "online" if method.online else "not online"
+    return method.name, online, f"recalls {recalled}", f"keeps {kept}", method.summary

@@ -1,14 +1,12 @@
 """`merit model`: is a model there, and how fast is it; and `merit answers`: what models have answered."""
 
 import asyncio
-import json
 import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -16,9 +14,12 @@ from merit import prompts
 from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.run import progress_bar
-from merit.errors import InputError, Stopped
-from merit.models import AnswerStore, Sampling, open_completer
+from merit.cli.screen import Console, print_json, say
+from merit.errors import InputError, ModelFailed, Stopped
+from merit.models import AnswerStore, Completer, Completion, Sampling, open_completer
 from merit.models.answers import FILE as ANSWERS
+from merit.models.client import names_of
+from merit.models.endpoint import EndpointCompleter
 from merit.models.exported import is_exported, write_exported
 from merit.models.fetch import SOURCES, fetch_model
 from merit.report import open_runs
@@ -26,6 +27,7 @@ from merit.stream.recording import manifest_place, write_recording
 from merit.types import Question
 
 _PATH = click.Path(path_type=Path)
+_SHORTEST_S = 0.01  # of writing, below which the network's whims are larger
 _QUESTION = Question("check", "shop", "How many items cost more than 10?")
 _SCHEMA = "Database: shop\nTable: item\n  item_id number PRIMARY KEY\n  name text\n  price number"
 
@@ -41,21 +43,27 @@ def model() -> None:
 def check(uri: str, as_json: bool) -> None:
     """Ask a model one question, twice, and say what works and how fast.
 
-    An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds for an
-    answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    How fast it writes is measured by asking once more for the first token alone, so that reading the prompt is left
+    out. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds
+    for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
     try:
         found = asyncio.run(_check(uri))
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(found['model'])}[/]  answers")
     console.print(f"  SQL           {escape(found['sql']) or '[red]none found in the reply[/]'}")
-    console.print(f"  tokens        {found['prompt_tokens']} in, {found['output_tokens']} out")
-    console.print(f"  time          {found['seconds']:.2f} s, {found['tokens_per_second']:.0f} tokens/s out")
+    if found["address"]:
+        console.print(f"  address       {escape(found['address'])}")
+    if found["offered"] is not None:
+        console.print(f"  note          the server lists other models: {escape(found['offered'])}")
+    estimated = "  (estimated by merit: the endpoint does not count)" if found["tokens_estimated"] else ""
+    console.print(f"  tokens        {found['prompt_tokens']} in, {found['output_tokens']} out{estimated}")
+    console.print(f"  time          {found['seconds']:.2f} s for the answer, {_speed(found['tokens_per_second'])}")
     console.print(
         f"  repeatable    {'yes' if found['repeatable'] else 'no: the same greedy prompt got another answer'}"
     )
@@ -66,11 +74,12 @@ def check(uri: str, as_json: bool) -> None:
 async def _check(uri: str) -> dict[str, Any]:
     completer = open_completer(uri)
     try:
-        prompt = prompts.initial(prompts.SPIDER, _QUESTION, _SCHEMA)
-        started = time.monotonic()
-        first = await completer.complete(prompt.text, Sampling())
-        seconds = time.monotonic() - started
-        second = await completer.complete(prompt.text, Sampling())
+        live = completer if isinstance(completer, EndpointCompleter) else None
+        offered = await live.offered() if live else []
+        prompt = prompts.initial(prompts.SPIDER, _QUESTION, _SCHEMA).text
+        first, seconds = await _timed(completer, prompt, Sampling())
+        second, again_s = await _timed(completer, prompt, Sampling())
+        speed = await _tokens_per_second(completer, prompt, second.output_tokens, again_s)
     finally:
         await completer.close()
     identity = completer.identity
@@ -82,9 +91,36 @@ async def _check(uri: str) -> dict[str, Any]:
         "prompt_tokens": first.prompt_tokens,
         "output_tokens": first.output_tokens,
         "seconds": round(seconds, 3),
-        "tokens_per_second": round(first.output_tokens / max(seconds, 1e-6), 1),
+        "tokens_estimated": first.tokens_estimated,
+        "tokens_per_second": speed,
         "repeatable": first.text == second.text,
+        "address": live.address if live else None,
+        "offered": names_of(offered) if offered and identity.name.removeprefix("openai:") not in offered else None,
     }
+
+
+async def _timed(completer: Completer, prompt: str, sampling: Sampling) -> tuple[Completion, float]:
+    started = time.monotonic()
+    return await completer.complete(prompt, sampling), time.monotonic() - started
+
+
+async def _tokens_per_second(completer: Completer, prompt: str, tokens: int, seconds: float) -> float | None:
+    """How fast an answer is written: what it takes beyond its first token, for which the prompt was read.
+
+    The prompt has been read before, so that a server which remembers prompts saves the same time in both.
+    """
+    try:
+        _, first_s = await _timed(completer, prompt, Sampling(max_tokens=1))
+    except ModelFailed:
+        return None  # some servers refuse answers as short as that
+    writing_s = seconds - first_s
+    return round((tokens - 1) / writing_s, 1) if tokens > 1 and writing_s > _SHORTEST_S else None
+
+
+def _speed(tokens_per_second: float | None) -> str:
+    if tokens_per_second is None:
+        return "too short to tell how many tokens/s"
+    return f"{tokens_per_second:.0f} tokens/s (without the time for the prompt)"
 
 
 @model.command()
@@ -94,7 +130,7 @@ def fetch(name: str, out: Path | None) -> None:
     """Get a small local model, checked against a pinned hash."""
     source = SOURCES[name]
     with progress_bar() as bar:
-        task = bar.add_task(f"{source.file}, MB", total=source.megabytes, said="")
+        task = bar.add_task(f"{source.file}, MB", total=source.size // 10**6, said="")
         path = fetch_model(name, out or cache_folder() / "models", lambda n: bar.update(task, completed=n // 10**6))
     click.echo(f"{path}\nuse it as llamacpp:{path}")
 
@@ -123,7 +159,7 @@ def list_models(file: Path | None, as_json: bool) -> None:
             table.add_row(escape(identity.name), escape(identity.revision), str(count))
             found.append({"name": identity.name, "revision": identity.revision, "answers": count})
     if as_json:
-        click.echo(json.dumps({"models": found}, indent=2))
+        print_json({"models": found})
     else:
         Console().print(table)
 
@@ -136,8 +172,7 @@ def merge(other: Path, file: Path | None, as_json: bool) -> None:
     """Take over the answers of another file; --json prints one object."""
     with closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
         added, total = store.merge(other), len(store)
-    say = json.dumps({"added": added, "answers": total}, indent=2)
-    click.echo(say if as_json else f"{added} new answers, {total} in all")
+    _tell({"added": added, "answers": total}, f"{added} new answers, {total} in all", as_json)
 
 
 @answers.command()
@@ -168,18 +203,24 @@ def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[st
         return
     with closing(_store(file)) as store:
         count = write_exported(out, store.items())
-    say = json.dumps({"out": str(out), "answers": count}, indent=2)
-    click.echo(say if as_json else f"{count} answers written to {out}")
+    _tell({"out": str(out), "answers": count}, f"{count} answers written to {out}", as_json)
 
 
 def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: bool) -> None:
     found, refused = open_runs(runs)
     for sentence in refused:
-        click.echo(f"merit: left out: {sentence}", err=True)
+        say(f"merit: left out: {sentence}", err=True)
     manifest = write_recording(found, out, dict(_note(note) for note in notes))
     count, place = manifest["answers"], manifest_place(out)
-    say = json.dumps({"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)}, indent=2)
-    click.echo(say if as_json else f"{count} answers of {len(found)} runs written to {out}, which {place} tells of")
+    about = {"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)}
+    _tell(about, f"{count} answers of {len(found)} runs written to {out}, which {place} tells of", as_json)
+
+
+def _tell(about: dict[str, Any], sentence: str, as_json: bool) -> None:
+    if as_json:
+        print_json(about)
+    else:
+        say(sentence)
 
 
 def _note(text: str) -> tuple[str, str]:

@@ -2,6 +2,9 @@
 
 import difflib
 import math
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,6 +136,16 @@ def stoppable(kept: Callable[[], str]) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {kept()}; the same command goes on") from None
+
+
+def this_command() -> str:
+    """How merit was called, so that a command that is proposed works as it is printed."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py" and called.parent.name == "merit":
+        return f"{shlex.quote(sys.executable)} -m merit"
+    if called.name != "merit" or shutil.which("merit") == str(called.absolute()):
+        return "merit"
+    return shlex.quote(str(called))
 
 
 def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float, float] | None) -> Allowance:

@@ -6,24 +6,35 @@ from pathlib import Path
 import click
 
 from merit.agent import find_method
-from merit.cli.options import PRICES
+from merit.cli.options import JSON, PRICES
+from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
+from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.report import Prices, build, open_runs, read_labels, write_report
 from merit.report.page import write_page
+from merit.report.writing import check_folder
 
 
 @click.command()
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder for tables and figures.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder for tables and figures: a new or empty one, or one that holds an earlier report.",
+)
 @click.option("--against", default="merit", show_default=True, help="The method that all others are paired with.")
 @click.option("--unfinished", is_flag=True, help="Report runs that are not finished too, as far as they are.")
 @PRICES
+@JSON
 @click.option(
     "--labels",
     multiple=True,
     type=click.Path(path_type=Path),
     help="Human labels that `merit label` made: report how well the failure classifier agrees.",
 )
+@WITH_REFERENCES
+@DATA
 def report(
     runs: tuple[Path, ...],
     out: Path,
@@ -31,14 +42,20 @@ def report(
     unfinished: bool,
     prices: tuple[float, float] | None,
     labels: tuple[Path, ...],
+    with_references: bool,
+    roots: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
     """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
 
     Runs that do not share data, first answers, protocol, regime, budget, model or encoder are never compared; what
     differs is said. A run that is damaged or not finished is said and left out. Exit 1 where nothing can be reported.
+    --json prints one object: the files, how many runs, which tables and figures, and what was said.
     """
+    check_asked(roots, with_references)
     if not runs and not labels:
         raise InputError("nothing to report: give run folders, or --labels with a file")
+    check_folder(out)
     found, refused = open_runs(runs, unfinished=unfinished)
     made = build(
         found,
@@ -48,12 +65,20 @@ def report(
         refused=refused,
     )
     for sentence in (*made.refused, *made.notes):
-        click.echo(f"merit: {sentence}", err=True)
+        say(f"merit: {sentence}", err=True)
     if not made.tables:
         sys.exit(1)
     files = write_report(made, out)
     page = out / "report.html"
     reported = {run.view.path for group in made.groups for run in group.every()}
-    write_page(made, [view for view in found if view.path in reported], page)
+    shown = [view for view in found if view.path in reported]
+    write_page(made, shown, page, answers(shown, roots) if with_references else None)
+    if with_references:
+        say(f"merit: {page} holds reference answers", err=True)
+    if as_json:
+        found_there = {"tables": [one.id for one in made.tables], "figures": [one.id for one in made.figures]}
+        said = {"refused": made.refused, "notes": made.notes}
+        print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **found_there, **said})
+        return
     counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
-    click.echo(f"{counted}: {files[0]}, and with every episode {page}")
+    say(f"{counted}: {files[0]}, and with every episode {page}")

@@ -1,15 +1,13 @@
-"""`merit predict` and `merit run`: first answers, and a method over a stream."""
+"""`merit run`: a method over a stream."""
 
 import asyncio
-import json
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.table import Column
 
 from merit.agent import find_method
 from merit.cache import cache_folder
@@ -31,23 +29,17 @@ from merit.cli.options import (
     TIMEOUT,
     TRACE,
     allowed,
-    open_data,
     stoppable,
     watched,
 )
-from merit.errors import InputError
-from merit.oracle import open_judge
+from merit.cli.screen import Console, inline, print_json, say
 from merit.stream import (
     DataSpec,
     Progress,
     RunSpec,
     Workshop,
-    beginnings,
-    family_named,
     first_answers,
-    predict_all,
     run_stream,
-    usable_questions,
     window,
 )
 from merit.stream.setup import DEFAULT_BUDGET
@@ -55,83 +47,6 @@ from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
-
-
-@click.command()
-@DATASET
-@DATA
-@LABEL
-@MODEL
-@click.option("--out", type=_OUT, required=True, help="The file of first answers; one that was begun is completed.")
-@SPLIT
-@PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
-@CONCURRENCY
-@MAX_TOKENS
-@MAX_COST
-@PRICES
-@CACHE
-@JSON
-def predict(
-    dataset: str,
-    root: Path | None,
-    label: str,
-    model: str,
-    out: Path,
-    split: str,
-    protocol: str | None,
-    limit: int | None,
-    seed: int,
-    concurrency: int,
-    max_tokens: int | None,
-    max_cost: float | None,
-    prices: tuple[float, float] | None,
-    cache: Path | None,
-    as_json: bool,
-) -> None:
-    """Ask a model for the first answers that every method starts from, once and greedily.
-
-    For example: merit predict bundled --model openai:MODEL --out initial.jsonl. Every question whose database is there
-    is asked, or with --limit the first ones of a run. A file that has some already is completed. `merit run` does this
-    by itself where its file of first answers is not there. --json prints one object.
-    """
-    allowance = allowed(max_tokens, max_cost, prices)
-    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
-    if not out.absolute().parent.is_dir() or out.is_dir():
-        raise InputError(f"{out}: name a file in a folder that is there")
-    folder = cache or cache_folder()
-    if limit is None:
-        absent = loaded.absent(chosen)
-        questions = [question for question in loaded.questions if question.db_id not in absent]
-    else:
-        with closing(open_judge(loaded, chosen, cache=folder)) as judge:
-            questions = beginnings(usable_questions(loaded, chosen, judge), [(seed, limit)])
-    bar = progress_bar()
-
-    async def go() -> int:
-        async with Workshop(model, "", folder, concurrency, allowance) as shop:
-            with bar:
-                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), said="")
-                return await predict_all(
-                    loaded,
-                    questions,
-                    family_named(dataset),
-                    shop.completer,
-                    shop.sampling,
-                    out,
-                    at_once=2 * concurrency,
-                    on_answer=lambda done, total: bar.update(task, completed=done, total=total),
-                )
-
-    with stoppable(lambda: kept(bar, "first answer")):
-        added = asyncio.run(go())
-    if as_json:
-        about = {"dataset": loaded.title, "layout": loaded.layout.name, "split": split, "protocol": chosen}
-        found = {**about, "model": model, "out": str(out), "questions": len(questions), "added": added}
-        click.echo(json.dumps(found, indent=2))
-    else:
-        click.echo(f"{added} first answers added to {out}")
 
 
 @click.command()
@@ -228,7 +143,7 @@ def run(
     with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
         found = asyncio.run(go())
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
     else:
         _show(found, out)
 
@@ -237,7 +152,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
     """Ask for first answers where there is no file of them, and say so: it may have been mistyped, and calls cost."""
     if spec.initial.exists():
         return
-    click.echo(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
+    say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
         task = bar.add_task(_FIRST, said="")
         await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
@@ -252,24 +167,27 @@ def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
     first = 100 * progress.initial_right / max(1, progress.answered)
     now = 100 * progress.right / max(1, progress.answered)
     said = (
-        f"{now:.1f}% right ({first:.1f}% at first), {progress.repaired} repaired, "
-        f"{progress.entries} remembered, {progress.tokens / 1000:,.0f}k tokens"
+        f"{now:.1f}% right, {first:.1f}% at first, {progress.repaired} repaired, "
+        f"{progress.entries} remembered, "
+        f"{'about ' if progress.estimated else ''}{progress.tokens / 1000:,.0f}k tokens"
     )
     bar.update(task, completed=progress.done, total=progress.total, said=said)
 
 
 def progress_bar() -> Bar:
-    """How far something is, on a terminal."""
+    """How far something is, on a terminal: name, bar, count and time left always, then what there is room for."""
     console = Console(stderr=True)
     return Bar(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=24)),
+        BarColumn(bar_width=16, table_column=Column(no_wrap=True)),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
         disable=not console.is_terminal,
+        expand=True,
+        redirect_stdout=False,  # rich would take escapes in what others print for colours
+        redirect_stderr=False,
     )
 
 
@@ -279,18 +197,26 @@ def kept(bar: Bar, what: str) -> str:
     return f"everything up to {what} {done} is kept" if done else f"no {what} was finished"
 
 
+def tokens_shown(tokens: dict[str, int]) -> str:
+    """All tokens of a run, and for how many calls merit estimated them."""
+    estimated = tokens.get("estimated_calls", 0)
+    if not estimated:
+        return f"{tokens['total']} tokens"
+    return f"about {tokens['total']} tokens (estimated by merit for {estimated} calls: the endpoint did not count)"
+
+
 def _show(found: dict[str, Any], out: Path) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console()
     label = "" if found["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
-    console.print(f"[bold]{found['method']}[/]{label}")
+    console.print(f"[bold]{inline(found['method'])}[/]{label}")
     console.print(
         f"  accuracy      {found['accuracy']:.2f}% of {found['questions']} questions, "
         f"{found['initial_accuracy']:.2f}% at first"
     )
     console.print(f"  repaired      {found['repaired']}, {found['steps']:.3f} steps for each wrong first answer")
     console.print(f"  oscillation   {found['oscillation']:.2f}%")
-    console.print(f"  calls         {found['calls']['total']}, {found['tokens']['total']} tokens")
+    console.print(f"  calls         {found['calls']['total']}, {tokens_shown(found['tokens'])}")
     kept = found["entries"]
     answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
     console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
-    console.print(f"  run           {out}")
+    console.print(f"  run           {inline(str(out))}")

@@ -1,19 +1,18 @@
 """`merit score`: judge a file of predictions."""
 
-import json
 import math
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from merit.cache import cache_folder
 from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
+from merit.cli.run import progress_bar
+from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
 from merit.oracle import open_judge
@@ -75,21 +74,21 @@ def score(
     folder = None if no_cache else (cache or cache_folder())
     with (
         closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
-        _progress() as progress,
+        progress_bar() as bar,
     ):
-        task = progress.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), right=0)
+        task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), said="")
         right = 0
 
         def heard(verdict: Verdict | None) -> None:
             nonlocal right
             right += verdict is not None and verdict.correct
-            progress.update(task, advance=1, right=right)
+            bar.update(task, advance=1, said=f"{right} right")
 
         result = run(loaded, chosen, predictions, judge, partial=partial, jobs=jobs, on_verdict=heard)
     if out is not None:
         write_verdicts(result, out)
     if as_json:
-        click.echo(json.dumps(result.summary(), indent=2))
+        print_json(result.summary())
     else:
         show(result, Console())
 
@@ -119,19 +118,6 @@ def _check_out(out: Path | None, pred: Path) -> None:
         raise InputError(f"{out}: is a folder; name a file to write to")
     if out.exists() and pred.exists() and out.samefile(pred):
         raise InputError(f"{out}: is the prediction file itself; write the verdicts to another one")
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[right]} right"),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
 
 
 def show(result: Score, console: Console) -> None:

@@ -3,43 +3,71 @@
 import difflib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 
 from merit.agent import Attempt
+from merit.cli.options import JSON
+from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
+from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
 from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
 from merit.report.recalled import kept_by, repeated_step
 from merit.stream import RunView, Turn, read_run
 from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
-from merit.stream.turn import Phase
+from merit.stream.turn import Phase, turn_line
 from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
+_MOST_QUESTIONS = 40  # of a list, on a terminal
+_MOST_CLAUSES = 200  # beyond them a comparison takes minutes and nobody could read it
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("question")
+@click.argument("question", required=False)
 @click.option("--schema", "with_schema", is_flag=True, help="Print the database's schema too.")
-def show(run: Path, question: str, with_schema: bool) -> None:
-    """Print a question's episode: attempts with their changes, verdicts, what was recalled and what was learned."""
+@WITH_REFERENCES
+@DATA
+@JSON
+def show(
+    run: Path,
+    question: str | None,
+    with_schema: bool,
+    with_references: bool,
+    roots: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Print a question's episode: attempts with their changes, verdicts, what was recalled and what was learned.
+
+    Without QUESTION, list the run's finished questions. --json prints one object: the list, or the episode as
+    trajectories.jsonl has it, with its question, its recalls, their entries and who recalled what it left.
+    """
+    check_asked(roots, with_references)
+    if as_json and with_references:
+        raise InputError("--with-references is for people: it cannot be given together with --json")
     view = read_run(run)
+    if question is None:
+        _list(view, as_json)
+        return
     turn = _find(view, question)
-    console = Console(highlight=False, soft_wrap=True)
-    task = turn.episode.task
-    console.print(f"[bold]question {escape(str(task.question.id))}[/]  {escape(task.question.text)}")
-    if task.question.evidence:
-        console.print(f"  [dim]evidence[/]  {escape(task.question.evidence)}")
-    console.print(f"  [dim]database[/]  {escape(task.question.db_id)}, position {task.position} of the stream")
-    if with_schema:
-        console.print(escape(task.schema))
     recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in curate.kept(view.path / MEMORY)}
+    if as_json:
+        print_json(_record(view, turn, recalls, entries, with_schema))
+        return
+    console = Console()
+    beside = Beside.opened(view, console, roots, with_references)
+    task = turn.episode.task
+    console.block(task.question.text, 2, head=f"[bold]question {inline(str(task.question.id))}[/]  ")
+    if task.question.evidence:
+        console.block(task.question.evidence, 12, head="  [dim]evidence[/]")
+    console.print(f"  [dim]database[/]  {inline(task.question.db_id)}, position {task.position} of the stream")
+    if with_schema:
+        console.block(task.schema, 2)
     seen = None
     for step, attempt in enumerate(turn.episode.attempts):
         try:
@@ -52,15 +80,63 @@ def show(run: Path, question: str, with_schema: bool) -> None:
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where") from None
         _show_attempt(view, turn, step, console)
+        if beside is not None and not attempt.repeat and not _right(turn, step):
+            beside.show(task.question, attempt.sql)
         if step < len(turn.episode.reflections):
-            console.print(f"  [italic]reflection: {escape(turn.episode.reflections[step].text)}[/]")
+            console.block(turn.episode.reflections[step].text, 14, "italic", head="  [italic]reflection:[/] ")
     _show_end(view, turn, console)
+
+
+def _list(view: RunView, as_json: bool) -> None:
+    """The finished questions, one line each; the first ones on a terminal."""
+    turns = _answers(view)
+    if as_json:
+        questions = [
+            {
+                "id": turn.episode.task.question.id,
+                "db_id": turn.episode.task.question.db_id,
+                "text": turn.episode.task.question.text,
+                "position": turn.episode.task.position,
+                "attempts": len(turn.episode.attempts),
+                "initial_correct": turn.initial_correct,
+                "final_correct": turn.final_correct,
+            }
+            for turn in turns
+        ]
+        print_json({"run": str(view.path), "questions": questions})
+        return
+    console = Console()
+    most = len(turns) if console.soft_wrap else _MOST_QUESTIONS
+    width = max((len(str(turn.episode.task.question.id)) for turn in turns[:most]), default=0)
+    for turn in turns[:most]:
+        task, ended = turn.episode.task, "right" if turn.final_correct else "wrong"
+        tried = f"{len(turn.episode.attempts):>3} tried"
+        line = f"{task.question.id!s:<{width}}  {ended} {tried}  {task.question.db_id}: {task.question.text}"
+        console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
+    more = len(turns) - most
+    said = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
+    if not turns or not console.soft_wrap:  # piped, a line is a question
+        console.print(inline(f"{len(turns)} questions are finished{said}; `merit show {view.path} ID` prints one"))
+
+
+def _record(
+    view: RunView, turn: Turn, recalls: Mapping[int, Any], entries: Mapping[str, Entry], with_schema: bool
+) -> dict[str, Any]:
+    question = turn.episode.task.question
+    recalled = dict.fromkeys(name for one in recalls.values() for name in _shown_by(one) or ())
+    return {
+        **json.loads(turn_line(turn, view.manifest["run"])),
+        "question": asdict(question) | ({"schema": turn.episode.task.schema} if with_schema else {}),
+        "recalls": [recalls[step] for step in sorted(recalls)],
+        "entries": {name: asdict(entries[name]) for name in recalled if name in entries},
+        "recalled_later_by": _used_by(view, turn.entry) if turn.entry else [],
+    }
 
 
 def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> None:
     attempts = turn.episode.attempts
     attempt, verdict = attempts[step], attempts[step].verdict
-    asked = f"  [dim]prompt {(attempt.prompt_sha256 or '')[:12]}, {_tokens(attempt)}[/]"
+    asked = f"  [dim]prompt {inline((attempt.prompt_sha256 or '')[:12])}, {_tokens(attempt)}[/]"
     if attempt.repeat:
         again = f"set aside: says attempt {repeated_step(attempts, step)} again"
         console.print(f"\n[bold]attempt {step}[/]  {again}{asked}")
@@ -71,13 +147,29 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
     _show_sql(earlier[-1] if earlier else None, attempt.sql, console)
     colour = "green" if verdict.satisfied else "yellow"
     kind = f"  {attempt.failure.type} / {attempt.failure.subtype}" if attempt.failure else ""
-    console.print(f"  [{colour}]{verdict.status}[/]{kind}{_agreement(turn, step)}  {escape(verdict.error or '')}")
+    head = f"  [{colour}]{verdict.status}[/]{kind}{_agreement(turn, step)}  "
+    if verdict.error and not console.soft_wrap:
+        console.print(head)
+        console.block(verdict.error, 4)
+    else:
+        console.block(verdict.error or "", 4, head=head)
     if attempt.prompt_sha256:
         console.print(asked)
 
 
+def _right(turn: Turn, step: int) -> bool:
+    """Whether an attempt is known to be right: told by the judge, or the first or last one where nobody told."""
+    attempts = turn.episode.attempts
+    return (
+        attempts[step].verdict.correct
+        or (step == 0 and turn.initial_correct)
+        or (attempts[step] is turn.episode.final and turn.final_correct)
+    )
+
+
 def _tokens(attempt: Attempt) -> str:
-    return f"{attempt.prompt_tokens} + {attempt.output_tokens} tokens"
+    estimated = " (estimated)" if attempt.tokens_estimated else ""
+    return f"{attempt.prompt_tokens} + {attempt.output_tokens} tokens{estimated}"
 
 
 def _agreement(turn: Turn, step: int) -> str:
@@ -89,17 +181,24 @@ def _agreement(turn: Turn, step: int) -> str:
     numbered = list(dict.fromkeys(one.verdict.result for one in attempts if one.verdict.result))
     others = [str(i) for i, one in enumerate(attempts) if one.verdict.result == result and i != step]
     name = f"result {numbered.index(result) + 1}" if result else "no rows"
-    return f"  {name}{', as attempt ' + ', '.join(others) if others else ''}"
+    return f"  {name}{', as attempt ' + listed(others) if others else ''}"
+
+
+def _answers(view: RunView) -> list[Turn]:
+    return [turn for turn in view.turns if turn.phase is Phase.ANSWER]
 
 
 def _find(view: RunView, wanted: str) -> Turn:
-    turns = [turn for turn in view.turns if turn.phase is Phase.ANSWER]
+    turns = _answers(view)
     for turn in turns:
         if str(turn.episode.task.question.id) == wanted:
             return turn
     known = {str(identity) for identity in view.questions}
     why = "is not finished yet" if wanted in known else "is not in its stream"
-    raise InputError(f"{view.path}: question {wanted!r} {why}; {len(turns)} questions are finished")
+    raise InputError(
+        f"{view.path}: question {wanted!r} {why}; {len(turns)} questions are finished, and `merit show {view.path}` "
+        "lists them"
+    )
 
 
 def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
@@ -114,13 +213,15 @@ def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
 
 
 def _show_sql(before: str | None, sql: str, console: Console) -> None:
-    if before is None or before == sql:
-        console.print(f"  [cyan]{escape(sql or '(no SQL in the reply)')}[/]" + ("  (the same again)" if before else ""))
+    old, new = _clauses(before or ""), _clauses(sql)
+    if before is None or before == sql or len(old) + len(new) > _MOST_CLAUSES:
+        again = "  (the same again)" if before == sql else ""
+        console.block((sql or "(no SQL in the reply)") + again, 2, "cyan")
         return
-    for line in difflib.ndiff(_clauses(before), _clauses(sql)):
+    for line in difflib.ndiff(old, new):
         if line[0] != "?":
             colour = _MARKS.get(line[0], "cyan")
-            console.print(f"  [{colour}]{escape(line)}[/]")
+            console.block(line[2:], 4, colour, head=f"  [{colour}]{line[0]}[/]")
 
 
 def _clauses(sql: str) -> list[str]:
@@ -143,7 +244,7 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
         return
     kept = kept_by(view)
     for pool in record["pools"]:
-        name = pool["polarity"] or "all"
+        name = inline(str(pool["polarity"] or "all"))
         sizes = f"{pool['legal']} legal of {pool['stored']}, pool of {pool['size']}"
         console.print(f"\n  [bold]recalled[/] {name}: {sizes} ({_narrowed(view, pool)})")
         for match in pool["matches"]:
@@ -154,13 +255,14 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
             bonus = f", bonus {match['bonus']:.2f}" if match["bonus"] else ""
             source = entry.provenance
             console.print(
-                f"    {match['rank']}. [magenta]{entry.id}[/] score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
-                f"{entry.grade}, from question {escape(str(source.question_id))} at position {source.position}, "
-                f"{escape(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
+                f"    {match['rank']}. [magenta]{inline(entry.id)}[/] "
+                f"score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
+                f"{entry.grade}, from question {inline(str(source.question_id))} at position {source.position}, "
+                f"{inline(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
             )
             if entry.polarity is Polarity.PRECEDENT:
-                console.print(f"       [dim]{escape(entry.question)}[/]")
-            console.print(f"       [dim]{escape(entry.delta)}[/]")
+                console.block(entry.question, 7, "dim")
+            console.block(entry.delta, 7, "dim")
 
 
 def _narrowed(view: RunView, pool: Any) -> str:
@@ -172,13 +274,13 @@ def _narrowed(view: RunView, pool: Any) -> str:
 
 def _show_end(view: RunView, turn: Turn, console: Console) -> None:
     ended = "right" if turn.final_correct else "wrong"
-    left = f"left {turn.entry}" if turn.entry else "left no entry"
+    left = f"left {inline(turn.entry)}" if turn.entry else "left no entry"
     if turn.entry:
         kept = kept_by(view)[turn.entry]
         left += f" ({kept.grade})"
         left += ", poisoned: kept as right, but the judge calls it wrong" if kept.poisoned else ""
     users = _used_by(view, turn.entry) if turn.entry else []
-    used = f", recalled later by questions {', '.join(users)}" if users else ""
+    used = f", recalled later by questions {inline(listed(users))}" if users else ""
     console.print(f"\n[bold]{ended}[/], {left}{used}")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from merit.cli.screen import say
 from merit.errors import InputError
 from merit.report import build
 from merit.report.page import Live, PageServer
@@ -26,11 +27,9 @@ def view(folder: Path, port: int, host: str, no_browser: bool) -> None:
     with PageServer(live, host, port) as server:
         live.start()
         try:
-            click.echo(f"{folder}: {server.address} (Ctrl-C ends it)")
+            say(f"{folder}: {server.address} (Ctrl-C ends it)")
             if not no_browser:
                 webbrowser.open(server.address)
             server.serve_forever()
-        except KeyboardInterrupt:
-            click.echo("merit: the page is closed")
         finally:
             live.stop()

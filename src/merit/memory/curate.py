@@ -1,6 +1,7 @@
 """Memory as people look after it: list, find, delete, confirm, export, import, count. It works on the files alone."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 
 from merit.errors import InputError
 from merit.memory.entry import Entry, Grade, from_record, says_the_same, with_id
-from merit.memory.store import MemoryStore, Tombstone
+from merit.memory.store import MemoryStore, Tombstone, numbered_lines, open_file
 from merit.types import Polarity, Status
 
 
@@ -21,15 +22,32 @@ class Kept:
     deleted: str | None = None
 
 
+def memory_in(folder: Path) -> Path:
+    """The memory's own folder, where `folder` may also be a run's, which has its memory in it."""
+    inner = folder / "memory"
+    return inner if not _holds_one(folder) and _holds_one(inner) else folder
+
+
+def _holds_one(folder: Path) -> bool:
+    return any(os.path.lexists(folder / f"memory_{polarity}.jsonl") for polarity in Polarity)
+
+
 def kept(folder: Path) -> Iterator[Kept]:
     """Every entry, deleted ones too, positive ones first."""
     store = MemoryStore(folder, writable=False)
     for polarity in Polarity:
-        contents = [line.content for line in store.lines(polarity)]
-        reasons = {content.id: content.reason for content in contents if isinstance(content, Tombstone)}
-        for content in contents:
-            if isinstance(content, Entry):
-                yield Kept(content, reasons.get(content.id))
+        found: dict[str, Kept] = {}
+        for line in store.lines(polarity):
+            content = line.content
+            if isinstance(content, Tombstone):
+                if content.id in found:
+                    found[content.id] = replace(found[content.id], deleted=content.reason)
+            elif content.id in found:
+                path = store.path(polarity)
+                raise InputError(f"{path}: the id {content.id} is there twice; remove one of the lines")
+            else:
+                found[content.id] = Kept(content)
+        yield from found.values()
 
 
 def find(folder: Path, identity: str) -> Kept:
@@ -78,15 +96,19 @@ def confirm(folder: Path, identity: str) -> tuple[Entry, Entry]:
 
 def export(folder: Path, path: Path) -> int:
     """Write every entry that is not deleted to one file; returns how many."""
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder; name a file to write to")
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "no regular file"
+        raise InputError(f"{path}: is {kind}; name a file to write to")
     if path.absolute().parent.resolve() == folder.resolve():
         raise InputError(f"{path}: lies in the memory's own folder; export to another one")
     entries = [one.entry for one in kept(folder) if one.deleted is None]
     unfinished = path.with_name(path.name + ".part")
     text = "".join(entry.to_line() + "\n" for entry in entries)
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
     return len(entries)
 
 
@@ -139,14 +161,15 @@ def _counts(values: Iterator[str]) -> dict[str, int]:
 
 
 def _read(path: Path) -> Iterator[tuple[int, Entry]]:
+    with open_file(path) as file:
+        for number, line in numbered_lines(file, path):
+            if line.strip():
+                yield number, _entry(line, f"{path}, line {number}")
+
+
+def _entry(line: bytes, where: str) -> Entry:
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    for number, line in enumerate(data.split(b"\n"), 1):
-        if line.strip():
-            try:
-                record = json.loads(line.decode())
-            except (ValueError, RecursionError):
-                raise InputError(f"{path}, line {number}: not valid JSON") from None
-            yield number, from_record(record, f"{path}, line {number}")
+        record = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: not valid JSON") from None
+    return from_record(record, where)

@@ -164,7 +164,8 @@ def from_record(record: object, where: str) -> Entry:
     fields = dict(record)
     version = fields.pop("format", None)
     if version != FORMAT:
-        raise InputError(f"{where}: memory format {version!r}, this merit reads {FORMAT}; {_advice(version)}")
+        found = shortened(version)
+        raise InputError(f"{where}: memory format {found}, this merit reads {FORMAT}; {_advice(version)}")
     try:
         provenance = Provenance(**_take(fields.pop("provenance", None), Provenance, f"{where}, provenance"))
         checked = _take({**fields, "provenance": None}, Entry, where)
@@ -181,7 +182,7 @@ def from_record(record: object, where: str) -> Entry:
             }
         )
     except ValueError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{where}: {_middle_left_out(str(error))}") from None
 
 
 _OPTIONAL = ("db_error", "outcome_error")
@@ -198,7 +199,7 @@ def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> d
     for name in sorted(wanted - set(record)):
         raise InputError(f"{where}: the field {name!r} is missing")
     for name in sorted(set(record) - wanted):
-        raise InputError(f"{where}: the field {name!r} does not belong to memory format {FORMAT}")
+        raise InputError(f"{where}: the field {shortened(name)} does not belong to memory format {FORMAT}")
     for name, value in record.items():
         number = name in ("position", "step")
         fits = type(value) is int and abs(value) < _LARGEST if number else isinstance(value, str)
@@ -206,8 +207,19 @@ def _take(record: object, kind: type[Entry] | type[Provenance], where: str) -> d
         fits = fits or (name == "question_id" and type(value) is int) or (value is None and name in _OPTIONAL)
         fits = fits and (name != "id" or _ID.fullmatch(str(value)) is not None)
         if not fits and name != "provenance":
-            raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
+            raise InputError(f"{where}: the field {name!r} cannot be {shortened(value)}")
     return record
+
+
+def shortened(value: object) -> str:
+    """A value from a stranger's file, for a message: short, on one line, however long or deep it is."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return _middle_left_out(repr(value))
+
+
+def _middle_left_out(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-37:]}"
 
 
 def _advice(version: object) -> str:

@@ -129,17 +129,27 @@ class Postings:
 
     @classmethod
     def load(cls, arrays: Mapping[str, npt.NDArray[np.generic]]) -> "Postings":
-        """The postings of a dump."""
+        """The postings of a dump; a ValueError if the arrays cannot belong together."""
         loaded = cls()
         vocabulary = arrays["vocabulary"].tobytes().decode()
-        loaded._loaded = {token: at for at, token in enumerate(vocabulary.split("\n"))} if vocabulary else {}
-        loaded._starts = arrays["starts"].astype(np.int64)
+        tokens = vocabulary.split("\n") if vocabulary else []
+        loaded._loaded = {token: at for at, token in enumerate(tokens)}
+        loaded._starts = arrays["starts"].astype(np.int64, copy=False)
         loaded._rows = arrays["rows"].astype(np.uint32, copy=False)
         loaded._times = arrays["times"].astype(np.uint32, copy=False)
-        loaded.lengths = array("I", arrays["lengths"].astype(np.uint32).tobytes())
+        loaded.lengths = array("I", arrays["lengths"].tobytes())
         loaded.count = len(loaded.lengths)
         loaded.total = sum(loaded.lengths)
+        if len(loaded._loaded) != len(tokens) or not loaded._belong_together():
+            raise ValueError("the postings contradict each other")
         return loaded
+
+    def _belong_together(self) -> bool:
+        """Whether every token has its span of rows, and every row is there."""
+        starts, size = self._starts, len(self._rows)
+        if len(starts) != len(self._loaded) + 1 or starts[0] != 0 or starts[-1] != size or len(self._times) != size:
+            return False
+        return bool((np.diff(starts) >= 0).all()) and (size == 0 or int(self._rows.max()) < self.count)
 
 
 def _add(scores: Floats, norms: Floats, pieces: list[tuple[Piece, float]]) -> None:

@@ -33,7 +33,7 @@ class Catalogue:
     segments: Sequence[Segment]
     question: int
     database: int
-    read: Callable[[Polarity, int], Entry]
+    read: Callable[[Segment, int], Entry]
     encode: Callable[[str], Matrix]
 
 
@@ -194,7 +194,7 @@ def _draw(pool: Pool, cue: Cue, policy: RecallPolicy, polarity: Polarity | None,
 def _match(catalogue: Catalogue, pool: Pool, scored: Scored, number: int) -> Match:
     segment, row = pool.place(scored.at)
     return Match(
-        entry=catalogue.read(segment.polarity, segment.offsets[row]),
+        entry=catalogue.read(segment, row),
         rank=number,
         score=scored.score,
         dense=scored.dense,

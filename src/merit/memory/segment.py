@@ -13,6 +13,20 @@ from merit.types import FailureType, Polarity
 
 Longs = npt.NDArray[np.int64]
 Bucket = tuple[Polarity, FailureType, Grade]
+Arrays = Mapping[str, npt.NDArray[np.generic]]
+COLUMNS: Mapping[str, type[np.generic]] = {  # of a dump, each a flat array
+    "ids": np.uint8,
+    "offsets": np.int64,
+    "positions": np.int64,
+    "questions": np.int64,
+    "databases": np.int64,
+    "deleted": np.uint8,
+    "vocabulary": np.uint8,
+    "starts": np.int64,
+    "rows": np.uint32,
+    "times": np.uint32,
+    "lengths": np.uint32,
+}
 
 
 class Segment:
@@ -94,8 +108,8 @@ class Segment:
         """Take a row out of every later recall."""
         self._deleted[row] = 1
 
-    def dump(self) -> dict[str, npt.NDArray[np.generic]]:
-        """Everything but the vectors, as flat arrays."""
+    def dump(self) -> Arrays:
+        """Everything but the vectors, as the arrays that COLUMNS names."""
         columns = {
             "ids": np.frombuffer("\n".join(self.ids).encode(), np.uint8),
             "offsets": np.array(self.offsets),
@@ -106,17 +120,28 @@ class Segment:
         }
         return {**columns, **self.postings.dump()}
 
-    def restore(self, arrays: Mapping[str, npt.NDArray[np.generic]]) -> None:
-        """Fill an empty segment from a dump."""
-        self.ids = arrays["ids"].tobytes().decode().split("\n")
-        for name, column in (("offsets", self.offsets), ("positions", self._positions)):
-            column.frombytes(arrays[name].astype(np.int64).tobytes())
-        for name, column in (("questions", self._questions), ("databases", self._databases)):
-            column.frombytes(arrays[name].astype(np.int64).tobytes())
-        self._deleted = bytearray(arrays["deleted"].tobytes())
-        self._latest = max(self._positions, default=-1)
-        self._asked = set(self._questions)
-        self.postings = Postings.load(arrays)
+    @classmethod
+    def load(cls, bucket: Bucket, arrays: Arrays) -> "Segment":
+        """The segment of a dump, without its vectors; a ValueError if the arrays cannot belong together."""
+        segment = cls(bucket, None)
+        segment.ids = arrays["ids"].tobytes().decode().split("\n")
+        for name, column in (
+            ("offsets", segment.offsets),
+            ("positions", segment._positions),
+            ("questions", segment._questions),
+            ("databases", segment._databases),
+        ):
+            column.frombytes(arrays[name].tobytes())
+        segment._deleted = bytearray(arrays["deleted"].tobytes())
+        segment._latest = max(segment._positions, default=-1)
+        segment._asked = set(segment._questions)
+        segment.postings = Postings.load(arrays)
+        columns = (segment.offsets, segment._positions, segment._questions, segment._databases, segment._deleted)
+        if any(len(column) != segment.count for column in columns) or segment.postings.count != segment.count:
+            raise ValueError("the columns differ in length")
+        if not set(segment._deleted) <= {0, 1}:
+            raise ValueError("a row is neither deleted nor there")
+        return segment
 
 
 def _view(column: "array[int]") -> Longs:

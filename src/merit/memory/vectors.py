@@ -1,80 +1,75 @@
-"""The vectors of one bucket: appended, kept in a file, memory-mapped when opened again."""
+"""The vectors of one bucket: appended in memory, kept in a file, and trusted only if they are the bytes that were kept.
 
+They are read into memory, not mapped: a mapped file that loses its end kills the process that looks at it. The price is
+that all of them are in memory, 1.5 GB for a million of 384 dimensions, also those that are never recalled from.
+"""
+
+import hashlib
 import os
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from merit.memory.store import open_file
+
 Matrix = npt.NDArray[np.float32]
-_FIRST_ROWS = 64
+_SPARE_ROWS = 64
 
 
 class Vectors:
-    """A matrix that grows by rows, in a file of plain float32 or, without a path, in memory."""
+    """A matrix that grows by rows; its file, if there is one, holds the rows of the last save."""
 
-    def __init__(self, path: Path | None, dimension: int, count: int = 0) -> None:
-        """`count` rows of an existing file are kept; whatever follows them is written over."""
-        self._path = path
-        self._dimension = dimension
-        self.count = count
-        self._rows = self._map(max(count, _FIRST_ROWS)) if count or path is None else None
+    def __init__(self, dimension: int) -> None:
+        self.count = 0
+        self._rows: Matrix = np.empty((_SPARE_ROWS, dimension), np.float32)
+        self._kept = 0  # rows that are in the file
+        self._digest = hashlib.sha256()  # of those
+
+    @classmethod
+    def read(cls, path: Path, dimension: int, count: int, checksum: str) -> "Vectors":
+        """The first `count` rows of a file; a ValueError if they are not those that were saved."""
+        vectors = cls(dimension)
+        with open_file(path) as file:
+            if os.fstat(file.fileno()).st_size < 4 * dimension * count:
+                raise ValueError(f"{path.name} is too short")
+            vectors._grow(count)
+            vectors.count = file.readinto(vectors._rows[:count].data) // (4 * dimension)
+        vectors._digest.update(vectors.matrix.data)
+        if vectors._digest.hexdigest() != checksum:
+            raise ValueError(f"{path.name} is damaged")
+        vectors._kept = vectors.count
+        return vectors
 
     @property
     def matrix(self) -> Matrix:
         """All rows, one below the other."""
-        if self._rows is None:
-            return np.zeros((0, self._dimension), np.float32)
         return self._rows[: self.count]
-
-    def reserve(self, rows: int) -> None:
-        """Make room for `rows` more, on the disk too; after this, appending them cannot fail."""
-        needed = self.count + rows
-        if self._rows is None:
-            self._rows = self._map(max(needed, _FIRST_ROWS))
-        elif needed > len(self._rows):
-            self._rows = self._grown(max(needed, 2 * self.count))
 
     def append(self, vector: Matrix) -> None:
         """Add a row."""
-        self.reserve(1)
-        assert self._rows is not None
+        self._grow(self.count + 1)
         self._rows[self.count] = vector
         self.count += 1
 
-    def flush(self) -> None:
-        """Hand written rows to the file."""
-        if isinstance(self._rows, np.memmap):
-            self._rows.flush()
+    def save(self, path: Path) -> str:
+        """Add the rows that are not in the file yet; returns the checksum of all.
 
-    def _grown(self, capacity: int) -> Matrix:
-        if self._path is None:
-            wider = np.zeros((capacity, self._dimension), np.float32)
+        Saved rows stay as they are, so a snapshot that names only those stays valid if this is interrupted.
+        """
+        fresh = self._rows[self._kept : self.count]
+        if not self._kept:
+            path.unlink(missing_ok=True)  # what an interrupted save left, or a link to something else
+        with path.open("r+b" if self._kept else "xb") as file:
+            file.seek(self._kept * fresh.itemsize * fresh.shape[1])
+            file.write(fresh.tobytes())
+        self._digest.update(fresh.data)
+        self._kept = self.count
+        return self._digest.hexdigest()
+
+    def _grow(self, needed: int) -> None:
+        """Make room; a quarter more than needed, which costs nothing until it is written to."""
+        if needed > len(self._rows):
+            wider = np.empty((needed + needed // 4 + _SPARE_ROWS, self._rows.shape[1]), np.float32)
             wider[: self.count] = self.matrix
-            return wider
-        return self._map(capacity)
-
-    def _map(self, capacity: int) -> Matrix:
-        if self._path is None:
-            return np.zeros((capacity, self._dimension), np.float32)
-        row_bytes = 4 * self._dimension
-        _extend(self._path, capacity * row_bytes)
-        rows = self._path.stat().st_size // row_bytes
-        return np.memmap(self._path, np.float32, "r+", shape=(rows, self._dimension))
-
-
-def rows_in(path: Path, dimension: int) -> int:
-    """How many rows a file has."""
-    return path.stat().st_size // (4 * dimension) if path.is_file() else 0
-
-
-def _extend(path: Path, size: int) -> None:
-    """Make a file at least so large, with real blocks: to write into a mapped hole on a full disk kills a process."""
-    with path.open("ab") as file:
-        missing = size - file.tell()
-        if missing <= 0:
-            return
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), file.tell(), missing)
-        else:
-            file.write(bytes(missing))
+            self._rows = wider

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
+from merit.models.completer import Completer, Completion, ModelIdentity, Sampling, with_tokens, without_estimate
 from merit.models.places import CALL, Call
 from merit.models.spending import Allowance, Sent
 from merit.tracing import span
@@ -71,7 +71,7 @@ class AskedOnce:
             self._unused.pop(key).wasted -= 1
         if (known := self._store.get(key)) is not None:
             sent.reused += needed
-            return known
+            return with_tokens(prompt, known)
         asked = self._under_way.get(key)
         if asked is None:
             call = Call(urgent, self._check)
@@ -103,15 +103,18 @@ class AskedOnce:
             self._check()
             started = time.monotonic()
             with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
-                completion = await self._completer.complete(prompt, sampling)
+                completion = with_tokens(prompt, await self._completer.complete(prompt, sampling))
                 watched.set_attribute("gen_ai.usage.input_tokens", completion.prompt_tokens)
                 watched.set_attribute("gen_ai.usage.output_tokens", completion.output_tokens)
+                if completion.tokens_estimated:
+                    watched.set_attribute("merit.tokens_estimated", True)
             sent.calls += 1
             sent.seconds += time.monotonic() - started
             sent.prompt_tokens += completion.prompt_tokens
             sent.output_tokens += completion.output_tokens
+            sent.estimated += completion.tokens_estimated
             # No waiting between the model's return and here: its place is another's only when this is kept.
-            kept = self._store.put(key, self.identity, completion)
+            kept = with_tokens(prompt, self._store.put(key, self.identity, without_estimate(completion)))
             if not self._under_way[key].needed:
                 self._unused[key] = sent
                 sent.wasted += 1
@@ -156,6 +159,8 @@ class Share:
     def account(self) -> dict[str, Any]:
         """What was sent on its behalf, and what it cost where prices are known."""
         found = {**asdict(self.sent), "seconds": round(self.sent.seconds, 3)}
+        if not self.sent.estimated:  # said only where it is so
+            del found["estimated"]
         prices = self._asked.allowance.prices
         return found if prices is None else {**found, "cost": round(prices.cost(self.sent), 6)}
 

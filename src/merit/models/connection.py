@@ -9,13 +9,20 @@ import asyncio
 import json
 import ssl
 import time
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
+
+from merit.models.address import Address
+
+_CHUNK = 1 << 16  # bytes read at a time
+_FAULTS = (aiohttp.ClientError, OSError, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +61,27 @@ class Unreachable(NoResponse):
     """No connection was made in time."""
 
 
+class TooLarge(Exception):
+    """More bytes came than any answer has."""
+
+
 class Silent(Exception):
     """The endpoint takes connections and says nothing, not even whether it lives."""
 
 
 class Connection:
-    """Requests to one endpoint; proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) and SSL_CERT_FILE as everywhere."""
+    """Requests to one endpoint; proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) and SSL_CERT_FILE as everywhere.
 
-    def __init__(self, base: str, key: str, patience: Patience) -> None:
-        self._base = base
-        self._headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    No redirect is followed, so that what opens the endpoint is sent nowhere else. A response is unpacked here, so that
+    a few packed bytes cannot become more than `most_bytes`.
+    """
+
+    def __init__(self, address: Address, patience: Patience, most_bytes: int) -> None:
+        self._address = address
+        self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **address.headers}
         self._patience = patience
-        url, proxies = URL(base), getproxies()
+        self._most_bytes = most_bytes
+        url, proxies = URL(address.shown), getproxies()
         self._proxy = None if proxy_bypass(url.host or "") else proxies.get(url.scheme) or proxies.get("all")
         self._session: aiohttp.ClientSession | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -78,16 +94,13 @@ class Connection:
         """The whole response to a request."""
         if self._silent:
             raise Silent
-        session, limit = self._open(), asyncio.timeout(self._patience.request_s)
+        limit = asyncio.timeout(self._patience.request_s)
         try:
             async with limit:
                 self._waiting[limit] = time.monotonic()
-                data = json.dumps(body).encode()
-                async with session.post(
-                    f"{self._base}{path}", data=data, headers=self._headers, proxy=self._proxy, allow_redirects=False
-                ) as response:
+                async with self._request("POST", path, json.dumps(body).encode()) as response:
                     silent_s, self._heard_at = self._silent_s(), time.monotonic()
-                    whole = Response(response.status, response.headers, await response.read())
+                    whole = Response(response.status, response.headers, await self._read(response))
                     if whole.status == 200:
                         self._longest_s = max(self._longest_s, silent_s)
                         self._give_more_time()
@@ -98,10 +111,22 @@ class Connection:
             if self._silent:
                 raise Silent from None
             raise NoResponse(f"no answer within {self._patience.request_s:g} s") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise NoResponse(" ".join(f"{type(error).__name__} {error}".split())) from None
+        except _FAULTS as error:
+            raise NoResponse(self._address.told(_reason(error))) from None
         finally:
             self._waiting.pop(limit, None)
+
+    async def get(self, path: str, within_s: float) -> Response:
+        """The response to a question that a live endpoint answers at once; silent ones get so many seconds."""
+        try:
+            async with asyncio.timeout(within_s), self._request("GET", path, connect_s=within_s / 2) as response:
+                return Response(response.status, response.headers, await self._read(response))
+        except aiohttp.ServerTimeoutError:
+            raise Unreachable(f"no connection within {within_s / 2:g} s") from None
+        except TimeoutError:
+            raise Silent from None
+        except _FAULTS as error:
+            raise NoResponse(self._address.told(_reason(error))) from None
 
     async def close(self) -> None:
         """Close every connection."""
@@ -111,14 +136,38 @@ class Connection:
         if self._session is not None:
             await self._session.close()
 
+    def _request(
+        self, verb: str, path: str, data: bytes | None = None, connect_s: float | None = None
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        return self._open().request(
+            verb,
+            self._address.url(path),
+            data=data,
+            headers=self._headers,
+            proxy=self._proxy,
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(
+                total=None, sock_connect=connect_s or self._patience.connect_s, ceil_threshold=60
+            ),
+        )
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        """A response's body, unpacked; one without end is not read to its end."""
+        unpack, whole = _unpacker(response.headers.get("Content-Encoding", "")), bytearray()
+        async for part in response.content.iter_chunked(_CHUNK):
+            whole += unpack(part, self._most_bytes + 1 - len(whole))
+            if len(whole) > self._most_bytes:
+                raise TooLarge(f"more than {self._most_bytes >> 20} MiB")
+        return bytes(whole)
+
     def _open(self) -> aiohttp.ClientSession:
         """The session, which belongs to the event loop that asks first."""
         if self._session is None:
-            tls = ssl.create_default_context() if self._base.startswith("https") else True
+            tls = ssl.create_default_context() if self._address.shown.startswith("https") else True
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ssl=tls),  # no limit: who calls keeps count
                 cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._patience.connect_s, ceil_threshold=60),
+                auto_decompress=False,
             )
             self._listening = asyncio.create_task(self._listen())
         return self._session
@@ -158,13 +207,24 @@ class Connection:
     async def _lives(self) -> bool:
         """Whether there is any response at all."""
         try:
-            async with (
-                asyncio.timeout(self._patience.probe_s),
-                self._open().get(f"{self._base}/models", headers=self._headers, proxy=self._proxy),
-            ):
+            async with asyncio.timeout(self._patience.probe_s), self._request("GET", "/models"):
                 return True
-        except (TimeoutError, aiohttp.ClientError, OSError):
+        except _FAULTS:  # a time limit is one of them
             return False
+
+
+def _reason(error: Exception) -> str:
+    """What a library says, plainer where people meet it every day."""
+    if type(error) is aiohttp.ClientConnectorError and "Connect call failed" in str(error):
+        return "connection refused"
+    return f"{type(error).__name__} {error}"
+
+
+def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
+    """What unpacks the next part of a body into at most so many bytes."""
+    if encoding.strip().lower() in ("", "identity"):
+        return lambda part, most: part[:most]
+    return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress  # gzip or deflate; anything else is an error at once
 
 
 def _reschedule(limit: asyncio.Timeout, when: float) -> None:

@@ -5,22 +5,29 @@
 `openai:MODEL`                     any OpenAI-compatible embeddings endpoint (OPENAI_BASE_URL, OPENAI_API_KEY)
 """
 
+import asyncio
 import hashlib
-import json
 import logging
-import os
-import urllib.error
-import urllib.request
+import math
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from merit.errors import EncoderFailed, InputError
+from merit.errors import EncoderFailed, InputError, ModelFailed
+from merit.models.address import Address
+from merit.models.client import Client
+from merit.models.connection import Patience
 from merit.models.encoder import Encoder, EncoderIdentity, Matrix, unit_vectors
+from merit.models.waiting import Waiting
+from merit.reading import sendable
 
 PAPER_ENCODER = "BAAI/bge-large-en-v1.5"
+_MOST_EMBEDDING_BYTES = 64 << 20  # of one answer: 128 vectors of 16,384 numbers, at 30 bytes each
 
 
 class WordLlamaEncoder:
@@ -49,7 +56,7 @@ class SentenceTransformerEncoder:
             library = import_module("sentence_transformers")
         except ImportError:
             raise EncoderFailed(
-                "sentence-transformers is not installed; install merit-sql[paper], or use the encoder wordllama"
+                "sentence-transformers is not installed; run: pip install 'merit-sql[paper]' (or use wordllama)"
             ) from None
         try:
             self._model: Any = library.SentenceTransformer(name)
@@ -72,41 +79,70 @@ class SentenceTransformerEncoder:
 
 
 class EndpointEncoder:
-    """An OpenAI-compatible embeddings endpoint."""
+    """An OpenAI-compatible embeddings endpoint, asked with the same care as one for answers."""
 
     BATCH = 128
-    TIMEOUT_S = 60.0
 
-    def __init__(self, model: str) -> None:
-        base = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
-        self._url = f"{base}/embeddings"
+    def __init__(self, model: str, *, patience: Patience | None = None) -> None:
         self._model = model
+        self._patience = patience
+        self._address = Address.of_environment()
+        self._waiting = Waiting(self._address.shown)
         dimension = len(self._ask(["dimension"])[0])
-        self.identity = EncoderIdentity(f"openai:{model}", base, dimension)
+        self.identity = EncoderIdentity(f"openai:{model}", self._address.shown, dimension)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A vector of length 1 for each text."""
-        raw = [
-            vector
-            for start in range(0, len(texts), self.BATCH)
-            for vector in self._ask(list(texts[start : start + self.BATCH]))
-        ]
-        return unit_vectors(raw, texts, self.identity)
+        return unit_vectors(self._ask(texts), texts, self.identity)
 
-    def _ask(self, texts: list[str]) -> list[list[float]]:
-        headers = {"Content-Type": "application/json"}
-        if key := os.environ.get("OPENAI_API_KEY"):
-            headers["Authorization"] = f"Bearer {key}"
-        body = json.dumps({"model": self._model, "input": texts}).encode()
+    def _ask(self, texts: Sequence[str]) -> list[list[float]]:
+        """The endpoint's vectors, by an event loop of their own: whoever encodes may be in another one."""
+        found: Future[list[list[float]]] = Future()
+
+        def work() -> None:
+            try:
+                found.set_result(asyncio.run(self._vectors(texts)))
+            except BaseException as error:  # raised again below, in the thread that waits
+                found.set_exception(error)
+
+        threading.Thread(target=work, daemon=True).start()  # it keeps no command that was stopped from ending
         try:
-            request = urllib.request.Request(self._url, body, headers)  # noqa: S310 - the user's own endpoint
-            with urllib.request.urlopen(request, timeout=self.TIMEOUT_S) as response:  # noqa: S310
-                data = json.load(response)["data"]
-            return [item["embedding"] for item in sorted(data, key=lambda item: int(item["index"]))]
-        except urllib.error.HTTPError as error:
-            raise EncoderFailed(f"{self._url}: answered {error.code} {error.reason} for model {self._model}") from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise EncoderFailed(f"{self._url}: gave no embeddings ({error}); check OPENAI_BASE_URL") from None
+            return found.result()
+        except ModelFailed as error:
+            raise EncoderFailed(str(error)) from None
+
+    async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
+        client = Client(
+            self._model,
+            self._address,
+            self._waiting,
+            kind="embedding",
+            patience=self._patience,
+            most_bytes=_MOST_EMBEDDING_BYTES,
+        )
+        try:
+            found = []
+            for start in range(0, len(texts), self.BATCH):
+                batch = [sendable(text) for text in texts[start : start + self.BATCH]]
+                body = {"model": self._model, "input": batch}
+                found += await client.ask("/embeddings", body, partial(_embeddings, len(batch)))
+            return found
+        finally:
+            await client.close()
+
+
+def _embeddings(count: int, reply: Any) -> list[list[float]]:
+    """A reply's vectors in the order of the texts, whatever order they came in."""
+    found = {item["index"]: item["embedding"] for item in reply["data"]}
+    if len(reply["data"]) != count or sorted(found) != list(range(count)):
+        raise ValueError(f"{len(reply['data'])} embeddings for {count} texts, or their numbers are wrong")
+    lengths = {len(vector) for vector in found.values()}
+    if len(lengths) != 1 or lengths == {0}:
+        raise ValueError("vectors of different lengths, or empty ones")
+    for vector in found.values():
+        if not all(type(value) in (int, float) and math.isfinite(value) for value in vector):
+            raise ValueError("a vector that is not made of finite numbers")
+    return [found[index] for index in range(count)]
 
 
 def _content(folder: Path) -> str:

@@ -16,6 +16,7 @@ class Sent:
     seconds: float = 0.0  # added up over calls that ran side by side
     reused: int = 0  # answers that were there already
     wasted: int = 0  # answers asked for early that nobody needed, so far
+    estimated: int = 0  # calls whose tokens merit estimated, since the server did not count them
 
     @property
     def tokens(self) -> int:
@@ -69,7 +70,8 @@ class Allowance:
         if self.max_cost is not None and self.prices is not None and self.prices.cost(sent) >= self.max_cost:
             used = f"{self.prices.cost(sent):.4f} was spent of the {self.max_cost:g} allowed, for {sent.tokens} tokens"
         if used:
+            counted = ", as merit estimates, since the endpoint does not count tokens" if sent.estimated else ""
             raise BudgetSpent(
-                f"{used} (by this command); every answer is kept: run the same command again, for as much again, or "
-                "allow more"
+                f"{used} (by this command{counted}); every answer is kept: run the same command again, for as much "
+                "again, or allow more"
             )

@@ -1,9 +1,21 @@
-"""The only room that ever holds a reference answer. Everybody else gets verdicts."""
+"""The only room that ever holds a reference answer. Others get verdicts; people can ask for more (`explain`)."""
 
 from merit.oracle.demonstrations import fixed_demonstrations
+from merit.oracle.explain import Comparison, Excerpt, Explainer
 from merit.oracle.judge import Judge, Oracle
 from merit.oracle.open import open_judge
 from merit.oracle.regime import ExecutionOnly, under
 from merit.oracle.subset import write_subset
 
-__all__ = ["ExecutionOnly", "Judge", "Oracle", "fixed_demonstrations", "open_judge", "under", "write_subset"]
+__all__ = [
+    "Comparison",
+    "Excerpt",
+    "ExecutionOnly",
+    "Explainer",
+    "Judge",
+    "Oracle",
+    "fixed_demonstrations",
+    "open_judge",
+    "under",
+    "write_subset",
+]

@@ -17,12 +17,17 @@ _LEADERS = (
     "Bold and underlined are the best and the second within a dataset, ties alike; a method that is not online, or was "
     f"not run with all seeds, takes no part in that. {RANKED}"
 )
+# The one meaning of Δ, wherever it stands: on a terminal, in Markdown and LaTeX, on the page.
+DELTA = (
+    "Δ is the accuracy of a row's method minus that of {against}, in percentage points (pp), over the questions and "
+    "seeds that both ran: above zero, the row's method is right more often."
+)
 BARS = "Bars are one sample standard deviation (n-1) over seeds; a hollow point is of one seed, which has none."
 DATASET = Column("dataset", "Dataset", numeric=False)
 
 
 def main_table(groups: Sequence[Group]) -> Table:
-    """Accuracy of every method that is no ablation, what it started from, and the difference."""
+    """Accuracy of every method that is no ablation, what it started from, and what it gained."""
     rows: list[Row] = []
     for group in groups:
         methods = [method for method in group.methods if method.name not in ABLATIONS]
@@ -30,7 +35,7 @@ def main_table(groups: Sequence[Group]) -> Table:
         for row, method in zip(mine, methods, strict=True):
             runs = group.of(method.name)
             row["initial"] = number(mean([run.initial_accuracy for run in runs]))
-            row["delta"] = signed(mean([run.accuracy - run.initial_accuracy for run in runs]))
+            row["gain"] = signed(mean([run.accuracy - run.initial_accuracy for run in runs]))
         lead(mine, "accuracy", ranked(group, methods))
         rows += mine
     columns = (
@@ -38,7 +43,7 @@ def main_table(groups: Sequence[Group]) -> Table:
         Column("method", "Method", numeric=False),
         Column("initial", "Initial", note="accuracy of the shared first answers"),
         Column("accuracy", "Exec. accuracy", note="right at last"),
-        Column("delta", "Δ", note="Exec. accuracy minus Initial, percentage points"),
+        Column("gain", "Gain pp", note="Exec. accuracy minus Initial, in percentage points"),
         Column("std", "Std.", shown=False),
         seeds_column(rows),
     )
@@ -67,14 +72,11 @@ def ablation_table(groups: Sequence[Group]) -> Table:
         DATASET,
         Column("method", "Variant", numeric=False),
         Column("accuracy", "Exec.", note="right at last"),
-        Column("delta", "Δ", note="percentage points relative to full MERIT"),
+        Column("delta", "Δ pp", note="Exec. of the row minus that of MERIT Full, in percentage points"),
         Column("std", "Std.", shown=False),
         seeds_column(rows),
     )
-    note = (
-        f"Δ is the change in percentage points relative to full MERIT, over the seeds that both ran. {_SPREAD} "
-        f"{_LEADERS} {abouts(groups)}"
-    )
+    note = f"{DELTA.format(against='MERIT Full')} {_SPREAD} {_LEADERS} {abouts(groups)}"
     return Table("ablation", "Execution accuracy of MERIT's ablations", note, columns, tuple(rows))
 
 
@@ -88,7 +90,8 @@ def accuracy_figure(groups: Sequence[Group]) -> Figure:
         low, high = tuple(one[0] for one in ends), tuple(one[1] for one in ends)
         series.append(Series(group.label, tuple(found), middles, low, high))
     note = f"{BARS} {abouts(groups)}"
-    return Figure("accuracy", "Execution accuracy", note, "Method", "Exec. accuracy (%)", Shape.POINTS, tuple(series))
+    title, x, y = "Execution accuracy", "Method", "Exec. accuracy (%)"
+    return Figure("accuracy", title, note, x, y, Shape.POINTS, tuple(series), beside="main")
 
 
 def around(values: Sequence[float]) -> tuple[float | None, float | None]:
@@ -100,6 +103,11 @@ def around(values: Sequence[float]) -> tuple[float | None, float | None]:
 def abouts(groups: Sequence[Group]) -> str:
     """What all numbers of a table are numbers of."""
     return " ".join(group.about for group in groups)
+
+
+def label_in(groups: Sequence[Group], name: str) -> str:
+    """What tables call a method, by its name; the name itself where nobody ran it."""
+    return next((method_label(one) for group in groups for one in group.methods if one.name == name), name)
 
 
 def ranked(group: Group, methods: Sequence[Method]) -> list[Row | None]:

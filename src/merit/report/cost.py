@@ -123,7 +123,7 @@ def frontier_figures(groups: Sequence[Group]) -> list[Figure]:
         )
         identity, title = f"frontier{file_suffix(groups, group)}", f"Accuracy against cost, {group.label}"
         x, y = "Tokens per question", "Exec. accuracy (%)"
-        figures.append(Figure(identity, title, note, x, y, Shape.POINTS, tuple(series)))
+        figures.append(Figure(identity, title, note, x, y, Shape.POINTS, tuple(series), beside="repair"))
     return figures
 
 

@@ -19,6 +19,10 @@ from merit.types import Regime
 
 _PARTS = 10
 _POINTS = 60
+_BEYOND = (
+    "the budget counts candidates that the judge sees. A draw that repeats an earlier candidate is set aside and drawn "
+    "again, at the price of a model call but not of the budget, so a method that draws may take more draws than that."
+)
 
 
 def learning_table(groups: Sequence[Group]) -> Table:
@@ -76,11 +80,12 @@ def steps_table(groups: Sequence[Group]) -> Table:
         Column("method", "Method", numeric=False),
         *(Column(f"step_{first}", str(first) if first == last else f"{first}-{last}") for first, last in spans),
         Column("all", "All", note="repaired at any step"),
-        Column("repeats", "Set aside", note="draws that said an earlier candidate again, and were not judged"),
+        Column("repeats", "Set aside", note="draws that repeated an earlier candidate: not judged, not of the budget"),
     )
+    beyond = f" Steps beyond {budget}: {_BEYOND}" if longest > budget else ""
     note = (
         "Questions that came right at each repair step, means over seeds; every draw is a step, also one that was set "
-        f"aside, and where candidates vote, the step is the last one. {abouts(groups)}"
+        f"aside, and where candidates vote, the step is the last one.{beyond} {abouts(groups)}"
     )
     return Table("steps", "Repairs by step", note, columns, tuple(rows))
 
@@ -101,9 +106,13 @@ def steps_figures(groups: Sequence[Group]) -> list[Figure]:
                 counts = [list(accumulate(_repaired_at(run)[step] for step in steps)) for run in group.of(method.name)]
                 y = tuple(mean([one[step] for one in counts]) for step in steps)
                 series.append(Series(method_label(method), tuple(map(float, steps)), y))
-        note = f"Questions repaired up to a step, means over seeds. {group.about}"
+        budget = int(group.shared["budget"])
+        drawn = any(_longest(group, method) > budget for method in group.methods)
+        beyond = f" Steps beyond {budget}: {_BEYOND}" if drawn else ""
+        note = f"Questions repaired up to a step, means over seeds.{beyond} {group.about}"
         identity, title = f"steps{file_suffix(groups, group)}", f"Repairs by step, {group.label}"
-        figures.append(Figure(identity, title, note, "Repair step", "Repaired questions", Shape.LINE, tuple(series)))
+        labels = ("Repair step", "Repaired questions")
+        figures.append(Figure(identity, title, note, *labels, Shape.LINE, tuple(series), beside="steps"))
     return figures
 
 
@@ -124,7 +133,7 @@ def _learning_figure(group: Group, suffix: str) -> Figure:
         f"deviation (n-1) over seeds; a line without one is of one seed. {group.about}"
     )
     title, x, y = f"Learning curve, {group.label}", "Position in the stream", "Gain over first answers (pp)"
-    return Figure(f"learning{suffix}", title, note, x, y, Shape.LINE, tuple(series))
+    return Figure(f"learning{suffix}", title, note, x, y, Shape.LINE, tuple(series), beside="learning")
 
 
 def _gains(run: Scored, points: Sequence[int]) -> list[float]:

@@ -34,3 +34,4 @@ class Figure:
     y_label: str
     shape: Shape
     series: tuple[Series, ...]
+    beside: str = ""  # the id of the table it draws, under which it stands

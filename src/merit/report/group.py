@@ -122,6 +122,7 @@ class Group:
         data, model = self.shared["dataset"], self.shared["model"]
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
+        estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.every())
         others = [f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != seeds]
         return (
             f"{self.label}: n = {self.shared['answered']} of the {data['questions']} questions of {_dataset(self)} "
@@ -129,6 +130,7 @@ class Group:
             f"{self.shared['budget']}, model {_named(model)}, {encoder}, "
             + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")
             + (f" (but {'; '.join(others)})" if others else "")
+            + ("; merit estimated tokens that the endpoint did not count" if estimated else "")
             + "."
         )
 

@@ -11,9 +11,11 @@ from merit.errors import InputError
 from merit.failure import classify
 from merit.reading import read_text
 from merit.report.names import dataset_name
+from merit.report.spreadsheet import as_written, csv_text
 from merit.report.validation import Label
 from merit.stream import Phase, RunView, Turn
 from merit.types import Cause, FailureType, Status, Verdict
+from merit.writing import whole
 
 COLUMNS = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
 CLASSIFIER = "classifier"  # the last column, where it is not hidden
@@ -57,22 +59,16 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
 
 
 def write_records(path: Path, lines: Sequence[Record]) -> None:
-    """Write the file whole or not at all."""
-    out = StringIO()
-    writer = csv.DictWriter(out, list(lines[0]) if lines else COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        unfinished.write_text(out.getvalue(), encoding="utf-8", newline="")
-        unfinished.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
+    """Write the file whole or not at all; what a spreadsheet would run is defused."""
+    columns = list(lines[0]) if lines else COLUMNS
+    with whole(path) as file:
+        file.write(csv_text([columns, *([line[name] for name in columns] for line in lines)]).encode())
 
 
 def read_records(path: Path, needed: Sequence[str] = COLUMNS) -> list[tuple[int, Record]]:
     """The lines of a file and their numbers."""
-    reader = csv.DictReader(StringIO(read_text(path), newline=""), strict=True)
+    read_text(path)  # says what is wrong with a file; but what it returns has lost which line ends cells hold
+    reader = csv.DictReader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
     try:
         missing = [name for name in needed if name not in (reader.fieldnames or ())]
         if missing:
@@ -81,7 +77,7 @@ def read_records(path: Path, needed: Sequence[str] = COLUMNS) -> list[tuple[int,
         for record in reader:
             if None in record or None in record.values():
                 raise InputError(f"{path}, line {reader.line_num}: not as many cells as the header has")
-            found.append((reader.line_num, dict(record)))
+            found.append((reader.line_num, {name: as_written(cell) for name, cell in record.items()}))
         return found
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None

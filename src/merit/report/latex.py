@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from merit.report.figure import Figure
 from merit.report.report import Report
 from merit.report.table import Cell, Column, Mark, Table
 
@@ -74,22 +75,25 @@ def _environment(
 
 def latex_report(report: Report, tables: str, figures: str) -> str:
     """A document with all of it."""
-    parts = [rf"\input{{{tables}/{table.id}.tex}}" for table in report.tables]
-    parts += [
-        "\n".join(
-            [
-                r"\begin{figure}[t]",
-                r"\centering",
-                rf"\includegraphics[width=\columnwidth]{{{figures}/{figure.id}.png}}",
-                rf"\caption{{{escape(f'{figure.title}. {figure.note}')}}}",
-                rf"\label{{fig:{figure.id}}}",
-                r"\end{figure}",
-            ]
-        )
-        for figure in report.figures
+    parts = [
+        rf"\input{{{tables}/{one.id}.tex}}" if isinstance(one, Table) else _picture(one, figures)
+        for one in report.blocks
     ]
     said = "".join(f"{escape(one)}.\\par\n" for one in (*report.refused, *report.notes))
     return _PREAMBLE + said + "".join(f"{part}\n\\clearpage\n" for part in parts) + "\\end{document}\n"
+
+
+def _picture(figure: Figure, folder: str) -> str:
+    return "\n".join(
+        [
+            r"\begin{figure}[t]",
+            r"\centering",
+            rf"\includegraphics[width=\columnwidth]{{{folder}/{figure.id}.png}}",
+            rf"\caption{{{escape(f'{figure.title}. {figure.note}')}}}",
+            rf"\label{{fig:{figure.id}}}",
+            r"\end{figure}",
+        ]
+    )
 
 
 def escape(text: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from merit.report.figure import Figure
 from merit.report.report import Report
 from merit.report.table import Cell, Mark, Table
 
@@ -30,13 +31,16 @@ def markdown_report(report: Report, figures: str) -> str:
         parts.append(f"Not reported: {len(report.refused)}; the last section says what and why.\n")
     if report.notes:
         parts.append(_listed("Notes", report.notes))
-    parts += [markdown(table) for table in report.tables]
-    for figure in report.figures:
-        title, note = _plain(figure.title), _plain(figure.note)
-        parts.append(f"## {title}\n\n![{title}]({figures}/{figure.id}.svg)\n\n{note}\n")
+    parts += [markdown(one) if isinstance(one, Table) else _picture(one, figures) for one in report.blocks]
     if report.refused:
         parts.append(_listed("Not reported", report.refused))
     return "\n".join(parts)
+
+
+def _picture(figure: Figure, folder: str) -> str:
+    """A figure with its title above and its note below; under its table it is a part of that section."""
+    title, note = _plain(figure.title), _plain(figure.note)
+    return f"{'###' if figure.beside else '##'} {title}\n\n![{title}]({folder}/{figure.id}.svg)\n\n{note}\n"
 
 
 def _listed(title: str, sentences: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, abouts
+from merit.report.accuracy import DATASET, DELTA, abouts, label_in
 from merit.report.cells import Row, count, interval, signed, words
 from merit.report.figure import Figure, Series, Shape
 from merit.report.group import Group
@@ -12,24 +12,25 @@ from merit.report.statistics import INTERVAL_NOTE, bootstrap, mcnemar, mean
 from merit.report.table import Cell, Column, Table
 from merit.types import QuestionId
 
+_TITLE = "Paired comparison with "
 Outcomes = dict[int, dict[QuestionId, bool]]  # by seed: whether a question was right at last
 
 
 def paired_table(groups: Sequence[Group], against: str) -> Table:
-    """A method against every other: mean difference, its interval, and on how many questions each is better."""
+    """Every method against one: mean difference, its interval, and on how many questions each is better."""
     rows: list[Row] = []
-    for group, base, other in _pairs(groups, against):
-        differences = question_differences(outcomes(group, base), outcomes(group, other))
+    for group, method, base in _pairs(groups, against):
+        differences = question_differences(outcomes(group, method), outcomes(group, base))
         if not differences:
             continue
         values = list(differences.values())
         between, low, high = interval(bootstrap(values))
-        seeds = group.common_seeds(base.name, other.name)
+        seeds = group.common_seeds(method.name, base.name)
         rows.append(
             {
                 "dataset": words(group.label),
-                "method": words(method_label(base)),
-                "comparison": words(method_label(other)),
+                "method": words(method_label(method)),
+                "comparison": words(method_label(base)),
                 "delta": signed(mean(values)),
                 "interval": between,
                 "low": low,
@@ -41,32 +42,34 @@ def paired_table(groups: Sequence[Group], against: str) -> Table:
                 "seeds": words(" ".join(map(str, seeds))),
             }
         )
+    base_name = label_in(groups, against)
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False, shown=False),
-        Column("comparison", "Comparison", numeric=False),
-        Column("delta", "Δ pp", note="mean over questions, percentage points"),
+        Column("method", "Method", numeric=False),
+        Column("comparison", "Compared with", numeric=False, shown=False),
+        Column("delta", "Δ pp", note=f"the row's method minus {base_name}, mean over questions, percentage points"),
         Column("interval", "95% CI"),
         Column("low", "95% CI, low", shown=False),
         Column("high", "95% CI, high", shown=False),
-        Column("wins", "Wins", note="questions right more often over the seeds"),
-        Column("losses", "Losses", note="questions right less often over the seeds"),
+        Column("wins", "Wins", note=f"questions right more often than with {base_name}, over the seeds"),
+        Column("losses", "Losses", note=f"questions right less often than with {base_name}, over the seeds"),
         Column("ties", "Ties", note="questions right equally often"),
         Column("questions", "n", note="questions"),
         Column("seeds", "Seeds", numeric=False, shown=len({row["seeds"].text for row in rows}) > 1),
     )
     note = (
-        f"Δ is {_name(groups, against)} minus the comparison method: a question's outcome is averaged over the seeds "
-        f"that both methods ran, then differenced. {INTERVAL_NOTE} {abouts(groups)}"
+        f"{DELTA.format(against=base_name)} A question's outcome is averaged over these seeds, then differenced. "
+        "(The paper's Table 2 has the other sign: there it is MERIT minus the row's method.) "
+        f"{INTERVAL_NOTE} {abouts(groups)}"
     )
-    return Table("paired", f"Paired comparison of {_name(groups, against)}", note, columns, tuple(rows))
+    return Table("paired", _TITLE + base_name, note, columns, tuple(rows))
 
 
 def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
     """The same pairs seed by seed, where every outcome is yes or no."""
     rows: list[Row] = []
-    for group, base, other in _pairs(groups, against):
-        ours, theirs = outcomes(group, base), outcomes(group, other)
+    for group, method, base in _pairs(groups, against):
+        ours, theirs = outcomes(group, method), outcomes(group, base)
         for seed in sorted(ours.keys() & theirs.keys()):
             both = ours[seed].keys() & theirs[seed].keys()
             wins = sum(ours[seed][one] and not theirs[seed][one] for one in both)
@@ -74,8 +77,8 @@ def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
             rows.append(
                 {
                     "dataset": words(group.label),
-                    "method": words(method_label(base)),
-                    "comparison": words(method_label(other)),
+                    "method": words(method_label(method)),
+                    "comparison": words(method_label(base)),
                     "seed": count(seed),
                     "wins": count(wins),
                     "losses": count(losses),
@@ -83,21 +86,22 @@ def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
                     "questions": count(len(both)),
                 }
             )
+    base_name = label_in(groups, against)
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False, shown=False),
-        Column("comparison", "Comparison", numeric=False),
+        Column("method", "Method", numeric=False),
+        Column("comparison", "Compared with", numeric=False, shown=False),
         Column("seed", "Seed"),
-        Column("wins", "Wins", note="right where the comparison is wrong"),
-        Column("losses", "Losses", note="wrong where the comparison is right"),
+        Column("wins", "Wins", note=f"right where {base_name} is wrong"),
+        Column("losses", "Losses", note=f"wrong where {base_name} is right"),
         Column("p", "p", note="McNemar's exact test, two-sided"),
         Column("questions", "n", note="questions"),
     )
     note = (
-        f"{_name(groups, against)} against each method, one stream order at a time; p is of McNemar's exact two-sided "
-        f"test on the questions where they disagree, not corrected for their number. {abouts(groups)}"
+        f"Each method against {base_name}, one stream order at a time; p is of McNemar's exact two-sided test on the "
+        f"questions where they disagree, not corrected for the number of tests. {abouts(groups)}"
     )
-    return Table("mcnemar", f"Wins and losses of {_name(groups, against)} by seed", note, columns, tuple(rows))
+    return Table("mcnemar", f"Wins and losses against {base_name} by seed", note, columns, tuple(rows))
 
 
 def paired_figure(table: Table) -> Figure:
@@ -105,10 +109,12 @@ def paired_figure(table: Table) -> Figure:
     series = []
     for dataset in dict.fromkeys(row["dataset"].text for row in table.rows):
         rows = [row for row in table.rows if row["dataset"].text == dataset and row["low"].value is not None]
-        x = tuple(row["comparison"].text for row in rows)
+        x = tuple(row["method"].text for row in rows)
         y, low, high = (tuple(_float(row[key].value) for row in rows) for key in ("delta", "low", "high"))
         series.append(Series(dataset, x, y, low, high))
-    return Figure("paired", table.title, table.note, "Comparison", "Δ (pp)", Shape.POINTS, tuple(series))
+    base = table.title.removeprefix(_TITLE)
+    note = f"Points are Δ, a method's accuracy minus that of {base}, in percentage points; bars are its 95% interval."
+    return Figure("paired", table.title, note, "Method", "Δ (pp)", Shape.POINTS, tuple(series), beside="paired")
 
 
 def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, float]:
@@ -130,11 +136,12 @@ def unpaired(groups: Sequence[Group], against: str) -> Iterator[str]:
 
 
 def _pairs(groups: Sequence[Group], against: str) -> Iterator[tuple[Group, Method, Method]]:
+    """Every other method with the one that all are compared with."""
     for group in groups:
         if base := group.of(against):
             for method in group.methods:
                 if method.name != against:
-                    yield group, base[0].method, method
+                    yield group, method, base[0].method
 
 
 def outcomes(group: Group, method: Method) -> Outcomes:
@@ -143,10 +150,6 @@ def outcomes(group: Group, method: Method) -> Outcomes:
         run.seed: {turn.episode.task.question.id: turn.final_correct for turn in run.answers}
         for run in group.of(method.name)
     }
-
-
-def _name(groups: Sequence[Group], against: str) -> str:
-    return next((method_label(m) for group in groups for m in group.methods if m.name == against), against)
 
 
 def _p_value(value: float) -> Cell:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
 from merit.memory import Grade
-from merit.report.accuracy import DATASET, abouts
+from merit.report.accuracy import DATASET, DELTA, abouts
 from merit.report.cells import Row, count, number, signed, words
 from merit.report.group import Group, Scored
 from merit.report.names import method_label
@@ -72,10 +72,11 @@ def similarity_table(groups: Sequence[Group]) -> Table:
         Column("repaired", "Repaired", note="percent of those wrong at first"),
         Column("reference", "Beside", numeric=False, note="the method that remembers nothing"),
         Column("reference_accuracy", "Its accuracy", note="on the same questions and seeds"),
-        Column("gain", "Δ pp", note=f"percentage points; a dash where n is below {_FEWEST}"),
+        Column("gain", "Δ pp", note=f"Exec. accuracy minus Its accuracy; a dash where n is below {_FEWEST}"),
     )
     without = f"Without a similarity, and so not here: {', '.join(blind)}. " if blind else ""
     note = (
+        f"{DELTA.format(against='the method beside it')} "
         "Parts are a tenth wide, their lower end included. Methods that show what failed stand beside iterative, the "
         "others beside resample, or whichever of the two was run; without either, a row is of all seeds. "
         f"{without}{abouts(groups)}"

@@ -26,6 +26,14 @@ class Report:
     notes: tuple[str, ...]  # what is not compared, or left out for want of data
     refused: tuple[str, ...]  # a sentence for each run that is not reported at all
 
+    @property
+    def blocks(self) -> list[Table | Figure]:
+        """Everything in the order in which it is read: each table, and under it the figures that draw it."""
+        found: list[Table | Figure] = []
+        for table in self.tables:
+            found += [table, *(figure for figure in self.figures if figure.beside == table.id)]
+        return [*found, *(figure for figure in self.figures if figure not in found)]
+
 
 def build(
     runs: Sequence[RunView],

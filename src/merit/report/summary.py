@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, abouts, ranked
+from merit.report.accuracy import DATASET, DELTA, abouts, label_in, ranked
 from merit.report.cells import NOTHING, Row, lead, number, signed, words
 from merit.report.group import Group
 from merit.report.names import method_label
@@ -17,6 +17,7 @@ from merit.types import QuestionId
 def summary_table(groups: Sequence[Group], against: str) -> Table:
     """Every method's accuracy, and its paired difference from `against`."""
     rows: list[Row] = []
+    base = label_in(groups, against)
     for group in groups:
         mine = [_row(group, method, against) for method in group.methods]
         lead(mine, "accuracy", ranked(group, group.methods))
@@ -25,11 +26,11 @@ def summary_table(groups: Sequence[Group], against: str) -> Table:
         DATASET,
         Column("method", "Method", numeric=False),
         Column("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
-        Column("delta", f"Δ {against} [95% CI]", note=f"paired difference from {against}, percentage points"),
+        Column("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}"),
         Column("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
         Column("calls", "Calls", note="of the model, mean over seeds"),
     )
-    note = f"Δ is each method minus {against} on the same questions and seeds. {INTERVAL_NOTE} {abouts(groups)}"
+    note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {abouts(groups)}"
     return Table("summary", "All methods", note, columns, tuple(rows))
 
 

@@ -1,9 +1,7 @@
 """A report as files: one folder, each file whole or not there at all."""
 
-import csv
 import json
 from dataclasses import asdict
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,9 @@ from merit.report.latex import latex, latex_report
 from merit.report.markdown import markdown, markdown_report
 from merit.report.plot import draw
 from merit.report.report import Report
+from merit.report.spreadsheet import csv_text
 from merit.report.table import Table
+from merit.writing import whole
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
 _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
@@ -21,19 +21,18 @@ _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
 
 def write_report(report: Report, folder: Path) -> list[Path]:
     """Write everything; returns the files, the one to read first at the beginning."""
+    check_folder(folder)
+    record = {
+        "format": 1,
+        "refused": report.refused,
+        "notes": report.notes,
+        "groups": [{"label": group.label, "about": group.about} for group in report.groups],
+        "tables": [table_record(table) for table in report.tables],
+        "figures": [asdict(figure) for figure in report.figures],
+    }
     files: dict[str, str | bytes] = {
         "report.md": markdown_report(report, FIGURES),
         "report.tex": latex_report(report, TABLES, FIGURES),
-        REPORT: _json(
-            {
-                "format": 1,
-                "refused": report.refused,
-                "notes": report.notes,
-                "groups": [{"label": group.label, "about": group.about} for group in report.groups],
-                "tables": [table_record(table) for table in report.tables],
-                "figures": [asdict(figure) for figure in report.figures],
-            }
-        ),
     }
     for table in report.tables:
         place = f"{TABLES}/{table.id}"
@@ -45,7 +44,24 @@ def write_report(report: Report, folder: Path) -> list[Path]:
         for kind, content in draw(figure).items():
             files[f"{FIGURES}/{figure.id}.{kind}"] = content
     _forget_others(folder, set(files))
-    return [_write(folder / name, content) for name, content in files.items()]
+    index = _write(folder / REPORT, _json(record))  # first: by it a folder is known to be ours
+    return [*(_write(folder / name, content) for name, content in files.items()), index]
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else than a report."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: cannot be written (it is no folder); choose another --out")
+    if not folder.is_dir() or _earlier(folder) is not None:
+        return
+    try:
+        others = sorted({path.name for path in folder.iterdir()} - {f"{REPORT}.part"})
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read ({error.strerror}); choose another --out") from None
+    if others:
+        raise InputError(
+            f"{folder}: holds {others[0]} and no report of merit's; choose another --out, such as {folder / 'report'}"
+        )
 
 
 def table_record(table: Table) -> dict[str, Any]:
@@ -61,25 +77,23 @@ def table_record(table: Table) -> dict[str, Any]:
 
 def table_csv(table: Table) -> str:
     """The values of a table, headed by the keys of its columns."""
-    out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([column.key for column in table.columns])
-    writer.writerows([row[column.key].value for column in table.columns] for row in table.rows)
-    return out.getvalue()
+    keys = [column.key for column in table.columns]
+    return csv_text([keys, *([row[key].value for key in keys] for row in table.rows)])
+
+
+def _earlier(folder: Path) -> set[str] | None:
+    """The tables and figures of an earlier report in a folder, by their files' names; None where there is none."""
+    try:
+        before = parse_json(read_text(folder / REPORT), folder / REPORT)
+        names = {f"{TABLES}/{table['id']}.{kind}" for table in before["tables"] for kind in _TABLE_KINDS}
+        return names | {f"{FIGURES}/{figure['id']}.{kind}" for figure in before["figures"] for kind in _FIGURE_KINDS}
+    except (MeritError, KeyError, TypeError):
+        return None
 
 
 def _forget_others(folder: Path, names: set[str]) -> None:
     """Take away what an earlier report in this folder wrote and this one does not."""
-    path = folder / REPORT
-    if not path.is_file():
-        return
-    try:
-        before = parse_json(read_text(path), path)
-        old = {f"{TABLES}/{table['id']}.{kind}" for table in before["tables"] for kind in _TABLE_KINDS}
-        old |= {f"{FIGURES}/{figure['id']}.{kind}" for figure in before["figures"] for kind in _FIGURE_KINDS}
-    except (MeritError, KeyError, TypeError):
-        return  # not a report of ours: nothing to take away
-    for name in old - names:
+    for name in (_earlier(folder) or set()) - names:
         if (place := folder / name).resolve().is_relative_to(folder.resolve()):
             place.unlink(missing_ok=True)
 
@@ -91,9 +105,8 @@ def _json(record: dict[str, Any]) -> str:
 def _write(path: Path, content: str | bytes) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + ".part")
-        unfinished.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
-        unfinished.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
+        raise InputError(f"{path.parent}: cannot be made ({error.strerror}); choose another --out") from error
+    with whole(path) as file:
+        file.write(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     return path

@@ -4,20 +4,16 @@ It lives in a process of its own (`merit.sql.worker`), which is killed when a st
 generated columns keep SQLite busy for minutes while it prepares a statement, where no interrupt is heard.
 """
 
-import os
 import re
-import shutil
-import stat
-import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from urllib.parse import quote
 
 import apsw
 
 from merit.sql.canonical import canonical
 from merit.sql.limits import MIB, Limits
+from merit.sql.opening import CAUSES, error_code, open_file, unopened
 from merit.sql.result import Error, Row, Rows, Value, encode
 from merit.types import Cause
 
@@ -46,38 +42,17 @@ _SEMICOLONS = re.compile(r";\s*;\s*\Z")
 _FIRST_ROWS = 8
 _CHUNK_ROWS = 4096
 _CHUNK_BYTES = 8 * MIB
+_EMPTY_BYTES = len(encode([]))
 _LONG_WAIT_MS = 3_600_000  # for another program's lock: the process is killed at the deadline
 
 _WRITE_REFUSED = "attempt to write a readonly database"
 _NOT_UTF8 = Error(Cause.DBMS, "the database answered with text that is not UTF-8")
 _NOT_A_QUERY = Error(Cause.STATEMENTS, "not a query: there is no statement, or one without a result")
 _SEVERAL = Error(Cause.STATEMENTS, "You can only execute one statement at a time.")
-_CAUSES = {
-    apsw.SQLITE_READONLY: Cause.READ_ONLY,
-    apsw.SQLITE_TOOBIG: Cause.TOO_LARGE,
-    apsw.SQLITE_NOMEM: Cause.TOO_LARGE,
-    # The database itself is never written, so only temporary files can run out of room.
-    apsw.SQLITE_FULL: Cause.TOO_LARGE,
-    apsw.SQLITE_CANTOPEN: Cause.DATABASE_UNREADABLE,
-    apsw.SQLITE_CORRUPT: Cause.DATABASE_UNREADABLE,
-    apsw.SQLITE_NOTADB: Cause.DATABASE_UNREADABLE,
-    apsw.SQLITE_BUSY: Cause.DATABASE_BUSY,
-    apsw.SQLITE_LOCKED: Cause.DATABASE_BUSY,
-    apsw.SQLITE_IOERR: Cause.DATABASE_UNREADABLE,
-    apsw.SQLITE_PERM: Cause.DATABASE_UNREADABLE,
-}
 
 
 class OutOfMemory(Exception):
     """SQLite reached its heap limit; whether the statement itself is to blame, only a fresh start tells."""
-
-
-class Unopened(Exception):
-    """A database that cannot be opened; `error` says why."""
-
-    def __init__(self, error: Error) -> None:
-        super().__init__(error.message)
-        self.error = error
 
 
 class Connection:
@@ -85,7 +60,7 @@ class Connection:
 
     def __init__(self, path: Path, *, frozen: bool) -> None:
         """Open `path`; `frozen` promises that nothing writes it meanwhile."""
-        self._raw = _open(path, frozen)
+        self._raw = open_file(path, frozen)
         try:
             self._raw.set_busy_timeout(_LONG_WAIT_MS)
             self._raw.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -98,7 +73,7 @@ class Connection:
             self._connect_virtual_tables()
         except apsw.Error as error:
             self._raw.close(True)
-            raise Unopened(Error(_CAUSES.get(_code(error), Cause.DATABASE_UNREADABLE), str(error))) from None
+            raise unopened(error) from None
         self._raw.authorizer = self._authorize
         self._raw.exec_trace = self._inspect
         self._cell_bytes = 0
@@ -229,56 +204,8 @@ class Connection:
             return Error(Cause.DBMS, "the query has parameters (such as ?), and no values are given for them")
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE:
             return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed")
-        cause = _CAUSES.get(_code(error), Cause.DBMS)
+        cause = CAUSES.get(error_code(error), Cause.DBMS)
         return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error))
-
-
-def _code(error: apsw.Error) -> int:
-    """SQLite's primary result code; 0 for apsw's own errors."""
-    return (getattr(error, "result", None) or 0) & 0xFF
-
-
-def _open(path: Path, frozen: bool) -> apsw.Connection:
-    """Open a file read-only, leaving nothing beside it where `frozen` is promised."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
-            raise Unopened(Error(Cause.DATABASE_UNREADABLE, "not a regular file"))
-    except FileNotFoundError:
-        raise Unopened(Error(Cause.DATABASE_MISSING, "there is no such database file")) from None
-    except OSError as error:
-        raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
-    try:
-        if not frozen:
-            return _connect(path, "mode=ro")
-        if not any(os.path.lexists(f"{path}{suffix}") for suffix in ("-wal", "-journal")):
-            return _connect(path, "mode=ro&immutable=1")
-        with tempfile.TemporaryDirectory(prefix="merit-") as folder:  # the open file outlives its name
-            return _connect(_recovered(path, Path(folder)), "mode=ro&immutable=1")
-    except apsw.Error as error:
-        raise Unopened(Error(_CAUSES.get(_code(error), Cause.DATABASE_UNREADABLE), str(error))) from None
-    except OSError as error:
-        raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
-
-
-def _recovered(path: Path, folder: Path) -> Path:
-    """A copy of a database with what its journal says about it; SQLite would write beside the original."""
-    copy = folder / "copy.sqlite"
-    for suffix in ("", "-wal", "-journal"):
-        source = Path(f"{path}{suffix}")
-        if source.is_file():
-            shutil.copyfile(source, f"{copy}{suffix}")
-    raw = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        raw.pragma("journal_mode", "delete")
-        raw.execute("SELECT count(*) FROM sqlite_master").fetchall()
-    finally:
-        raw.close(True)
-    return copy
-
-
-def _connect(path: Path, mode: str) -> apsw.Connection:
-    uri = f"file:{quote(os.fsencode(path.absolute()))}?{mode}"
-    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN_READONLY, statementcachesize=0)
 
 
 def _unfit(sql: str, limits: Limits) -> Error | None:
@@ -304,7 +231,7 @@ def _collect(cursor: Iterator[Row], limits: Limits, distinct: bool, first_rows: 
     seen: dict[Row, None] = {}
     room = limits.result_bytes
     wanted = first_rows
-    while chunk := list(islice(cursor, wanted)):
+    while chunk := list(islice(cursor, wanted if distinct else min(wanted, limits.rows + 1 - len(rows)))):
         last = len(chunk) < wanted
         if distinct:
             chunk = [row for row in dict.fromkeys(chunk) if row not in seen]
@@ -325,7 +252,7 @@ def _collect(cursor: Iterator[Row], limits: Limits, distinct: bool, first_rows: 
 
 def held_bytes(rows: list[Row]) -> int:
     """About how much memory Python needs to hold these rows; the same on every Python."""
-    return len(encode(rows)) + len(rows) * (64 + 40 * len(rows[0])) if rows else 0
+    return len(encode(rows)) - _EMPTY_BYTES + len(rows) * (64 + 40 * len(rows[0])) if rows else 0
 
 
 def _fitting(rows: list[Row], room: int) -> list[Row]:

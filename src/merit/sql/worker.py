@@ -24,8 +24,9 @@ import apsw
 
 import merit
 from merit.errors import DatabaseUnusable
-from merit.sql.connection import Connection, OutOfMemory, Unopened
+from merit.sql.connection import Connection, OutOfMemory
 from merit.sql.limits import MIB, Limits
+from merit.sql.opening import Unopened
 from merit.sql.result import Error, Result, Rows, Task, Timeout, decode, digest, encode
 from merit.types import Cause
 

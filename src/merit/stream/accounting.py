@@ -106,6 +106,7 @@ def _tokens(turns: Sequence[Turn]) -> dict[str, int]:
     later = [attempt for turn in turns for attempt in turn.episode.attempts[1:]]
     reflections = [reflection for turn in turns for reflection in turn.episode.reflections]
     every: list[Attempt | Reflection] = [*first, *later, *reflections]
+    estimated = sum(call.tokens_estimated for call in every)
     return {
         "initial": _sum(first),
         "repair": _sum(later),
@@ -113,6 +114,7 @@ def _tokens(turns: Sequence[Turn]) -> dict[str, int]:
         "prompt": sum(call.prompt_tokens for call in every),
         "output": sum(call.output_tokens for call in every),
         "total": _sum(every),
+        **({"estimated_calls": estimated} if estimated else {}),  # whose tokens merit estimated, not the model's server
     }
 
 

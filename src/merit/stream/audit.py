@@ -119,7 +119,7 @@ class _Replay:
         if task.position != planned.task.position:
             raise AuditFailed(f"{where}: is recorded at position {task.position}, not {planned.task.position}")
         first = turn.episode.attempts[0]
-        said = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens)
+        said = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
         if said != task.draft or first.prompt_sha256 is not None:
             raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
         if first.prompt_tokens:  # else it is from a file of predictions, and nobody knows what was asked
@@ -258,7 +258,8 @@ class _Replay:
         self.report.entries += 1
 
     def _tell(self, prompt: Prompt, sampling: Sampling, said: Attempt | Reflection) -> None:
-        self.heard(prompt, sampling, Completion(said.reply, said.prompt_tokens, said.output_tokens))
+        cost = (said.prompt_tokens, said.output_tokens)
+        self.heard(prompt, sampling, Completion(said.reply, *cost, said.tokens_estimated))
 
     @property
     def _late(self) -> Verdict:

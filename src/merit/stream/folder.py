@@ -14,6 +14,7 @@ import hashlib
 import json
 import logging
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.types import Polarity, QuestionId
+from merit.writing import whole
 
 STREAM, METRICS, TIMINGS = "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
@@ -70,7 +72,7 @@ class RunFolder:
         except OSError as error:
             raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(self._lock)
             self._begin(manifest, questions)
             for name in _APPENDED:
                 self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
@@ -137,6 +139,36 @@ class RunFolder:
             unfinished.unlink()
 
 
+def in_use(path: Path) -> bool | None:
+    """Whether a process is at the run of a folder; None where its lock cannot be asked."""
+    try:
+        lock = os.open(path / LOCK, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once; `_take` waits that out
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int) -> None:
+    """Take a run's lock. Somebody who looks whether it is taken holds it for a moment: that is waited out."""
+    for pause_s in (0.02, 0.1):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            time.sleep(pause_s)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def read_run(path: Path, *, torn: bool = False) -> RunView:
     """A run's manifest, stream and turns; `torn` lets a last line that was never finished pass."""
     manifest = read_manifest(path)
@@ -182,17 +214,8 @@ def json_text(record: dict[str, Any]) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file that appears whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        with unfinished.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise RunUnusable(
-            f"{path}: cannot be written ({error.strerror}); everything before is kept: run the same command again"
-        ) from error
+    with whole(path, fault=RunUnusable, way_out="everything before is kept: run the same command again") as file:
+        file.write(text.encode())
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:

@@ -11,6 +11,7 @@ from merit.errors import InputError
 from merit.models import Completion, ModelIdentity
 from merit.prompts import Prompt, parse_sql
 from merit.reading import check_fields, read_json_lines, read_text, sendable
+from merit.stream.turn import tokens_estimated
 from merit.types import Question, QuestionId
 
 FORMAT = 1
@@ -37,6 +38,7 @@ def initial_line(question: Question, prompt: Prompt, completion: Completion, mod
         "reply": completion.text,
         "prompt_tokens": completion.prompt_tokens,
         "output_tokens": completion.output_tokens,
+        **({"tokens_estimated": True} if completion.tokens_estimated else {}),
         "prompt_version": prompt.version,
         "model": model_label(model),
     }
@@ -62,7 +64,8 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
         if record["id"] in drafts:
             raise InputError(f"{where}: question {record['id']} was answered before; keep one line for each id")
         cost = (record["prompt_tokens"], record["output_tokens"])
-        drafts[record["id"]] = Draft(sendable(record["sql"]), sendable(record["reply"]), *cost)
+        estimated = tokens_estimated(record, where)
+        drafts[record["id"]] = Draft(sendable(record["sql"]), sendable(record["reply"]), *cost, estimated)
     return drafts
 
 

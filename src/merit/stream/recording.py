@@ -10,6 +10,7 @@ from typing import Any
 
 from merit.errors import InputError
 from merit.models import Completion, ModelIdentity, Sampling, answer_key
+from merit.models.completer import without_estimate
 from merit.models.exported import Answer, write_exported
 from merit.prompts import Prompt
 from merit.reading import hash_file
@@ -59,7 +60,7 @@ def _record(view: RunView, identity: ModelIdentity, kept: dict[bytes, Answer]) -
     used = set()
 
     def heard(prompt: Prompt, sampling: Sampling, completion: Completion) -> None:
-        key = answer_key(identity, prompt.text, sampling)
+        key, completion = answer_key(identity, prompt.text, sampling), without_estimate(completion)
         used.add(key)
         if kept.setdefault(key, (key, identity, completion))[2] != completion:
             raise InputError(f"{view.path}: another answer to the prompt {key.hex()} came before; a recording has one")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Agent, Attempt, Work, finalise, repair
+from merit.agent import Agent, Attempt, Reflection, Work, finalise, repair
 from merit.errors import MeritError, RunUnusable
 from merit.memory import Memory
 from merit.models import AskedOnce, CachedEncoder, Share
@@ -38,6 +38,7 @@ class Progress:
     repaired: int = 0
     entries: int = 0
     tokens: int = 0
+    estimated: bool = False  # whether tokens of any call are an estimate
 
     def add(self, turn: Turn) -> None:
         """Count one more turn."""
@@ -49,8 +50,9 @@ class Progress:
             self.repaired += turn.final_correct and not turn.initial_correct
         self.entries += turn.entry is not None
         first = 0 if turn.phase is Phase.ANSWER else 1  # a first answer was asked for once, however often it is used
-        self.tokens += sum(one.prompt_tokens + one.output_tokens for one in turn.episode.attempts[first:])
-        self.tokens += sum(one.prompt_tokens + one.output_tokens for one in turn.episode.reflections)
+        calls: list[Attempt | Reflection] = [*turn.episode.attempts[first:], *turn.episode.reflections]
+        self.tokens += sum(call.prompt_tokens + call.output_tokens for call in calls)
+        self.estimated |= any(call.tokens_estimated for call in calls)
 
 
 def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:

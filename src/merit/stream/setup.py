@@ -17,7 +17,7 @@ from merit.reading import check_fields, hash_file
 from merit.stream.initial import missing, read_initial
 from merit.stream.manifest import code_hash, make_manifest
 from merit.stream.order import stream_order
-from merit.stream.turn import StreamQuestion
+from merit.stream.turn import StreamQuestion, said_if_estimated, tokens_estimated
 from merit.types import Demonstration, Question, QuestionId, Regime
 
 FORMAT = 1
@@ -160,7 +160,7 @@ def stream_questions(
 def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
     """stream.json: questions in the dataset's order, schemas and first answers, so that a run explains itself."""
     schemas = {one.question.db_id: one.schema for one in questions.values()}
-    records = [{**asdict(one.question), "draft": asdict(one.draft)} for one in questions.values()]
+    records = [{**asdict(one.question), "draft": said_if_estimated(asdict(one.draft))} for one in questions.values()]
     body = {"format": FORMAT, "schemas": schemas, "questions": records}
     return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
 
@@ -177,6 +177,7 @@ def read_stream(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:
             if not isinstance(fields["evidence"], str | None) or not isinstance(fields["id"], int | str):
                 raise InputError(f"{where}: question {fields['id']!r}: 'id' or 'evidence' cannot be what it is")
             check_fields(fields["draft"], _DRAFT, where)
+            tokens_estimated(fields["draft"], where)
             draft = Draft(**fields.pop("draft"))
             question = Question(**fields)
             found[question.id] = StreamQuestion(question, record["schemas"][question.db_id], draft)

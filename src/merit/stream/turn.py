@@ -60,7 +60,7 @@ def turn_line(turn: Turn, run: str) -> str:
             "recalls": turn.recalls,
             "chosen": turn.episode.chosen,
             "attempts": [_attempt_record(attempt) for attempt in turn.episode.attempts],
-            "reflections": [asdict(reflection) for reflection in turn.episode.reflections],
+            "reflections": [said_if_estimated(asdict(reflection)) for reflection in turn.episode.reflections],
         }
     )
 
@@ -116,7 +116,7 @@ _MATCH = ("rank", "score", "dense", "lexical", "dense_normalised", "lexical_norm
 
 def _attempt_record(attempt: Attempt) -> dict[str, Any]:
     verdict, failure = attempt.verdict, attempt.failure
-    return {
+    record = {
         "sql": attempt.sql,
         "reply": attempt.reply,
         "prompt_tokens": attempt.prompt_tokens,
@@ -129,7 +129,21 @@ def _attempt_record(attempt: Attempt) -> dict[str, Any]:
         "type": failure.type if failure else None,
         "subtype": failure.subtype if failure else None,
         "repeat": attempt.repeat,
+        "tokens_estimated": attempt.tokens_estimated,
     }
+    return said_if_estimated(record)
+
+
+def said_if_estimated(record: dict[str, Any]) -> dict[str, Any]:
+    """A record of an answer without the field 'tokens_estimated', unless they are."""
+    return record if record["tokens_estimated"] else {k: v for k, v in record.items() if k != "tokens_estimated"}
+
+
+def tokens_estimated(record: dict[str, Any], where: str) -> bool:
+    """Whether the tokens of such a record are estimated; one that does not say so has them from the model's server."""
+    if record.get("tokens_estimated", True) is not True:
+        raise InputError(f"{where}: the field 'tokens_estimated' is true where it is there")
+    return "tokens_estimated" in record
 
 
 _TURN_FIELDS: dict[str, type] = {
@@ -203,11 +217,13 @@ def _attempt(record: Any, where: str) -> Attempt:
         failure=failure,
         prompt_sha256=record["prompt_sha256"],
         repeat=record["repeat"],
+        tokens_estimated=tokens_estimated(record, where),
     )
 
 
 def _reflection(record: Any, where: str) -> Reflection:
     check_fields(record, {**_REPLY_FIELDS, "text": str, "prompt_sha256": str}, where)
+    tokens_estimated(record, where)
     return Reflection(**record)
 
 

@@ -1,5 +1,6 @@
 """Runs that may still be going on, read as far as their whole lines go."""
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from merit.agent import Method
 from merit.errors import RunUnusable
 from merit.reading import parse_json, read_text
 from merit.report.page.pack import Packed, run_record
+from merit.report.page.progress import Pace, Progress, progress_of
 from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
 from merit.stream.manifest import MANIFEST, method_of, read_manifest
 from merit.stream.setup import read_stream
@@ -33,6 +35,8 @@ class Tail:
 
     def records(self) -> Iterator[tuple[int, Any]]:
         """Whole lines that are new, with their numbers."""
+        if self.path.exists() and not self.path.is_file():  # a pipe would be waited for
+            raise RunUnusable(f"{self.path}: is no regular file; the run is damaged")
         try:
             with self.path.open("rb") as file:
                 if file.seek(0, 2) < self.offset:
@@ -64,6 +68,7 @@ class Followed:
     turns: Tail
     recalls: Tail
     waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
+    pace: Pace = field(default_factory=Pace)
 
     @property
     def finished(self) -> bool:
@@ -79,11 +84,20 @@ class Followed:
                 self.waiting.extend(self.recalls.records())
             mine = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
             self.packed.add(turn, [(f"{self.recalls.path}, line {place}", one) for place, one in mine])
+        self.pace.note(len(self.packed.turns), time.monotonic())
         return len(self.packed.turns) > before
+
+    @property
+    def progress(self) -> Progress:
+        """How far the run is, now."""
+        questions = self.manifest["identity"]["length"] or len(self.packed.questions)
+        passes = 1 if self.method.online else 2
+        done, answered = len(self.packed.turns), len(self.packed.index["q"])
+        return progress_of(self.path, self.pace, done, answered, questions, passes)
 
     def record(self, identity: str) -> dict[str, Any]:
         """What the page says about the run as a whole."""
-        return run_record(self.manifest, self.method, self.path, identity)
+        return run_record(self.manifest, self.method, self.path, identity, len(self.packed.questions))
 
 
 def follow(path: Path) -> Followed:
@@ -104,4 +118,5 @@ def size_of(path: Path) -> tuple[int, ...]:
 def run_folders(folder: Path) -> list[Path]:
     """The folder itself if it is a run, and the runs below it, in the order of their names."""
     patterns = ["*/" * depth + MANIFEST for depth in range(DEEPEST + 1)]
-    return sorted({found.parent for pattern in patterns for found in folder.glob(pattern)})
+    found = (path for pattern in patterns for path in folder.glob(pattern))
+    return sorted({path.parent for path in found if path.is_file()})

@@ -9,6 +9,7 @@ from merit.errors import MeritError
 from merit.report.opening import open_runs
 from merit.report.page.follow import Followed, Shrunk, follow, run_folders, size_of
 from merit.report.page.pack import page_id, stream_key, stream_text
+from merit.report.page.progress import summary
 from merit.report.page.write import overview, place_of, run_text
 from merit.report.report import Report
 from merit.stream import RunView
@@ -115,11 +116,12 @@ class Live:
         return {identity: run.packed.index for identity, run in self._runs.items()}
 
     def _state(self) -> dict[str, Any]:
-        turns = {identity: {"turns": len(run.packed.turns)} for identity, run in self._runs.items()}
-        going = sum(not run.finished for run in self._runs.values())
-        episodes = sum(len(run.packed.index["q"]) for run in self._runs.values())
-        said = f"{episodes:,} episodes, {going} of {len(self._runs)} runs unfinished"
-        return {"overview": self._reports, "index": self._changes, "said": said, "runs": turns}
+        found = {identity: run.progress for identity, run in self._runs.items()}
+        runs = {
+            identity: {"turns": len(self._runs[identity].packed.turns), "state": one.state, "said": one.said}
+            for identity, one in found.items()
+        }
+        return {"overview": self._reports, "index": self._changes, "said": summary(found.values()), "runs": runs}
 
     def _follow(self) -> None:
         while not self._over.is_set():

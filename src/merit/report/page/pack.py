@@ -9,6 +9,7 @@ from typing import Any
 from merit.agent import Attempt, Method, Reflection, grade_of
 from merit.agent.episode import votes
 from merit.errors import InputError
+from merit.reading import check_fields
 from merit.report.names import dataset_label, dataset_name, method_label
 from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
 from merit.stream import Phase, RunView, Turn
@@ -48,7 +49,8 @@ class Packed:
         steps = {}
         for where, record in recalls:
             check_question(record, turn, where)
-            steps[record.get("step")] = self._pools(record, where)
+            check_fields(record, {"step": int}, where)
+            steps[record["step"]] = self._pools(record, where)
         packed = {
             "q": place,
             "position": task.position,
@@ -126,14 +128,15 @@ def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
     return to_json({"schemas": {one.question.db_id: one.schema for one in questions.values()}, "questions": records})
 
 
-def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str) -> dict[str, Any]:
-    """What a page says about a run as a whole."""
+def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str, questions: int) -> dict[str, Any]:
+    """What a page says about a run as a whole; `questions` is the length of its stream."""
     what = manifest["identity"]
     encoder = what["encoder"]
     return {
         "id": identity,
         "folder": path.name,
-        "dataset": what["dataset"]["name"],
+        "dataset": dataset_name(what["dataset"]),
+        "layout": what["dataset"]["name"],
         "benchmark": dataset_label(dataset_name(what["dataset"])),
         "split": what["dataset"]["split"],
         "method": method.name,
@@ -150,7 +153,7 @@ def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: s
         "demonstrations": what["demonstrations"],
         "templates": what["prompts"]["sha256"],
         "stream": stream_key(manifest),
-        "questions": what["length"] or what["dataset"]["questions"],
+        "questions": what["length"] or questions,
         "finished": (path / METRICS).is_file(),
     }
 

@@ -3,6 +3,9 @@
 import ipaddress
 import socket
 import sys
+import threading
+from contextlib import suppress
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -10,6 +13,11 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from merit.errors import InputError
 from merit.report.page.live import Live
 from merit.report.page.shell import policy, shell
+
+CONNECTIONS = 64  # at a time; a browser uses about six
+REQUEST_S = 10.0  # for a request to arrive
+SILENCE_S = 30.0  # for a piece of an answer to be taken
+_PIECE = 1 << 16  # bytes
 
 
 class PageServer(ThreadingHTTPServer):
@@ -20,6 +28,7 @@ class PageServer(ThreadingHTTPServer):
     def __init__(self, live: Live, host: str, port: int) -> None:
         self.live = live
         self.host = host
+        self._places = threading.Semaphore(CONNECTIONS)
         try:
             self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
             super().__init__((host, port), _Handler)
@@ -35,17 +44,33 @@ class PageServer(ThreadingHTTPServer):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.server_address[1]}/"
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread of its own, as long as there are not too many."""
+        if self._places.acquire(blocking=False):
+            return super().process_request(request, client_address)
+        request.settimeout(1.0)
+        with suppress(OSError):
+            request.sendall(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        return self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer, and give the place back."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Tell of a fault; a browser that went away while it was answered is none."""
-        if not isinstance(sys.exception(), ConnectionError):
+        if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def welcome(self, host: str | None) -> bool:
         """Whether a request names us; a name that somebody else's DNS points at this machine does not."""
-        name = urlsplit(f"//{host or ''}").hostname or ""
-        if name in ("localhost", self.host):
-            return True
         try:
+            name = urlsplit(f"//{host or ''}").hostname or ""
+            if name in ("localhost", self.host):
+                return True
             ipaddress.ip_address(name)
         except ValueError:
             return False
@@ -54,23 +79,55 @@ class PageServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server_version, sys_version = "merit", ""
+    timeout = SILENCE_S
     server: PageServer
 
+    def handle_one_request(self) -> None:
+        """Read a request within its time, however slowly it comes, and answer it."""
+        patience = threading.Timer(REQUEST_S, self._stop_reading)
+        patience.daemon = True
+        patience.start()
+        try:
+            super().handle_one_request()
+        finally:
+            patience.cancel()
+
+    def _stop_reading(self) -> None:
+        with suppress(OSError):  # it is over already
+            self.connection.shutdown(socket.SHUT_RD)
+
     def do_GET(self) -> None:
-        if not self.server.welcome(self.headers.get("Host")):
-            return self._send(421, "text/plain", "this server does not answer to that name\n")
-        url = urlsplit(self.path)
+        lengths = self.headers.get_all("Content-Length", [])
+        if "Transfer-Encoding" in self.headers or any(length.strip() != "0" for length in lengths):
+            return self.send_error(400, "a GET has no body")
+        try:
+            url = urlsplit(self.path)
+        except ValueError:
+            return self.send_error(400, "not an address")
+        hosts = [*self.headers.get_all("Host", []), *([url.netloc] if url.netloc else [])]
+        if not hosts or not all(map(self.server.welcome, hosts)):
+            return self.send_error(421, "this server does not answer to that name")
         if url.path == "/":
             return self._send(200, "text/html", "".join(shell(f"merit · {self.server.live.folder.name}", live=True)))
+        start = parse_qs(url.query).get("from", ["0"])[0]
+        if not (start.isascii() and start.isdigit() and len(start) < 10):
+            return self.send_error(400, "'from' is a whole number")
         name = unquote(url.path).removeprefix("/data/")
-        found = self.server.live.answer(name, self._start(url.query)) if url.path.startswith("/data/") else None
+        found = self.server.live.answer(name, int(start)) if url.path.startswith("/data/") else None
         if found is None:
-            return self._send(404, "text/plain", "there is nothing here\n")
+            return self.send_error(404, "there is nothing here")
         return self._send(200, "application/json", found)
 
-    def _start(self, query: str) -> int:
-        given = parse_qs(query).get("from", ["0"])[0]
-        return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else 0
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
+        """Refuse a request and close its connection."""
+        self.close_connection = True
+        self.request_version = self.protocol_version  # a request that cannot be read gets a status line too
+        self._send(code, "text/plain", f"{message or HTTPStatus(code).phrase}\n")
+        with suppress(OSError):  # what is still coming in would make the system throw our answer away
+            self.connection.shutdown(socket.SHUT_WR)
+            while self.connection.recv(_PIECE):  # REQUEST_S ends it
+                pass
 
     def _send(self, status: int, kind: str, text: str) -> None:
         body = text.encode("utf-8", "replace")
@@ -83,10 +140,12 @@ class _Handler(BaseHTTPRequestHandler):
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Cache-Control": "no-store",
+            **({"Connection": "close"} if self.close_connection else {}),
         }.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        for start in range(0, len(body), _PIECE):  # each has its own SILENCE_S
+            self.wfile.write(body[start : start + _PIECE])
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing: the terminal is for people."""

@@ -16,12 +16,20 @@ _SCRIPTS = (
     "scales.js",
     "plots.js",
     "filters.js",
+    "grid.js",
     "episodes.js",
     "recalls.js",
     "votes.js",
+    "references.js",
     "episode.js",
     "keys.js",
     "main.js",
+)
+
+
+_HOLDING = (
+    "<b>This page holds reference answers.</b> Keep it from models, prompts and anything that is scored; "
+    "<code>merit report</code> without <code>--with-references</code> makes one without them."
 )
 
 
@@ -38,12 +46,18 @@ def script() -> str:
 
 
 @cache
+def style() -> str:
+    """All styles as one."""
+    return "\n".join(_part(name) for name in ("page.css", "grid.css"))
+
+
+@cache
 def policy(live: bool) -> str:
     """The Content-Security-Policy: our own script and style by hash; no network but the live page's own data."""
     rules = [
         "default-src 'none'",
         f"script-src {_hash(script())}",
-        f"style-src {_hash(_part('page.css'))}",
+        f"style-src {_hash(style())}",
         "img-src data:",
         "connect-src 'self'" if live else "connect-src 'none'",
         "base-uri 'none'",
@@ -52,13 +66,14 @@ def policy(live: bool) -> str:
     return "; ".join(rules)
 
 
-def shell(title: str, *, live: bool) -> tuple[str, str]:
-    """The page up to its data, and what comes after it."""
+def shell(title: str, *, live: bool, references: bool = False) -> tuple[str, str]:
+    """The page up to its data, and what comes after it; `references`: a page that holds reference answers says so."""
     values = {
         "POLICY": escape(policy(live)),
         "TITLE": escape(title),
         "MODE": "live" if live else "file",
-        "STYLE": _part("page.css"),
+        "MARK": f'<p class="holding" role="note">{_HOLDING}</p>\n' if references else "",
+        "STYLE": style(),
         "SCRIPT": script(),
     }
     before, after = (

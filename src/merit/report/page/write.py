@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from merit import __version__
-from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
 from merit.report.names import dataset_name, method_place
@@ -20,33 +19,35 @@ from merit.report.report import Report
 from merit.stream import RunView
 from merit.stream.turn import to_json
 from merit.types import FailureType
+from merit.writing import whole
 
 FORMAT = 1
 _LEVEL = 6
 _BLOCK = 3 << 16  # a multiple of 3, so that blocks of base64 can be put side by side
 
 
-def write_page(report: Report, runs: Sequence[RunView], path: Path) -> None:
-    """Write the page of a report and its runs; the same input gives the same bytes."""
+def write_page(report: Report, runs: Sequence[RunView], path: Path, answers: Mapping[str, Any] | None = None) -> None:
+    """Write the page of a report and its runs; the same input gives the same bytes.
+
+    `answers`: reference answers for wrong attempts, which make it a page that says at its top that it holds some.
+    """
     named: dict[str, RunView] = {}
     for view in sorted(runs, key=place_of):
         named[page_id(view.manifest, named)] = view
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        with unfinished.open("wb") as file:
-            before, after = shell(title_of(view.manifest for view in runs), live=False)
-            file.write(before.encode())
-            _write_data(file, report, named)
-            file.write(after.encode())
-        unfinished.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); name a file in a folder that is there"
-        ) from None
+    before, after = shell(title_of(view.manifest for view in runs), live=False, references=answers is not None)
+    with whole(path, way_out="name a file in a folder that is there") as file:
+        file.write(before.encode())
+        _write_data(file, report, named)
+        if answers is not None:
+            _write_chunk(file, "references", [to_json(answers)])
+        file.write(after.encode())
 
 
 def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> None:
-    records = [run_record(view.manifest, view.method, view.path, identity) for identity, view in named.items()]
+    records = [
+        run_record(view.manifest, view.method, view.path, identity, len(view.questions))
+        for identity, view in named.items()
+    ]
     _write_chunk(file, "overview", [to_json(overview(report, records))])
     streams = {stream_key(view.manifest): view.questions for view in named.values()}
     for key, questions in streams.items():

@@ -114,7 +114,7 @@ function follow(heard) {
       if (fresh[1]) chunks.set("overview", Promise.resolve(fresh[1]));
       await Promise.all([...runs].map(([id, found]) => catchUp(id, found, state)));
     }
-    if (!before || before.index !== state.index || before.said !== state.said) {
+    if (JSON.stringify(before) !== JSON.stringify(state)) {
       heard(state, !before || before.overview !== state.overview, before && before.index !== state.index);
     }
   };

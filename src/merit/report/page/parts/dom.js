@@ -42,6 +42,47 @@ function onDemand(label, make, { open = false, ...attributes } = {}) {
   return details;
 }
 
+/** What words of the page mean, said where they stand. */
+const MEANINGS = {
+  oscillating: "Oscillating: an episode in which the same SQL came twice, but for case and spaces.",
+  unjudged: "Not judged: the run has not come to this question, or never will, because it was limited to fewer.",
+  memory: "Memory: what an episode was shown of earlier ones (recalled), and whether it left an entry for later ones.",
+  stored: "Stored: entries of this kind in the memory at that moment.",
+  quarantine: "In quarantine: kept, but not sure enough to be shown until somebody confirms it.",
+  legal:
+    "Legal: entries that may be shown here. They come from another question, earlier in the stream, whose episode " +
+    "was finished; nothing from the question itself or from later ones.",
+  type: "Same type: legal entries about the same type of failure.",
+  pool: "Pool: the entries that were scored against each other; the best of them were shown.",
+  dense: "Dense: how near two texts are in meaning, by the cosine of their embeddings.",
+  lexical: "Lexical: how many words they share, by BM25.",
+  bonus: "Bonus: added to the score, for an entry of the same failure type or the same database.",
+  aside: "Set aside: a draw that repeats an earlier candidate. It costs a model call, but nothing of the budget.",
+};
+
+/** A word that says what it means when it is pressed: by pointer, finger or key. */
+function term(label, meaning) {
+  const text = h("span", { class: "meaning", role: "note" }, meaning);
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "term",
+      title: meaning,
+      "aria-expanded": "false",
+      on: {
+        click: () => {
+          if (text.isConnected) text.remove();
+          else button.after(text);
+          button.setAttribute("aria-expanded", String(text.isConnected));
+        },
+      },
+    },
+    label,
+  );
+  return h("span", { class: "termed" }, button);
+}
+
 /** A listener for what went wrong, which says so where the content would have been. */
 function showProblem(place) {
   return (error) => {

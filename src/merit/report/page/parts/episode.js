@@ -66,7 +66,7 @@ function headOf(run, turn) {
     ),
     h("h1", { tabindex: "-1" }, question.text),
     question.evidence ? h("p", { class: "evidence" }, h("b", {}, "Evidence "), question.evidence) : null,
-    h("p", { class: "ended" }, turnBadge(turn), ` after ${howMany(turn)}`),
+    h("p", { class: "ended" }, turnBadge(turn), " after ", howMany(turn)),
     h(
       "dl",
       { class: "facts" },
@@ -80,16 +80,27 @@ function headOf(run, turn) {
   );
 }
 
+/** SQL up to case, white space and one trailing semicolon, as the accounting compares it. */
+const normalised = (sql) => sql.trim().replace(/;$/, "").toLowerCase().split(/\s+/).filter(Boolean).join(" ");
+
 function howMany(turn) {
   const counted = candidates(turn.attempts).length;
   const aside = turn.attempts.length - counted;
   const stands = turn.chosen === undefined ? "" : `; attempt ${turn.chosen} stands by vote`;
-  return count(counted, "attempt") + (aside ? `, ${aside} more set aside` : "") + stands;
+  const sqls = new Set(candidates(turn.attempts).map((one) => normalised(one.sql)));
+  return [
+    count(counted, "attempt"),
+    aside ? [`, ${aside} more `, term("set aside", MEANINGS.aside)] : "",
+    stands,
+    sqls.size < counted ? [", ", term("oscillating", MEANINGS.oscillating)] : "",
+  ];
 }
 
 function turnBadge(turn) {
   return outcomeBadge((turn.right[0] ? INITIAL : 0) | (turn.right[1] ? FINAL : 0));
 }
+
+const methodOf = ({ label, regime }) => label + (regime === TOLD ? "" : `, ${readable(regime)}`);
 
 function nameOf({ label, seed, regime }) {
   return `${label}, seed ${seed}${regime === TOLD ? "" : `, ${readable(regime)}`}`;
@@ -184,6 +195,7 @@ function attemptView(about, run, turn, step) {
       holder,
       h("div", { class: "tools" }, whole, attempt.sql ? copyButton(attempt.sql) : null, costs(attempt)),
       askedView(about, run, turn, step),
+      referenceView(run, turn, step),
     ),
     reflectionView(about, run, turn, step),
   ];

@@ -1,4 +1,4 @@
-// The list of episodes: filtered, in pages, and left where it was when somebody comes back to it.
+// Episodes, filtered: as a grid of questions by runs, or as a list in pages; left where they were on a return.
 
 const PER_PAGE = 50;
 const MOST_PIPS = 8;
@@ -7,33 +7,37 @@ let listAddress = "#/episodes";
 
 async function episodesView(wanted) {
   const [about, rows] = await Promise.all([overview(), allRows()]);
+  const asList = wanted.as === "list";
   const status = h("p", { class: "found", role: "status" });
-  const list = h("div", { class: "list" });
+  const list = h("div", { class: asList ? "list" : "matrices" });
   const pages = h("nav", { class: "pages", "aria-label": "Pages" });
   let latest = 0;
 
   async function update(fresh, page = 1) {
     const mine = ++latest;
-    const kept = { ...fresh, ...(page > 1 ? { page: String(page) } : {}) };
+    const kept = { ...fresh, as: asList ? "list" : "", page: page > 1 ? String(page) : "" };
     listAddress = `#/episodes${address(kept)}`;
     if (parse(location.hash).view === "episodes") history.replaceState(null, "", listAddress);
+    ways.replaceChildren(...waysToLook(kept));
     let sqls = null;
     if (fresh.sql && fresh.q) {
-      const records = about.runs.filter(
-        (one) =>
-          ["dataset", "method"].every((name) => !fresh[name] || one[name] === fresh[name]) &&
-          (!fresh.seed || String(one.seed) === fresh.seed),
-      );
+      const records = about.runs.filter((one) => ofWanted(one, fresh));
       sqls = await triedSql(
         records,
         (done, all) => mine === latest && (status.textContent = `Reading SQL of run ${done} of ${all}…`),
       );
       if (mine !== latest) return;
     }
-    listed = selected(await allRows(), fresh, about, sqls);
+    const fitting = selected(await allRows(), fresh, about, sqls);
+    status.textContent = fitting.length ? found(fitting) : "No episode fits; clear a filter.";
+    if (asList) turnTo(fitting, page, fresh);
+    else listed = fillGrid(list, about, fitting, fresh);
+  }
+
+  function turnTo(fitting, page, fresh) {
+    listed = fitting;
     const last = Math.max(1, Math.ceil(listed.length / PER_PAGE));
     const at = Math.min(page, last);
-    status.textContent = listed.length ? found(listed) : "No episode fits; clear a filter.";
     const from = (at - 1) * PER_PAGE;
     const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
     list.replaceChildren(listed.length ? listTable(listed.slice(from, from + PER_PAGE), from) : "");
@@ -42,20 +46,36 @@ async function episodesView(wanted) {
     pages.hidden = last === 1;
   }
 
-  const again = ({ page, ...others }) => update(others, Number(page) || 1).catch(showProblem(list));
+  const ways = h("nav", { class: "ways", "aria-label": "Ways to look at episodes" });
+  const again = ({ page, as, ...others }) => update(others, Number(page) || 1).catch(showProblem(list));
   const first = again(wanted);
   if (!wanted.sql) await first; // reading all SQL takes a while, and says so meanwhile
   const view = h(
     "div",
     { class: "episodes" },
-    h("h1", { tabindex: "-1" }, "Episodes"),
+    h("div", { class: "top" }, h("h1", { tabindex: "-1" }, "Episodes"), ways),
     filterForm(rows, wanted, about, again),
     status,
     list,
     pages,
   );
   view.grown = () => again(parse(listAddress).wanted);
+  view.resume = () => resumeGrid(list);
   return view;
+}
+
+function waysToLook({ page, sort, as, ...wanted }) {
+  const way = (name, label) =>
+    h(
+      "a",
+      {
+        href: `#/episodes${address({ ...wanted, as: name })}`,
+        "aria-current": name === as ? "true" : null,
+        "data-key": name === as ? null : "g",
+      },
+      label,
+    );
+  return [way("", "Grid"), way("list", "List")];
 }
 
 function found(rows) {
@@ -132,14 +152,7 @@ function listRow(row, place) {
       "td",
       { class: "attempts" },
       pips(row),
-      flags & OSCILLATES
-        ? h(
-            "span",
-            { class: "again", title: "The same SQL came twice" },
-            "↻",
-            h("span", { class: "unseen" }, " oscillating"),
-          )
-        : null,
+      flags & OSCILLATES ? h("span", { class: "again", title: MEANINGS.oscillating }, "oscillating") : null,
     ),
     h(
       "td",
@@ -152,7 +165,7 @@ function listRow(row, place) {
 }
 
 function outcomeBadge(flags) {
-  const name = ["first", "repaired", "failed"].find((one) => OUTCOMES[one][1](flags));
+  const name = outcomeName(flags);
   return h("span", { class: `badge ${name}` }, OUTCOMES[name][0]);
 }
 

@@ -3,7 +3,7 @@
 const OUTCOMES = {
   first: ["right at once", (flags) => flags & INITIAL && flags & FINAL],
   repaired: ["repaired", (flags) => !(flags & INITIAL) && flags & FINAL],
-  failed: ["failed", (flags) => !(flags & FINAL)],
+  failed: ["wrong", (flags) => !(flags & FINAL)],
   oscillating: ["oscillating", (flags) => flags & OSCILLATES],
 };
 const MEMORY = {
@@ -48,6 +48,12 @@ async function allRows() {
   return rows;
 }
 
+/** Whether a run is one of those that are looked at. */
+const ofWanted = (record, { dataset, method, seed }) =>
+  (!dataset || record.dataset === dataset) &&
+  (!method || record.method === method) &&
+  (!seed || String(record.seed) === seed);
+
 /** The rows that fit; `sqls` holds what was tried, run by run, where that is searched too. */
 function selected(rows, wanted, about, sqls = null) {
   const bit = wanted.type ? 1 << about.types.indexOf(wanted.type) : 0;
@@ -55,9 +61,7 @@ function selected(rows, wanted, about, sqls = null) {
   const [outcome, memory, sort] = [OUTCOMES[wanted.outcome]?.[1], MEMORY[wanted.memory]?.[1], SORTS[wanted.sort]?.[1]];
   const found = rows.filter(
     (row) =>
-      (!wanted.dataset || row.record.dataset === wanted.dataset) &&
-      (!wanted.method || row.record.method === wanted.method) &&
-      (!wanted.seed || String(row.record.seed) === wanted.seed) &&
+      ofWanted(row.record, wanted) &&
       (!wanted.db || row.question.db === wanted.db) &&
       (!bit || row.types & bit) &&
       (!outcome || outcome(row.flags)) &&
@@ -128,7 +132,7 @@ function filterForm(rows, wanted, about, change) {
     ),
     h(
       "details",
-      { class: "narrow", open: roomy() || Object.keys(wanted).some((name) => name !== "q" && name !== "page") },
+      { class: "narrow", open: roomy() || Object.keys(wanted).some((name) => !["q", "page", "as"].includes(name)) },
       h("summary", {}, "Filters"),
       h(
         "div",
@@ -145,8 +149,17 @@ function filterForm(rows, wanted, about, change) {
         ),
         choice("outcome", "Outcome", labelled(OUTCOMES), wanted),
         choice("memory", "Memory", labelled(MEMORY), wanted),
-        choice("sort", "Order", labelled(SORTS).slice(1), wanted, "stream order"),
+        wanted.as === "list"
+          ? choice("sort", "Order", labelled(SORTS).slice(1), wanted, "stream order")
+          : choice("sort", "Order", labelled(GRID_SORTS).slice(1), wanted, "question order"),
         h("button", { type: "reset", class: "plain" }, "Clear"),
+      ),
+      h(
+        "p",
+        { class: "meanings" },
+        "What is meant by ",
+        term("oscillating", MEANINGS.oscillating),
+        term("memory", MEANINGS.memory),
       ),
     ),
   );

@@ -1,9 +1,11 @@
 // Everything by keyboard.
 
 const KEYS = [
-  ["j  k  ↓  ↑", "next or previous episode in the list, or attempt in an episode"],
+  ["j  k  ↓  ↑", "next or previous episode in grid and list, or attempt in an episode"],
   ["Enter", "open what is focused"],
   ["n  p", "next or previous episode"],
+  ["← → ↑ ↓", "in the grid: from cell to cell (Home, End, Page up, Page down)"],
+  ["g", "grid or list of episodes"],
   ["[  ]", "previous or next page of the list"],
   ["/", "search episodes"],
   ["Esc", "back: from an episode to the list, from the list to the results"],
@@ -52,8 +54,10 @@ function act(event, help) {
   return true;
 }
 
-/** Move the focus along a list's rows or an episode's attempts; false where there are none. */
+/** Move the focus along a grid's or a list's rows or an episode's attempts; false where there are none. */
 function step(by) {
+  const sheet = document.querySelector(".sheet");
+  if (sheet) return sheet.step(by);
   const stops = [...document.querySelectorAll("a.row, section.attempt")];
   if (!stops.length) return false;
   const at = stops.findIndex((stop) => stop === document.activeElement || stop.contains(document.activeElement));

@@ -4,6 +4,7 @@ const main = document.getElementById("main");
 let shown = null; // the view that is there, and how far it was scrolled at each address
 let visits = 0;
 const scrolled = new Map();
+let states = new Map(); // of a live page: what its runs are doing
 
 function decoded(part) {
   try {
@@ -55,7 +56,8 @@ function goTo({ view, rest }, focus) {
   const block = view === "table" || view === "figure" ? document.getElementById(`${view}/${rest[0]}`) : null;
   if (block) block.scrollIntoView();
   else window.scrollTo(0, scrolled.get(location.hash) ?? 0);
-  if (focus) (block?.querySelector("h2") ?? titleOf(shown))?.focus({ preventScroll: true });
+  if (!focus || (!block && shown.resume?.())) return; // a grid goes back to its cell
+  (block?.querySelector("h2, h3") ?? titleOf(shown))?.focus({ preventScroll: true });
 }
 
 function mark(kind) {
@@ -67,14 +69,11 @@ function mark(kind) {
 
 async function resultsView() {
   const about = await overview();
-  const blocks = [
-    ...about.tables.map((table) => ({ kind: "table", ...table })),
-    ...about.figures.map((figure) => ({ kind: "figure", ...figure })),
-  ];
-  const jump = (kind) =>
-    blocks
-      .filter((one) => one.kind === kind)
-      .map((one) => h("li", {}, h("a", { href: `#/${kind}/${encodeURIComponent(one.id)}` }, one.title)));
+  const under = (table) => about.figures.filter((figure) => figure.beside === table?.id);
+  const drawn = new Set(about.tables.flatMap(under));
+  const alone = about.figures.filter((figure) => !drawn.has(figure));
+  const jump = (kind, blocks) =>
+    blocks.map((one) => h("li", {}, h("a", { href: `#/${kind}/${encodeURIComponent(one.id)}` }, one.title)));
   const methods = new Map(about.runs.map((run) => [run.label, run.method]));
   const linked = (column, cell) =>
     column.key === "method" && methods.has(cell.value)
@@ -83,8 +82,8 @@ async function resultsView() {
   const contents = h(
     "nav",
     { class: "contents", "aria-label": "Contents" },
-    about.tables.length ? [h("h2", {}, "Tables"), h("ul", {}, jump("table"))] : null,
-    about.figures.length ? [h("h2", {}, "Figures"), h("ul", {}, jump("figure"))] : null,
+    about.tables.length ? [h("h2", {}, "Tables"), h("ul", {}, jump("table", about.tables))] : null,
+    alone.length ? [h("h2", {}, "Figures"), h("ul", {}, jump("figure", alone))] : null,
     h("h2", {}, "Data"),
     h(
       "ul",
@@ -99,13 +98,22 @@ async function resultsView() {
     "div",
     { class: "blocks" },
     LIVE ? runsBlock : null,
-    about.tables.map((table) => tableView(table, linked)),
-    about.figures.map(figureView),
+    about.tables.map((table) => tableView(table, linked, under(table).map(figureView))),
+    alone.map(figureView),
     LIVE ? null : runsBlock,
   );
   const view = h("div", { class: "results" }, heroOf(about), contents, content);
-  view.grown = async () => document.getElementById("table/runs")?.replaceWith(await runsView(await overview()));
+  view.grown = view.stated = async () => replaceRuns(await runsView(await overview()));
   return view;
+}
+
+/** Put a new table of runs in the place of the old one, and the focus where it was. */
+function replaceRuns(fresh) {
+  const old = document.getElementById("table/runs");
+  const stops = (table) => [...table.querySelectorAll("a, button, summary, .scroll")];
+  const at = old ? stops(old).indexOf(document.activeElement) : -1;
+  old?.replaceWith(fresh);
+  if (at >= 0) stops(fresh)[at]?.focus({ preventScroll: true });
 }
 
 function heroOf(about) {
@@ -148,6 +156,7 @@ async function runsView(about) {
   const index = await chunk("index");
   const columns = [
     ["method", "Method"],
+    ...(LIVE ? [["state", "State"]] : []), // what somebody looks for who watches
     ["dataset", "Dataset"],
     ["seed", "Seed"],
     ["done", "Questions"],
@@ -155,7 +164,7 @@ async function runsView(about) {
     ["right", "Right at last"],
     ["repaired", "Repaired"],
     ["entries", "Entries"],
-    ["state", "State"],
+    ...(LIVE ? [] : [["state", "State"]]),
   ];
   const rows = about.runs.map((run) => {
     const flags = index[run.id]?.flags ?? [];
@@ -163,12 +172,13 @@ async function runsView(about) {
     const [initial, right] = [sum((one) => one & INITIAL), sum((one) => one & FINAL)];
     const share = (part) => ({ value: flags.length ? part / flags.length : null, text: percent(part, flags.length) });
     const plain = (value) => ({ value, text: typeof value === "number" ? value.toLocaleString("en") : String(value) });
-    const state = run.finished ? "finished" : "unfinished";
+    const live = states.get(run.id); // of a page that follows its runs
+    const state = live?.said ?? (run.finished ? "finished" : "unfinished");
     return {
       method: { value: run.label, text: run.label, run },
       dataset: plain(run.benchmark),
       seed: plain(run.seed),
-      done: plain(flags.length),
+      done: { value: flags.length, text: `${plain(flags.length).text} of ${plain(run.questions).text}` },
       initial: share(initial),
       right: share(right),
       repaired: plain(sum(OUTCOMES.repaired[1])),
@@ -179,7 +189,10 @@ async function runsView(about) {
   const table = {
     id: "runs",
     title: "Runs",
-    note: "One row a run; a method leads to its episodes.",
+    note: LIVE
+      ? "One row a run; a method leads to its episodes. A run is running while its process holds the run's lock, and " +
+        "stopped where none does: the same command goes on with it. Time left goes by the pace of the last minutes."
+      : "One row a run; a method leads to its episodes.",
     columns: columns.map(([key, label]) => ({
       key,
       label,
@@ -207,8 +220,10 @@ function begin() {
     status.hidden = false;
     follow((state, another, grown) => {
       status.textContent = state.said;
+      states = new Map(Object.entries(state.runs ?? {}));
       if (another || shown?.incomplete) show({ focus: false, anew: true });
       else if (grown) shown?.grown?.();
+      else shown?.stated?.();
     });
   }
   return show({ focus: false });

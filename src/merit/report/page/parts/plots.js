@@ -2,13 +2,14 @@
 
 const COLOURS = 12;
 const SLANTED = 18; // what names that do not fit side by side take below
+const LETTER = 6.9; // how wide a letter of an axis is, on average
 const MARGIN = { top: 12, right: 16, bottom: 46, left: 56 };
 
 function figureView(figure) {
   const off = new Set();
   const holder = h("div", { class: "plot" });
   const tip = h("p", { class: "tip", role: "status" });
-  const label = `${figure.id}-title`;
+  const label = `figure-${figure.id}-title`; // a table may have the same id
   const draw = () => {
     const width = holder.clientWidth || 640;
     const shown = figure.series
@@ -22,7 +23,7 @@ function figureView(figure) {
   return h(
     "section",
     { class: "block figure", id: `figure/${figure.id}`, "aria-labelledby": label },
-    h("h2", { id: label, tabindex: "-1" }, figure.title),
+    h(figure.beside ? "h3" : "h2", { id: label, tabindex: "-1" }, figure.title),
     figure.series.length > 1 && legend(figure, off, draw),
     holder,
     figure.note && h("p", { class: "note" }, figure.note),
@@ -76,7 +77,8 @@ function drawing(figure, shown, width, height, tip) {
         inner.right - aside,
         width / 90,
       );
-  if (x.crowded) inner.bottom -= SLANTED;
+  const letters = Math.max(...x.ticks.map((tick) => Math.min(longest(inner), tick.text.length)));
+  if (x.crowded) inner.bottom -= Math.max(SLANTED, letters * LETTER * Math.sin((x.slant * Math.PI) / 180) - 28);
   const y = linear(reach(figure), inner.bottom, inner.top, 5, figure.shape === "bar");
   const points = shown
     .flatMap((series, place) =>
@@ -133,9 +135,9 @@ function axes(figure, x, y, inner, height) {
               x: tick.at + 4,
               y: inner.bottom + 14,
               "text-anchor": "end",
-              transform: `rotate(-24 ${tick.at + 4} ${inner.bottom + 14})`,
+              transform: `rotate(-${x.slant} ${tick.at + 4} ${inner.bottom + 14})`,
             },
-            shortened(tick.text),
+            shortened(tick.text, Math.min(longest(inner), Math.floor((tick.at + 4) / LETTER))),
           )
         : s("text", { x: tick.at, y: inner.bottom + 18, "text-anchor": "middle" }, tick.text),
     ),
@@ -154,7 +156,14 @@ function axes(figure, x, y, inner, height) {
   );
 }
 
-const shortened = (text) => (text.length > 16 ? `${text.slice(0, 9)}…${text.slice(-6)}` : text); // ends tell variants
+/** Letters of a slanted name: a wide figure has room for all of most. */
+const longest = ({ right }) => (right > 640 ? 40 : 16);
+
+/** A name in so many letters; variants differ in how they end. */
+function shortened(text, room) {
+  const kept = Math.max(8, room);
+  return text.length > kept ? `${text.slice(0, Math.ceil(kept * 0.6))}…${text.slice(-Math.floor(kept * 0.35))}` : text;
+}
 
 function listen(svg, points, tell) {
   let at = -1;

@@ -12,8 +12,7 @@ function recallView(run, turn, step) {
     ` · ${pools.map(brief).join(" · ")}`,
     shown && sources(pools) === sources(turn.recalls[step - 1] ?? []) ? " · the same as before" : null,
   );
-  const made = () =>
-    pools.map((pool) => poolView(run, turn, pool));
+  const made = () => pools.map((pool) => poolView(run, turn, pool));
   return onDemand(label, made, { open: Boolean(shown) && step === 1, class: "recall" });
 }
 
@@ -31,11 +30,11 @@ function poolView(run, turn, pool) {
   const typeless = pool.polarity === "precedent"; // an answer has no failure
   const held = quarantined(run, turn, pool);
   const sizes = [
-    ["stored", pool.stored],
-    held ? [`in quarantine (below ${policy.least_grade})`, held] : null,
-    ["legal", pool.legal],
-    typeless ? null : ["same type", pool.same_type],
-    ["pool", pool.size],
+    ["stored", pool.stored, MEANINGS.stored],
+    held ? [`in quarantine (below ${policy.least_grade})`, held, MEANINGS.quarantine] : null,
+    ["legal", pool.legal, MEANINGS.legal],
+    typeless ? null : ["same type", pool.same_type, MEANINGS.type],
+    ["pool", pool.size, MEANINGS.pool],
   ].filter(Boolean);
   const range = (name, found) => found && `${name} ${found.map(score).join(" to ")}`;
   const ranges = [range("dense", pool.dense_range), range("lexical", pool.lexical_range)].filter(Boolean).join(", ");
@@ -46,8 +45,10 @@ function poolView(run, turn, pool) {
     h(
       "p",
       { class: "sizes" },
-      sizes.map(([name, value]) => h("span", {}, h("b", {}, value.toLocaleString("en")), ` ${name}`)),
-      h("span", {}, typeless ? nearby(policy) : narrowed(pool)),
+      sizes.map(([name, value, meaning]) =>
+        h("span", { class: "size" }, h("b", {}, value.toLocaleString("en")), " ", term(name, meaning)),
+      ),
+      h("span", { class: "size" }, typeless ? nearby(policy) : narrowed(pool)),
     ),
     ranges && pool.matches.length ? h("p", { class: "ranges" }, `Scores in the pool: ${ranges}`) : null,
     pool.matches.length ? [matchTable(run, pool), formula(policy, typeless)] : null,
@@ -189,7 +190,10 @@ function formula(policy, typeless) {
     policy.random_seed === null
       ? `Score = ${parts.filter(Boolean).join(" + ")}; a channel is normalised over its pool.${reads}`
       : "Drawn at random from the pool.";
-  return h("p", { class: "note" }, said);
+  const bonus = typeless ? policy.database_bonus : policy.type_filter === "reliability";
+  const words = [policy.dense && "dense", policy.lexical && "lexical", bonus && "bonus"].filter(Boolean);
+  const terms = words.map((word) => [" ", term(word, MEANINGS[word])]);
+  return h("p", { class: "note" }, said, policy.random_seed === null ? [" What is meant by", terms] : null);
 }
 
 const score = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));

@@ -38,7 +38,8 @@ function steps(figure, inner) {
     return { left, width: Math.max(1, bar - 1), middle: left + bar / 2 };
   };
   const crowded = names.some((name) => name.length * 6.6 > width - 6);
-  return { at, slot, crowded, ticks: names.map((name) => ({ at: at(name), text: String(name) })) };
+  const slant = width < 30 ? 60 : 24; // degrees: names that are near each other stand more upright
+  return { at, slot, crowded, slant, ticks: names.map((name) => ({ at: at(name), text: String(name) })) };
 }
 
 const SHAPES = {

@@ -1,15 +1,18 @@
 // Tables that can be sorted by any column.
 
-/** A table of the report. `linked` makes a cell's content where it leads somewhere. */
-function tableView(table, linked = () => null) {
-  const columns = table.columns.filter((column) => column.shown !== false); // the others are for programs
+const sortedBy = new Map(); // by table: how it was sorted last, so that one made anew stays so
+const WIDE = 10; // columns of a table that needs all the room there is
+
+/** A table of the report, with what stands under it. `linked` makes a cell's content where it leads somewhere. */
+function tableView(table, linked = () => null, below = null) {
+  const columns = shownColumns(table);
   const body = h("tbody");
   const heads = columns.map((column) => headCell(column, () => sort(column)));
   const named = Math.max(
     0,
     columns.findIndex((column) => column.key === "method"),
   ); // what a row is about
-  let sorted = { key: null, falling: false };
+  let sorted = sortedBy.get(table.id) ?? { key: null, falling: false };
 
   function draw(rows) {
     body.replaceChildren(
@@ -30,15 +33,20 @@ function tableView(table, linked = () => null) {
   }
 
   function sort(column) {
-    const falling = sorted.key === column.key ? !sorted.falling : column.numeric;
-    sorted = { key: column.key, falling };
-    columns.forEach((other, i) => {
-      heads[i].setAttribute("aria-sort", other !== column ? "none" : falling ? "descending" : "ascending");
-    });
-    draw([...table.rows].sort((a, b) => order(a[column.key]?.value, b[column.key]?.value, falling)));
+    sorted = { key: column.key, falling: sorted.key === column.key ? !sorted.falling : column.numeric };
+    sortedBy.set(table.id, sorted);
+    arrange();
   }
 
-  draw(table.rows);
+  function arrange() {
+    const { key, falling } = sorted;
+    columns.forEach((column, i) => {
+      heads[i].setAttribute("aria-sort", column.key !== key ? "none" : falling ? "descending" : "ascending");
+    });
+    draw(key ? [...table.rows].sort((a, b) => order(a[key]?.value, b[key]?.value, falling)) : table.rows);
+  }
+
+  arrange();
   const label = `${table.id}-title`;
   return h(
     "section",
@@ -47,11 +55,18 @@ function tableView(table, linked = () => null) {
     h(
       "div",
       { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": label },
-      h("table", { class: "data" }, h("thead", {}, h("tr", {}, heads)), body),
+      h("table", { class: columns.length > WIDE ? "data wide" : "data" }, h("thead", {}, h("tr", {}, heads)), body),
     ),
     table.note && h("p", { class: "note" }, table.note),
     explained(columns),
+    below,
   );
+}
+
+/** What people need to see: not what is for programs, nor a dataset that is the only one. */
+function shownColumns({ columns, rows }) {
+  const single = rows.length > 1 && new Set(rows.map((row) => row.dataset?.value)).size === 1;
+  return columns.filter((one) => one.shown !== false && !(single && one.key === "dataset"));
 }
 
 function headCell(column, sort) {

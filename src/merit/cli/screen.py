@@ -1,0 +1,151 @@
+r"""The two doors to the terminal: standard streams that show control characters, and a console that may use colours.
+
+Whatever is printed may hold text of a model, a database, a file or a peer. A control character in it is shown as
+`\x1b`, never sent: it could move the cursor, hide text, or make the terminal answer.
+"""
+
+import io
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+import rich.console
+from rich.console import ConsoleOptions, RenderableType
+from rich.markup import escape
+from rich.segment import Segment
+from rich.text import Text
+
+# C0 but for tab and newline, DEL, C1, what turns the direction of writing, and halves of characters
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MOST_LISTED = 10
+_NARROWEST = 20  # columns for a text, however deep it is indented
+
+
+def visible(text: str, *, one_line: bool = False) -> str:
+    """A text whose control characters can be read; `one_line` does the same to tabs and newlines."""
+    shown = _CONTROL.sub(lambda found: _spelled(found[0]), text)
+    return shown.replace("\t", "\\t").replace("\n", "\\n") if one_line else shown
+
+
+def inline(text: str) -> str:
+    """A stranger's text for the middle of a line of markup."""
+    return escape(visible(text, one_line=True))
+
+
+def listed(items: Sequence[str]) -> str:
+    """Items with commas between them; of many, the first and how many more there are."""
+    more = len(items) - _MOST_LISTED
+    return ", ".join(items[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+class _Shown(io.TextIOBase):
+    """A standard stream on which control characters are shown; only our own console reaches what is below."""
+
+    def __init__(self, below: IO[str]) -> None:
+        self.below = below
+        if isinstance(below, io.TextIOWrapper):
+            below.reconfigure(errors="backslashreplace")  # a terminal that knows only ASCII gets \xe9 for é
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return getattr(self.below, "encoding", None) or "utf-8"
+
+    def write(self, text: str) -> int:
+        self.below.write(visible(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self.below.flush()
+
+    def fileno(self) -> int:
+        return self.below.fileno()
+
+    def isatty(self) -> bool:
+        return False  # so that nobody sends colours, which would be shown too
+
+    def writable(self) -> bool:
+        return True
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """Show control characters in everything that is printed meanwhile, by us or by a library."""
+    out, err = sys.stdout, sys.stderr
+    if isinstance(out, _Shown) or "_MERIT_COMPLETE" in os.environ:  # a shell asks for completions, byte for byte
+        yield
+        return
+    shown_out, shown_err = sys.stdout, sys.stderr = _Shown(out), _Shown(err)
+    try:
+        yield
+    finally:  # click puts a stream of its own in the place of one that nobody reads any more: that one stays
+        sys.stdout = out if sys.stdout is shown_out else sys.stdout
+        sys.stderr = err if sys.stderr is shown_err else sys.stderr
+
+
+class Console(rich.console.Console):
+    """A console that colours what merit says and shows control characters in it.
+
+    On a terminal long lines are broken between words; piped, each stays one line.
+    """
+
+    def __init__(self, *, stderr: bool = False, soft_wrap: bool | None = None, **options: Any) -> None:
+        super().__init__(stderr=stderr, **{"highlight": False, "emoji": False, **options})
+        self.soft_wrap = not self.is_terminal if soft_wrap is None else soft_wrap
+
+    @property
+    def file(self) -> IO[str]:
+        """Where to write: below the stream that would show our own colours as characters."""
+        found = super().file
+        return found.below if isinstance(found, _Shown) else found
+
+    @file.setter
+    def file(self, new_file: IO[str]) -> None:
+        self._file = new_file
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Every string, with its markup, on its way to the terminal."""
+        return super().render_str(visible(text), **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Everything else on its way: texts may have been made without markup."""
+        if isinstance(renderable, Text) and _CONTROL.search(renderable.plain):
+            renderable = Text(visible(renderable.plain), renderable.style)
+        return super().render(renderable, options)
+
+    def block(self, text: str, indent: int, style: str = "", *, head: str = "") -> None:
+        """Print a stranger's text: every line of it at an indent, the first one after `head` (which is markup)."""
+        start = self.render_str(head)
+        indent = max(indent, start.cell_len)
+        start.pad_right(indent - start.cell_len)
+        body = Text(visible(text), style)
+        wide = max(_NARROWEST, self.width - indent)
+        lines = body.split("\n") if self.soft_wrap else body.wrap(self, wide, overflow="fold")
+        for line in lines or [Text()]:
+            line.rstrip()
+            self.print(start + line, soft_wrap=True)
+            start = Text(" " * indent)
+
+
+def say(sentence: str, *, err: bool = False) -> None:
+    """Print a sentence as one line."""
+    click.echo(visible(sentence, one_line=True), err=err)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one JSON document."""
+    click.echo(json_line(json.dumps(value, indent=2)))
+
+
+def json_line(text: str) -> str:
+    """JSON of the same value in which every control character is spelled as JSON spells it."""
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

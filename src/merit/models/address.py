@@ -1,0 +1,120 @@
+"""Where an endpoint is and what opens it, from OPENAI_BASE_URL and OPENAI_API_KEY; and texts without any secret.
+
+Whatever an endpoint or a library says goes through `Address.told` before it becomes part of a message.
+"""
+
+import base64
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+from yarl import URL
+
+from merit.errors import InputError
+
+DEFAULT = "https://api.openai.com/v1"
+_MOST_TOLD = 300  # characters of what an endpoint says
+_WORD = 4  # characters; a shorter secret is hidden only where it stands alone, or it would hide half of every message
+# What looks like a secret, whoever's it is: a token, a user in an address, a telling parameter, a usual kind of key.
+_SECRETS = (
+    (re.compile(r"\b(bearer)\s+(?=\S*\d)[^\s\"',;}]{8,}", re.IGNORECASE), r"\1 ***"),
+    (re.compile(r"://[^/\s@]+@"), "://***@"),
+    (re.compile(r"([?&][\w-]*(?:key|token|password|secret|sig|signature)=)[^&\s\"']+", re.IGNORECASE), r"\1***"),
+    (re.compile(r"\bsk-[\w-]{8,}"), "***"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An endpoint's address; `shown` and `named` are the only parts that may be printed or kept."""
+
+    shown: str  # without user, password and query
+    named: str  # the same for messages, which say where it is not the user who chose it
+    headers: dict[str, str] = field(repr=False)
+    _query: str = field(repr=False)
+    _secrets: tuple[re.Pattern[str], ...] = field(repr=False)
+
+    @classmethod
+    def of_environment(cls) -> "Address":
+        """The address that the environment names, or OpenAI's."""
+        given = os.environ.get("OPENAI_BASE_URL", "").strip()
+        root, user, query = _parts(given or DEFAULT)
+        key = _key(os.environ.get("OPENAI_API_KEY", ""))
+        if user and key:
+            raise InputError(
+                "OPENAI_BASE_URL holds a user or password and OPENAI_API_KEY is set, but a request can carry only one "
+                "of them: take the user out of the address, or unset the key"
+            )
+        basic = base64.b64encode(user.encode()).decode()
+        authorization = f"Bearer {key}" if key else f"Basic {basic}" if user else ""
+        values = (value for _, value in parse_qsl(query))
+        secrets = sorted(filter(None, {key, user, basic, *user.split(":", 1), *values}), key=len, reverse=True)
+        return cls(
+            shown=root,
+            named=root if given else f"{root} (OPENAI_BASE_URL is not set)",
+            headers={"Authorization": authorization} if authorization else {},
+            _query=f"?{query}" if query else "",
+            _secrets=tuple(_pattern(secret) for secret in secrets),
+        )
+
+    def url(self, path: str) -> str:
+        """The address of a request."""
+        return f"{self.shown}{path}{self._query}"
+
+    def told(self, said: str) -> str:
+        """What somebody said, as a message may hold it: one short printable line without secrets."""
+        line = " ".join(said.split())
+        for secret in self._secrets:
+            line = secret.sub("***", line)
+        for pattern, instead in _SECRETS:
+            line = pattern.sub(instead, line)
+        return printable(line)[:_MOST_TOLD]
+
+
+def printable(text: str) -> str:
+    """A text with its control characters spelled out, so that a terminal shows them and does not obey them."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text
+    )
+
+
+def _pattern(secret: str) -> re.Pattern[str]:
+    """A secret in any of the spellings in which it comes back."""
+    encoded = base64.b64encode(secret.encode()).decode().rstrip("=")
+    spellings = {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], encoded if len(secret) >= _WORD else secret}
+    found = "|".join(re.escape(one) for one in sorted(spellings, key=len, reverse=True))
+    return re.compile(found if len(secret) >= _WORD else rf"(?<!\w)(?:{found})(?!\w)", re.IGNORECASE)
+
+
+def _parts(given: str) -> tuple[str, str, str]:
+    """An address without its secrets, its user (with password), and its query, if it can be an address."""
+    try:
+        url = urlsplit(given)
+        usable = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+        (URL(given).host or "").encode("idna")  # as it will be looked up
+    except ValueError:
+        usable = False
+    if not usable or not given.isprintable():
+        raise InputError(
+            f"OPENAI_BASE_URL is {_without_secrets(given)!r}; it should be an address such as http://localhost:8000/v1"
+        )
+    user, _, host = url.netloc.rpartition("@")
+    root = given.partition("#")[0].partition("?")[0].rstrip("/")
+    return (root.replace(url.netloc, host, 1) if user else root), unquote(user), url.query
+
+
+def _without_secrets(given: str) -> str:
+    """An address that is none, without what may have been meant as user, password, query or key."""
+    without = re.sub(r"^(\w+://)?.*@", r"\1***@", given, flags=re.DOTALL)
+    without = re.sub(r"\?.*", "?***", without, flags=re.DOTALL)
+    return _SECRETS[-1][0].sub("***", without)
+
+
+def _key(given: str) -> str:
+    """The key, if it can be sent; it is never part of a message."""
+    key = given.strip()
+    if not key.isascii() or not key.isprintable():
+        raise InputError("OPENAI_API_KEY has characters that no key has; set it anew")
+    return key

@@ -1,0 +1,267 @@
+"""Requests to an OpenAI-compatible endpoint, for answers and embeddings alike.
+
+What may pass is asked again, with growing pauses, until an answer comes or nothing has worked for a while; what will
+not pass is reported as itself. An endpoint that only asks for patience (429, Retry-After) while it answers others is
+not failing. MERIT_PATIENCE_S is how many seconds of silence a slow server may need for an answer, where 45 are too few.
+"""
+
+import asyncio
+import json
+import math
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from email.utils import parsedate_to_datetime
+from typing import Any, TypeVar
+
+from merit.errors import ContextOverflow, InputError, ModelFailed
+from merit.models.address import Address
+from merit.models.connection import Connection, NoResponse, Patience, Response, Silent, TooLarge, Unreachable
+from merit.models.places import CALL, Places
+from merit.models.waiting import Waiting
+
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
+_CONTEXT_WORDS = (
+    *("context length", "context size", "context_length", "maximum context", "too many tokens", "prompt is too long"),
+    *("`inputs` tokens + `max_new_tokens` must be", "longer than the maximum model length"),
+)
+_PROBE_S = 5.0  # for an endpoint to say what it offers
+_MOST_NAMES = 5  # of the models it offers, in a message
+MOST_BYTES = 16 << 20  # of an answer; a thousand times what the longest one has
+T = TypeVar("T")
+
+
+class _Fault(Exception):
+    """Something that may pass: `busy` if the endpoint only asks for patience, `unreached` if it was never spoken to."""
+
+    def __init__(
+        self, message: str, *, wait_s: float | None = None, busy: bool = False, unreached: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+        self.busy = busy
+        self.unreached = unreached
+
+
+class Client:
+    """One model at one endpoint, with at most `concurrency` requests under way."""
+
+    def __init__(
+        self,
+        model: str,
+        address: Address,
+        waiting: Waiting,
+        *,
+        kind: str = "completion",
+        concurrency: int = 1,
+        patience: Patience | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._model = model
+        self._address = address
+        self._waiting = waiting
+        self._kind = kind  # what is asked for
+        self._patience = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
+        self._free = Places(concurrency)
+        self._answered_at = -math.inf  # when the endpoint last gave an answer
+        self._longest_s = 0.0  # that it took to, from the answer before or the question
+        self._failing_since = math.inf  # start of the current outage; inf while healthy
+        self._failed_at = -math.inf
+        self._quiet_until = 0.0
+        self._offered: list[str] | None = None  # names of models, once asked for
+        self._connection = Connection(address, self._patience, most_bytes)
+
+    async def ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        """What `read` makes of the endpoint's reply, asked for again while it may still come.
+
+        `read` raises one of Python's own exceptions where a reply is not what was asked for.
+        """
+        failing_since, tried, pause = math.inf, 0, self._patience.first_pause_s
+        with self._waiting.call():
+            while True:
+                try:
+                    return await self._ask_in_turn(path, body, read)
+                except _Fault as fault:
+                    self._waiting.failed(str(fault))
+                    if not self._merely_busy(fault):
+                        failing_since, tried = min(failing_since, time.monotonic()), tried + 1
+                        self._give_up_on(fault, failing_since, tried)
+                    if fault.wait_s is not None:  # it said when to come back, and means everybody
+                        self._quiet_until = max(self._quiet_until, time.monotonic() + fault.wait_s)
+                    await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that callers spread out
+                    pause = min(2 * pause, self._patience.longest_pause_s)
+
+    async def offered(self) -> list[str]:
+        """The names of the models that the endpoint says it has, as a message may hold them; it may not say.
+
+        Complains at once where nobody listens, or only a web server does.
+        """
+        try:
+            response = await self._connection.get("/models", _PROBE_S)
+        except Silent:
+            return []  # a server that does one thing at a time may be at work
+        except NoResponse as error:
+            raise ModelFailed(
+                f"{self._address.named}: cannot be reached ({error}); start the server, or set OPENAI_BASE_URL to its "
+                "address"
+            ) from None
+        except TooLarge:
+            return []
+        if response.status == 200 and _is_page(response):
+            raise ModelFailed(f"{self._address.named}: answers with {_PAGE}")
+        try:
+            data = json.loads(response.body)["data"]
+            return [self._address.told(item["id"]) for item in data if isinstance(item["id"], str)]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return []
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connection.close()
+
+    async def _ask_in_turn(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        """Ask when the endpoint wants to be asked and a place is free; nobody waits for the one in the other."""
+        while True:
+            while (left := self._quiet_until - time.monotonic()) > 0:
+                call = CALL.get()
+                turn = random.uniform(0, 1) if call is None or call.urgent else random.uniform(1, 2)  # noqa: S311
+                await asyncio.sleep(left + turn * self._patience.first_pause_s)  # not all at once, urgent ones first
+            async with self._free:
+                if (started := time.monotonic()) < self._quiet_until:
+                    continue
+                try:
+                    found = await self._ask(path, body, read)
+                except _Fault as fault:
+                    self._note_fault(fault, started)
+                    raise
+                self._note_answer(started)
+                return found
+
+    async def _ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        try:
+            response = await self._connection.post(path, body)
+        except NoResponse as error:
+            raise _Fault(str(error), unreached=isinstance(error, Unreachable)) from None
+        except TooLarge as error:
+            raise ModelFailed(
+                f"{self._address.named}: sent {error}, which no {self._kind} has; check OPENAI_BASE_URL"
+            ) from None
+        except Silent:
+            raise ModelFailed(
+                f"{self._address.named}: takes requests but answers none, not even GET /models; if it is only slow, "
+                "set MERIT_PATIENCE_S to the seconds that an answer may take, or use --concurrency 1; every answer so "
+                "far is kept: run the same command again when the endpoint is back"
+            ) from None
+        if response.status != 200:
+            await self._refuse(response)
+        if _is_page(response):
+            raise _Fault(_PAGE)
+        try:
+            reply = json.loads(response.body)
+            if isinstance(reply, dict) and reply.get("error"):
+                await self._refuse(response)
+            return read(reply)
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            raise _Fault(f"an answer that is no {self._kind} ({self._address.told(repr(error))})") from None
+
+    async def _refuse(self, response: Response) -> None:
+        status, all_said = response.status, response.body.decode("utf-8", "replace")
+        said = self._address.told(all_said)
+        if status not in _PASSING and any(words in " ".join(all_said.lower().split()) for words in _CONTEXT_WORDS):
+            raise ContextOverflow(f"openai:{self._model}: a prompt does not fit into the model's context ({said})")
+        if (status in _PASSING or status == 200) and "insufficient_quota" not in all_said:
+            wait_s = _asked_to_wait(response, self._patience.longest_wait_s)
+            reason = f"status {status}" + (f": {said}" if said else "")
+            raise _Fault(reason, wait_s=wait_s, busy=status == 429 or wait_s is not None)
+        why = "; ".join(filter(None, (said, await self._hint(response)))) or "without a word"
+        raise ModelFailed(
+            f"{self._address.named}: answered {status} for model {self._model} ({why}); "
+            "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
+        )
+
+    async def _hint(self, response: Response) -> str:
+        """What may be wrong where an endpoint refuses."""
+        if 300 <= response.status < 400:
+            other = self._address.told(response.headers.get("Location", ""))
+            return f"it redirects to {other or 'nowhere'}, which merit does not follow, since its key would go along"
+        if response.status not in (400, 404):
+            return ""
+        if _is_page(response):
+            return f"it is {_PAGE}"
+        if self._offered is None:
+            self._offered = []  # whoever is refused meanwhile need not ask too
+            self._offered = await self.offered()
+        if not self._offered:
+            return "" if self._address.shown.endswith("/v1") else "is /v1 missing from OPENAI_BASE_URL?"
+        return f"it offers {names_of(self._offered)}" if self._model not in self._offered else ""
+
+    def _note_answer(self, started: float) -> None:
+        now = time.monotonic()
+        self._longest_s = max(self._longest_s, now - max(started, self._answered_at))
+        self._answered_at, self._failing_since = now, math.inf
+        self._waiting.answered()
+
+    def _note_fault(self, fault: _Fault, started: float) -> None:
+        """Since when the endpoint fails; a try that begins long after the last fault is another matter."""
+        if started - self._failed_at > self._patience.faults_s:
+            self._failing_since = math.inf
+        self._failed_at = time.monotonic()
+        self._failing_since = min(self._failing_since, started if fault.unreached else self._failed_at)
+
+    def _merely_busy(self, fault: _Fault) -> bool:
+        """Whether the endpoint asks for patience and has answered somebody not long ago."""
+        silent_s = time.monotonic() - self._answered_at
+        return fault.busy and silent_s <= max(self._patience.faults_s, 3 * self._longest_s) + (fault.wait_s or 0.0)
+
+    def _give_up_on(self, fault: _Fault, failing_since: float, tried: int) -> None:
+        """Stop when neither this call nor any other has been answered for a while, or this one never is."""
+        failing_s = time.monotonic() - max(self._failing_since, self._answered_at, self._quiet_until)
+        spent = tried >= self._patience.tries or time.monotonic() - failing_since > self._patience.call_s
+        if failing_s > self._patience.faults_s or spent:
+            raise ModelFailed(
+                f"{self._address.named}: no answer after {tried} tries ({fault}); every answer so far is kept: run the "
+                "same command again when the endpoint is back"
+            )
+
+
+_PAGE = "a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
+
+
+def _is_page(response: Response) -> bool:
+    """Whether a web page came: its body says so, since servers put any type on anything."""
+    return response.body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+
+
+def names_of(models: list[str]) -> str:
+    """A few names of models, for a message."""
+    more = len(models) - _MOST_NAMES
+    return ", ".join(models[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def usual_patience(given: str) -> Patience:
+    """The usual patience, or more of it."""
+    usual = Patience()
+    if not given.strip():
+        return usual
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= usual.longest_request_s:
+        raise InputError(f"MERIT_PATIENCE_S is {given!r}; it should be a number of seconds up to 3600, such as 120")
+    return replace(usual, silent_s=seconds, request_s=max(usual.request_s, seconds))
+
+
+def _asked_to_wait(response: Response, longest_s: float) -> float | None:
+    """How long the endpoint asks to be left alone: a number of seconds, or a date."""
+    value = response.headers.get("retry-after", "")
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return min(max(seconds, 0.0), longest_s) if math.isfinite(seconds) else None

@@ -1,0 +1,34 @@
+"""CSV that a spreadsheet can open: a text that it would run as a formula is defused by an apostrophe before it.
+
+A cell whose text, after any apostrophes, begins with = + - @ (or their full-width forms), a tab or a line end gets one
+apostrophe more; reading takes one away. So whatever was written is read back. A number stays a number: -1.5.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from io import StringIO
+
+_FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")  # noqa: RUF001
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV, each ended by a newline."""
+    lines = []
+    for row in rows:
+        out = StringIO()
+        csv.writer(out, lineterminator="\r\n").writerow(map(_defused, row))  # so that it quotes both
+        lines.append(out.getvalue().removesuffix("\r\n") + "\n")
+    return "".join(lines)
+
+
+def as_written(cell: str) -> str:
+    """The text of a cell that `csv_text` wrote."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _defused(value: object) -> object:
+    if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
+        return f"'{value}"
+    return value

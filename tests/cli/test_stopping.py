@@ -1,0 +1,97 @@
+"""Ctrl-C means the same everywhere: exit 130, one sentence that says what is kept, and how to go on."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from making.reports import letters, questions, write_all
+from merit.cli import main
+
+SENTENCE = re.compile(r"merit: stopped; [^\n]+; (the same command (goes on|begins anew|writes all of them|opens it again)|look with `merit memory list`)\n")  # fmt: skip
+
+
+def stop(*_: object, **__: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    write_all(tmp_path / "runs", letters(4, 1, ("merit",)), questions(4))
+    return tmp_path / "runs"
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    monkeypatch.setattr(sys, "argv", ["merit", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    heard = capsys.readouterr()
+    assert heard.out == ""
+    last = heard.err.splitlines(keepends=True)[-1]
+    assert SENTENCE.fullmatch(last), heard.err
+    return last
+
+
+def test_every_command_says_what_is_kept(
+    runs: Path, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, out = runs / "merit" / "seed0", tmp_path / "out"
+    (tmp_path / "grid.toml").write_text("")
+    common = ["spider", "--data", root, "--model", "openai:m"]
+    cases: list[tuple[str, list[object], str]] = [
+        ("audit.audit_run", ["audit", one], "runs are as they were"),
+        ("data.survey", ["data", "check", root], "the data is as it was"),
+        ("data.write_subset", ["data", "subset", "spider", "--data", root, "--out", out], "the data is as it was"),
+        ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1], "every answer of a live model is kept"),
+        ("grid.read_grid", ["grid", tmp_path / "grid.toml"], "nothing was changed"),
+        ("label.read_run", ["label", one], "nothing was changed"),
+        ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
+        ("model.AnswerStore", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
+        ("memory.curate.stats", ["memory", "stats", one], "every entry is whole"),
+        ("report.write_report", ["report", runs, "--out", tmp_path / "report"], "every file that was written is whole"),
+        ("run.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),
+        ("run.run_stream", ["run", *common, "--initial", root / "predictions.jsonl", "--method", "iterative", "--out", out], "no turn was finished"),
+        ("score.run", ["score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--out", tmp_path / "v"], "no verdict was written"),
+        ("show.read_run", ["show", one], "nothing was changed"),
+        ("view.PageServer.serve_forever", ["view", one, "--port", 0, "--no-browser"], "the page is closed"),
+    ]  # fmt: skip
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setattr("merit.cli.view.say", lambda _: None)
+    monkeypatch.setattr("merit.cli.demo._announce", lambda *_: None)
+    for place, arguments, said in cases:
+        with monkeypatch.context() as patch:
+            patch.setattr(f"merit.cli.{place}", stop)
+            assert said in stopped(patch, capsys, *arguments), arguments
+    assert not (tmp_path / "v").exists()
+
+
+_MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_real_ctrl_c_ends_judging_at_once(root: Path, tmp_path: Path, jobs: int) -> None:
+    endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT count(*) FROM c"
+    pred, out = tmp_path / "pred.txt", tmp_path / "verdicts.jsonl"
+    pred.write_text((endless + "\n") * 10)
+    command = ["score", "spider", "--data", root, "--pred", pred, "--out", out, "--jobs", jobs, "--timeout", 600]
+    process = subprocess.Popen(
+        [sys.executable, "-c", _MERIT, *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    time.sleep(3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    heard, said = process.communicate(timeout=20)
+    assert (heard, process.returncode) == ("", 130), said
+    assert SENTENCE.fullmatch(said), said
+    assert list(tmp_path.glob("verdicts*")) == []
