@@ -1,7 +1,6 @@
 """`merit data`: what is in a dataset folder."""
 
 import difflib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
 from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, unknown_dataset
 from merit.cli.progress import progress_bar
-from merit.cli.screen import Console
+from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError
 from merit.oracle import write_subset
@@ -64,7 +63,7 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
         {**survey(one), "dataset": one.title, "layout": one.layout.name} for one in _splits(dataset, root, label)
     ]
     if as_json:
-        click.echo(json.dumps({"datasets": surveys}, indent=2))
+        print_json({"datasets": surveys})
     else:
         console = Console(highlight=False, soft_wrap=True)
         for found in surveys:
@@ -124,9 +123,9 @@ def subset(
     count = write_subset(whole, out, databases=databases, distinct=distinct, seed=seed, limit=limit)
     layout = "spider" if dataset == NAME else dataset  # a part of ours is no longer ours
     if as_json:
-        click.echo(json.dumps({"out": str(out), "layout": layout, "questions": count}, indent=2))
+        print_json({"out": str(out), "layout": layout, "questions": count})
     else:
-        click.echo(f"{count} questions in {out}; use it as {layout} --data {out}, with --name for a name of its own")
+        say(f"{count} questions in {out}; use it as {layout} --data {out}, with --name for a name of its own")
 
 
 def _bundled() -> Dataset:
@@ -162,7 +161,7 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         task = bar.add_task("bundled", total=len(sources), said="")
         found = mutation.check(sources, quick=quick, on_database=lambda name: bar.update(task, advance=1, said=name))
     if as_json:
-        click.echo(json.dumps({"content_hash": surveyed["content_hash"], **found}, indent=2))
+        print_json({"content_hash": surveyed["content_hash"], **found})
         return
     console = Console(highlight=False, soft_wrap=True)
     headings = (Column(name, justify="right", overflow="fold") for name in _HEADINGS[: 5 if quick else None])

@@ -14,8 +14,9 @@ from merit.cli.label import label
 from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.model import answers, model
+from merit.cli.predict import predict
 from merit.cli.report import report
-from merit.cli.run import predict, run
+from merit.cli.run import run
 from merit.cli.score import score
 from merit.cli.screen import say, shown
 from merit.cli.show import show

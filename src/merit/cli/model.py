@@ -1,7 +1,6 @@
 """`merit model`: is a model there, and how fast is it; and `merit answers`: what models have answered."""
 
 import asyncio
-import json
 import time
 from contextlib import closing
 from pathlib import Path
@@ -53,7 +52,7 @@ def check(uri: str, as_json: bool) -> None:
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        print_json(found)
         return
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(found['model'])}[/]  answers")
@@ -176,7 +175,7 @@ def list_models(file: Path | None, as_json: bool) -> None:
             table.add_row(escape(identity.name), escape(identity.revision), str(count))
             found.append({"name": identity.name, "revision": identity.revision, "answers": count})
     if as_json:
-        click.echo(json.dumps({"models": found}, indent=2))
+        print_json({"models": found})
     else:
         Console().print(table)
 
@@ -189,10 +188,7 @@ def merge(other: Path, file: Path | None, as_json: bool) -> None:
     """Take over the answers of another file: one that merit kept, or one of JSON lines that it exported."""
     with closing(open_recording(other)) as source, closing(AnswerStore(file or cache_folder() / ANSWERS)) as store:
         added, total = store.take(source.items()), len(store)
-    if as_json:
-        print_json({"added": added, "answers": total})
-    else:
-        say(f"{added} new answers, {total} in all")
+    _tell({"added": added, "answers": total}, f"{added} new answers, {total} in all", as_json)
 
 
 @answers.command()
@@ -223,10 +219,7 @@ def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[st
         return
     with closing(_store(file)) as store:
         count = write_exported(out, store.items())
-    if as_json:
-        print_json({"out": str(out), "answers": count})
-    else:
-        say(f"{count} answers written to {out}")
+    _tell({"out": str(out), "answers": count}, f"{count} answers written to {out}", as_json)
 
 
 def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: bool) -> None:
@@ -235,10 +228,15 @@ def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: 
         say(f"merit: left out: {sentence}", err=True)
     manifest = write_recording(found, out, dict(_note(note) for note in notes))
     count, place = manifest["answers"], manifest_place(out)
+    about = {"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)}
+    _tell(about, f"{count} answers of {len(found)} runs written to {out}, which {place} tells of", as_json)
+
+
+def _tell(about: dict[str, Any], sentence: str, as_json: bool) -> None:
     if as_json:
-        print_json({"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)})
+        print_json(about)
     else:
-        say(f"{count} answers of {len(found)} runs written to {out}, which {place} tells of")
+        say(sentence)
 
 
 def _note(text: str) -> tuple[str, str]:

@@ -1,7 +1,6 @@
-"""`merit predict` and `merit run`: first answers, and a method over a stream."""
+"""`merit run`: a method over a stream."""
 
 import asyncio
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,25 +28,18 @@ from merit.cli.options import (
     TIMEOUT,
     TRACE,
     allowed,
-    open_data,
     stoppable,
     watched,
 )
 from merit.cli.progress import kept, progress_bar
 from merit.cli.screen import Console, inline, print_json, say
-from merit.errors import InputError
-from merit.oracle import open_judge
 from merit.stream import (
     DataSpec,
     Progress,
     RunSpec,
     Workshop,
-    beginnings,
-    family_named,
     first_answers,
-    predict_all,
     run_stream,
-    usable_questions,
     window,
 )
 from merit.stream.setup import DEFAULT_BUDGET
@@ -55,82 +47,6 @@ from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
-
-
-@click.command()
-@DATASET
-@DATA
-@LABEL
-@MODEL
-@click.option("--out", type=_OUT, required=True, help="The file of first answers; one that was begun is completed.")
-@SPLIT
-@PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
-@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
-@CONCURRENCY
-@MAX_TOKENS
-@MAX_COST
-@PRICES
-@CACHE
-@JSON
-def predict(
-    dataset: str,
-    root: Path | None,
-    label: str,
-    model: str,
-    out: Path,
-    split: str,
-    protocol: str | None,
-    limit: int | None,
-    seed: int,
-    concurrency: int,
-    max_tokens: int | None,
-    max_cost: float | None,
-    prices: tuple[float, float] | None,
-    cache: Path | None,
-    as_json: bool,
-) -> None:
-    """Ask a model for the first answers that every method starts from, once and greedily.
-
-    For example: merit predict bundled --model openai:MODEL --out initial.jsonl. Every question whose database is there
-    is asked, or with --limit the first ones of a run. A file that has some already is completed. `merit run` does this
-    by itself where its file of first answers is not there. --json prints one object.
-    """
-    allowance = allowed(max_tokens, max_cost, prices)
-    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
-    if not out.absolute().parent.is_dir() or out.is_dir():
-        raise InputError(f"{out}: name a file in a folder that is there")
-    folder = cache or cache_folder()
-    if limit is None:
-        absent = loaded.absent(chosen)
-        questions = [question for question in loaded.questions if question.db_id not in absent]
-    else:
-        with closing(open_judge(loaded, chosen, cache=folder)) as judge:
-            questions = beginnings(usable_questions(loaded, chosen, judge), [(seed, limit)])
-    bar = progress_bar()
-
-    async def go() -> int:
-        async with Workshop(model, "", folder, concurrency, allowance) as shop:
-            with bar:
-                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), said="")
-                return await predict_all(
-                    loaded,
-                    questions,
-                    family_named(dataset),
-                    shop.completer,
-                    shop.sampling,
-                    out,
-                    at_once=2 * concurrency,
-                    on_answer=lambda done, total: bar.update(task, completed=done, total=total),
-                )
-
-    with stoppable(lambda: kept(bar, "first answer")):
-        added = asyncio.run(go())
-    if as_json:
-        about = {"dataset": loaded.title, "layout": loaded.layout.name, "split": split, "protocol": chosen}
-        print_json({**about, "model": model, "out": str(out), "questions": len(questions), "added": added})
-    else:
-        say(f"{added} first answers added to {out}")
 
 
 @click.command()
@@ -236,7 +152,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
     """Ask for first answers where there is no file of them, and say so: it may have been mistyped, and calls cost."""
     if spec.initial.exists():
         return
-    click.echo(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
+    say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
         task = bar.add_task(_FIRST, said="")
         await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))

@@ -1,6 +1,5 @@
 """`merit score`: judge a file of predictions."""
 
-import json
 import math
 import sys
 from contextlib import closing
@@ -13,7 +12,7 @@ from rich.table import Table
 from merit.cache import cache_folder
 from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
 from merit.cli.progress import progress_bar
-from merit.cli.screen import Console
+from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
 from merit.oracle import open_judge
@@ -89,7 +88,7 @@ def score(
     if out is not None:
         write_verdicts(result, out)
     if as_json:
-        click.echo(json.dumps(result.summary(), indent=2))
+        print_json(result.summary())
     else:
         show(result, Console())
 

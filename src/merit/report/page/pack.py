@@ -135,7 +135,8 @@ def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: s
     return {
         "id": identity,
         "folder": path.name,
-        "dataset": what["dataset"]["name"],
+        "dataset": dataset_name(what["dataset"]),
+        "layout": what["dataset"]["name"],
         "benchmark": dataset_label(dataset_name(what["dataset"])),
         "split": what["dataset"]["split"],
         "method": method.name,

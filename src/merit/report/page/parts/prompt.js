@@ -62,7 +62,7 @@ function reflectionPrompt(about, run, turn, step) {
 
 function framed(about, run, turn, purpose, values) {
   const fill = filler(about.templates);
-  const family = run.record.dataset in about.evidence ? run.record.dataset : "spider";
+  const family = run.record.layout in about.evidence ? run.record.layout : "spider";
   const { text, evidence, db } = turn.question;
   return fill(purpose, {
     PROMPT_VERSION: `${family}-${purpose}-v3`,

@@ -1,0 +1,111 @@
+"""`merit predict`: the first answers that every method starts from."""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from merit.cache import cache_folder
+from merit.cli.options import (
+    CACHE,
+    CONCURRENCY,
+    DATA,
+    DATASET,
+    JSON,
+    LABEL,
+    MAX_COST,
+    MAX_TOKENS,
+    MODEL,
+    PRICES,
+    PROTOCOL,
+    SPLIT,
+    allowed,
+    open_data,
+    stoppable,
+)
+from merit.cli.progress import kept, progress_bar
+from merit.cli.screen import print_json, say
+from merit.errors import InputError
+from merit.oracle import open_judge
+from merit.stream import Workshop, beginnings, family_named, predict_all, usable_questions
+
+
+@click.command()
+@DATASET
+@DATA
+@LABEL
+@MODEL
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file of first answers; one that was begun is completed.",
+)
+@SPLIT
+@PROTOCOL
+@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
+@click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
+@CONCURRENCY
+@MAX_TOKENS
+@MAX_COST
+@PRICES
+@CACHE
+@JSON
+def predict(
+    dataset: str,
+    root: Path | None,
+    label: str,
+    model: str,
+    out: Path,
+    split: str,
+    protocol: str | None,
+    limit: int | None,
+    seed: int,
+    concurrency: int,
+    max_tokens: int | None,
+    max_cost: float | None,
+    prices: tuple[float, float] | None,
+    cache: Path | None,
+    as_json: bool,
+) -> None:
+    """Ask a model for the first answers that every method starts from, once and greedily.
+
+    For example: merit predict bundled --model openai:MODEL --out initial.jsonl. Every question whose database is there
+    is asked, or with --limit the first ones of a run. A file that has some already is completed. `merit run` does this
+    by itself where its file of first answers is not there. --json prints one object.
+    """
+    allowance = allowed(max_tokens, max_cost, prices)
+    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
+    if not out.absolute().parent.is_dir() or out.is_dir():
+        raise InputError(f"{out}: name a file in a folder that is there")
+    folder = cache or cache_folder()
+    if limit is None:
+        absent = loaded.absent(chosen)
+        questions = [question for question in loaded.questions if question.db_id not in absent]
+    else:
+        with closing(open_judge(loaded, chosen, cache=folder)) as judge:
+            questions = beginnings(usable_questions(loaded, chosen, judge), [(seed, limit)])
+    bar = progress_bar()
+
+    async def go() -> int:
+        async with Workshop(model, "", folder, concurrency, allowance) as shop:
+            with bar:
+                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), said="")
+                return await predict_all(
+                    loaded,
+                    questions,
+                    family_named(dataset),
+                    shop.completer,
+                    shop.sampling,
+                    out,
+                    at_once=2 * concurrency,
+                    on_answer=lambda done, total: bar.update(task, completed=done, total=total),
+                )
+
+    with stoppable(lambda: kept(bar, "first answer")):
+        added = asyncio.run(go())
+    if as_json:
+        print_json({"out": str(out), "questions": len(questions), "added": added})
+    else:
+        say(f"{added} first answers added to {out}")
