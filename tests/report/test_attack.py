@@ -207,4 +207,4 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hold_up_the_page(folder: Path) -
     looking.start()
     looking.join(5)
     assert not looking.is_alive()
-    assert "is no regular file" in (live.answer("overview") or "")
+    assert "only regular files are read" in (live.answer("overview") or "")

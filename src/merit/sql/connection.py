@@ -34,7 +34,7 @@ _FREE_ACTIONS = frozenset({apsw.SQLITE_READ, apsw.SQLITE_SELECT, apsw.SQLITE_REC
 _ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version"}  # which full-text search asks for itself
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
-_MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32")
+_MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "json_each", "json_tree", "rtree", "rtree_i32")
 _READING = re.compile(r"\s*(?:explain|select|values|with)\b", re.IGNORECASE)
 _SEMICOLONS = re.compile(r";\s*;\s*\Z")
 
