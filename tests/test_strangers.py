@@ -160,7 +160,7 @@ def test_a_benchmark_that_an_enemy_made(damage: Damage, tmp_path: Path) -> None:
 
         def every_use(root: Path = root, layout: str = layout) -> None:
             for dataset in detect(root):
-                survey(dataset)
+                survey(dataset, lambda _: True)
             dataset = load(layout, root)
             write_subset(dataset, root / "part", databases=None, distinct=True, seed=0)
             with closing(open_judge(dataset, "db", cache=None)) as judge:

@@ -118,7 +118,7 @@ def test_what_is_no_file_hangs_nothing(root: Path, place: str, kind: str, tmp_pa
     path.unlink(missing_ok=True)
     KINDS[kind](path)
     uses: dict[str, Callable[[], object]] = {
-        "survey": lambda: [survey(dataset) for dataset in detect(root)],
+        "survey": lambda: [survey(dataset, lambda _: True) for dataset in detect(root)],
         "hash": lambda: load("spider", root).content_hash(),
         "judge": lambda: open_judge(load("spider", root), "suite" if "suite" in place else "db", cache=None),
         "subset": lambda: write_subset(

@@ -140,3 +140,14 @@ def test_what_is_told_is_one_printable_line(said: str) -> None:
     assert told.startswith("\\x1b]0;title\\x07\\x9b31m\\u202e")
     assert re.search(r"\s\s", told) is None
     told.encode()
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
+def test_nor_is_what_opens_a_proxy(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "http://me:SEC/RETPW@127.0.0.1:9")
+    assert "RETPW" not in Address.of_environment().told("InvalidURL http://me:SEC/RETPW@127.0.0.1:9 (SEC/RETPW)")
+
+
+def test_a_query_without_a_name_is_a_secret_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1?TOPSECRET123")
+    assert "TOPSECRET123" not in Address.of_environment().told("401 at /v1/chat?TOPSECRET123 refused TOPSECRET123")

@@ -1,6 +1,7 @@
 """What happens to a query's text before Spider's evaluator runs it."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import sqlparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merit.oracle.rewrite import order_matters, rewrite
+from merit.oracle.rewrite import _as_sqlparse_reads_it, order_matters, rewrite
 
 
 def by_sqlparse(sql: str) -> str:
@@ -105,3 +106,16 @@ def test_order_matters_exactly_where_the_reference_says_order_by() -> None:
     assert order_matters("SELECT a FROM b ORDER BY a")
     assert not order_matters("SELECT a FROM b")
     assert not order_matters("SELECT a FROM b ORDER  BY a")  # two spaces, as the official check has it
+
+
+@pytest.mark.parametrize("text", ["SELECT " + "1" * 99_000, "%" + "a1" * 49_000, "1distinct " * 9_900, "[" * 99_000])
+def test_no_text_takes_long_to_rewrite(text: str) -> None:
+    """It happens in our own process, before any limit on a statement."""
+    started = time.process_time()
+    rewrite(text)
+    assert time.process_time() - started < 5.0  # a quadratic search took minutes
+
+
+@pytest.mark.parametrize("text", ["SELECT 1distinct", "SELECT %adistinct", "SELECT x9_DISTINCT", "SELECT adistinct, 5"])
+def test_a_distinct_inside_a_word_is_left_to_the_official_parser(text: str) -> None:
+    assert rewrite(text) == _as_sqlparse_reads_it(text)

@@ -7,6 +7,7 @@ import os
 import random
 import sqlite3
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -193,3 +194,45 @@ def test_damaged_files_give_rows_or_a_sentence(sandbox: SQLiteSandbox, tmp_path:
         assert isinstance(result, Rows | Error | Timeout), (number, result)
         assert not isinstance(result, Error) or result.message, number
         path.unlink()
+
+
+def test_text_of_a_utf16_database_keeps_its_letters(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    """Where one value is damaged, the others are still read in the database's own encoding."""
+    path = make(
+        tmp_path / "wide.sqlite",
+        "PRAGMA encoding='UTF-16le'; CREATE TABLE t (a); INSERT INTO t VALUES ('é'), ('xZ'), ('è');",
+    )
+    path.write_bytes(path.read_bytes().replace("xZ".encode("utf-16-le"), b"x\x00\x00\xd8"))
+    with closing(sqlite3.connect(path)) as official:
+        official.text_factory = lambda data: data.decode(errors="ignore")
+        expected = official.execute("SELECT a FROM t").fetchall()
+    result = sandbox.execute(path, "SELECT a FROM t", LIMITS, lossy=True)
+    assert isinstance(result, Rows)
+    assert [row[0] for row in result.rows][::2] == ["é", "è"] == [row[0] for row in expected][::2]
+
+
+def test_a_copy_that_was_begun_is_removed_with_its_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    path = make(tmp_path / "large.sqlite", "CREATE TABLE t (a);")
+    os.truncate(path, 900 * 1024 * 1024)  # holes, which take no room until they are copied
+    (tmp_path / "large.sqlite-journal").touch()
+    with closing(SQLiteSandbox(frozen=True)) as own:
+        assert isinstance(own.execute(path, "SELECT 1", Limits(timeout_s=0.05)), Timeout | Error)
+    assert list(scratch.iterdir()) == []
+
+
+def test_looking_a_file_over_is_bounded_and_leaves_nothing(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    path = make(folder / "wal.sqlite", "PRAGMA journal_mode=WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+    assert sandbox.is_sound(path)
+    assert [file.name for file in folder.iterdir()] == ["wal.sqlite"]
+    greedy = make(
+        tmp_path / "greedy.sqlite",
+        "CREATE TABLE t (a); INSERT INTO t VALUES ('x'), ('y'); PRAGMA writable_schema=1;"
+        "UPDATE sqlite_master SET sql = 'CREATE TABLE t (a, g TEXT NOT NULL AS (hex(zeroblob(400000000 + length(a)))))';",
+    )
+    assert not sandbox.is_sound(greedy)
+    assert not sandbox.is_sound(tmp_path / "nowhere.sqlite")

@@ -304,3 +304,10 @@ def test_a_dead_endpoint_is_one_sentence(grid: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(result.exception, MeritError)
     assert "\n" not in str(result.exception)
     assert "answered 401" in str(result.exception)
+
+
+def test_toml_so_deep_that_nothing_reads_it_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text("out = 'x'\nmodel = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(InputError, match=r"deep\.toml: TOML nested too deeply"):
+        read_grid(path)

@@ -13,12 +13,14 @@ from merit.cache import cache_folder
 from merit.cli.options import CACHE
 from merit.cli.screen import Console, say
 from merit.data import Dataset
-from merit.errors import AuditFailed, EncoderFailed, InputError, MeritError
+from merit.errors import AuditFailed, InputError, MeritError
 from merit.models import CachedEncoder, Encoder, open_encoder
 from merit.oracle import open_judge
 from merit.stream import AuditData, Report, RunView, audit_run, read_run
 from merit.stream.folder import run_folders
 from merit.stream.manifest import MANIFEST, code_hash, read_manifest
+
+_OWN_ENCODER = "wordllama"  # comes with merit
 
 
 @click.command()
@@ -37,7 +39,11 @@ from merit.stream.manifest import MANIFEST, code_hash, read_manifest
     type=click.Path(path_type=Path),
     help="With --data: the file of fixed examples that a run was given, where they are not the training split's.",
 )
-@click.option("--encoder", metavar="URI", help="Rank every recall again with this encoder (default: the run's own).")
+@click.option(
+    "--encoder",
+    metavar="URI",
+    help="Rank every recall again with this encoder (default: wordllama, for runs that used it).",
+)
 @CACHE
 def audit(
     runs: tuple[Path, ...],
@@ -182,17 +188,11 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
     wanted = view.identity["encoder"]
     if wanted is None:
         return None
-    if uri is None and Path(wanted["name"].partition(":")[2] or wanted["name"]).exists():
-        return None  # a run's own word is not enough to load what lies in a folder: that takes --encoder
-    try:
-        opened = open_encoder(uri or wanted["name"])
-    except (EncoderFailed, InputError):
-        if uri is not None:
-            raise
-        try:
-            opened = open_encoder(f"sentence-transformers:{wanted['name']}")
-        except EncoderFailed:
-            return None
+    if uri is None and wanted["name"] != _OWN_ENCODER:
+        return (
+            None  # a run's own word is not enough to load a model, fetch one or ask an endpoint: that takes --encoder
+        )
+    opened = open_encoder(uri or _OWN_ENCODER)
     mine = opened.identity
     if (mine.name, mine.revision, mine.dimension) != (wanted["name"], wanted["revision"], wanted["dimension"]):
         if uri is None:

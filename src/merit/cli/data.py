@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError
 from merit.oracle import write_subset
+from merit.sql import SQLiteSandbox
 
 _HEADINGS = (
     "tables",
@@ -59,9 +61,11 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
         open_dataset(dataset, root, "dev", cache_folder(), label)  # which takes neither folder nor name
         _check_bundled(as_json, quick)
         return
-    surveys = [
-        {**survey(one), "dataset": one.title, "layout": one.layout.name} for one in _splits(dataset, root, label)
-    ]
+    with closing(SQLiteSandbox(frozen=True)) as sandbox:
+        surveys = [
+            {**survey(one, sandbox.is_sound), "dataset": one.title, "layout": one.layout.name}
+            for one in _splits(dataset, root, label)
+        ]
     if as_json:
         print_json({"datasets": surveys})
     else:
@@ -153,7 +157,8 @@ def _splits(name: str, root: Path | None, label: str = "") -> Sequence[Dataset]:
 def _check_bundled(as_json: bool, quick: bool) -> None:
     from merit import mutation  # its parser takes a moment to load, which other commands need not wait for
 
-    surveyed = survey(_bundled())
+    with closing(SQLiteSandbox(frozen=True)) as sandbox:
+        surveyed = survey(_bundled(), sandbox.is_sound)
     if surveyed["damaged"]:
         raise InputError(f"{surveyed['damaged'][0]}: damaged; remove its folder, and it is built anew")
     sources = read_sources()

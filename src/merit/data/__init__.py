@@ -1,6 +1,6 @@
 """Benchmark files: what is asked, over which databases. Must never hand out an answer."""
 
-from merit.data.dataset import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset, check_label, detect, load
+from merit.data.dataset import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset, check_label, detect, load, with_journals
 from merit.data.predictions import parse_predictions, read_predictions
 from merit.data.schema import Column, Schema, Table
 from merit.data.survey import survey
@@ -19,4 +19,5 @@ __all__ = [
     "parse_predictions",
     "read_predictions",
     "survey",
+    "with_journals",
 ]

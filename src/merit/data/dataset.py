@@ -108,8 +108,7 @@ class Dataset:
     def content_hash(self) -> str:
         """One hash over questions, schemas and every database file."""
         databases = [path for kind in (self.databases, self.suites) for paths in kind.values() for path in paths]
-        journals = [Path(f"{path}{suffix}") for path in databases for suffix in _JOURNALS]
-        files = [self.questions_file, self.tables_file, *databases, *(path for path in journals if path.is_file())]
+        files = [self.questions_file, self.tables_file, *with_journals(databases)]
         listing = hashlib.sha256()
         for path in sorted(files):
             listing.update(os.fsencode(path.relative_to(self.root)) + f"\0{hash_file(path)}\n".encode())
@@ -119,6 +118,16 @@ class Dataset:
         named = sorted({question.db_id for question in self.questions})
         found = {db_id: _database_files(folder / db_id, self.root) for db_id in named}
         return {db_id: files for db_id, files in found.items() if files}
+
+
+def with_journals(databases: Iterable[Path]) -> list[Path]:
+    """Database files, each with what a writer that was killed left beside it: that is part of its content."""
+    return [
+        file
+        for path in databases
+        for file in (path, *(Path(f"{path}{suffix}") for suffix in _JOURNALS))
+        if file is path or file.is_file()
+    ]
 
 
 def load(name: str, root: Path, split: str = "dev") -> Dataset:

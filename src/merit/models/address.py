@@ -15,12 +15,13 @@ from yarl import URL
 from merit.errors import InputError
 
 DEFAULT = "https://api.openai.com/v1"
+_PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
 _MOST_TOLD = 300  # characters of what an endpoint says
 _WORD = 4  # characters; a shorter secret is hidden only where it stands alone, or it would hide half of every message
 # What looks like a secret, whoever's it is: a token, a user in an address, a telling parameter, a usual kind of key.
 _SECRETS = (
     (re.compile(r"\b(bearer)\s+(?=\S*\d)[^\s\"',;}]{8,}", re.IGNORECASE), r"\1 ***"),
-    (re.compile(r"://[^/\s@]+@"), "://***@"),
+    (re.compile(r"://[^\s@]+@"), "://***@"),
     (re.compile(r"([?&][\w-]*(?:key|token|password|secret|sig|signature)=)[^&\s\"']+", re.IGNORECASE), r"\1***"),
     (re.compile(r"\bsk-[\w-]{8,}"), "***"),
 )
@@ -49,8 +50,10 @@ class Address:
             )
         basic = base64.b64encode(user.encode()).decode()
         authorization = f"Bearer {key}" if key else f"Basic {basic}" if user else ""
-        values = (value for _, value in parse_qsl(query))
-        secrets = sorted(filter(None, {key, user, basic, *user.split(":", 1), *values}), key=len, reverse=True)
+        values = (part for pair in parse_qsl(query, keep_blank_values=True) for part in (pair[1] or pair[0],))
+        proxies = _proxy_secrets()
+        known = {key, user, basic, *user.split(":", 1), *values, *proxies}
+        secrets = sorted(filter(None, known), key=len, reverse=True)
         return cls(
             shown=root,
             named=root if given else f"{root} (OPENAI_BASE_URL is not set)",
@@ -110,6 +113,13 @@ def _without_secrets(given: str) -> str:
     without = re.sub(r"^(\w+://)?.*@", r"\1***@", given, flags=re.DOTALL)
     without = re.sub(r"\?.*", "?***", without, flags=re.DOTALL)
     return _SECRETS[-1][0].sub("***", without)
+
+
+def _proxy_secrets() -> set[str]:
+    """What the environment's proxies are opened with, in whatever shape it was written."""
+    proxies = [value for name, value in os.environ.items() if name.lower() in _PROXIES]
+    users = [value.split("://", 1)[-1].rpartition("@")[0] for value in proxies]
+    return {part for user in users for part in (user, user.partition(":")[2]) if part}
 
 
 def _key(given: str) -> str:

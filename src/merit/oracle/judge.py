@@ -14,12 +14,13 @@ from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import Error, Limits, Result, Row, Rows, Sandbox, Timeout
+from merit.sql import Error, Limits, Result, Row, Rows, Sandbox, Timeout, digest, encode
 from merit.types import Cause, Question, QuestionId, Status, Verdict
 
 _CORRECT = Verdict(Status.CORRECT)
 _MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
 _VERDICTS_KEPT = 100_000
+_LONG_BYTES = 1 << 20  # of an encoded result
 
 
 class Oracle(Protocol):
@@ -147,8 +148,16 @@ def _fingerprint(rows: list[Row]) -> str:
     """The same for the same rows in any order of rows and columns; empty for no rows."""
     if not rows:
         return ""
+    if len(encode(rows)) > _LONG_BYTES:  # spelling it out twice would take many times as much
+        return _long_fingerprint(rows)
     columns = sorted(zip(*rows, strict=True), key=lambda column: sorted(map(repr, column)))
     return hashlib.sha256(repr(sorted(map(repr, zip(*columns, strict=True)))).encode()).hexdigest()[:16]
+
+
+def _long_fingerprint(rows: list[Row]) -> str:
+    """The same for a large result, from a short digest of each row whatever the order of its columns."""
+    digests = sorted(digest(encode([tuple(sorted(row, key=repr))])) for row in rows)
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
 
 
 def _too_long(sql: str) -> Verdict:

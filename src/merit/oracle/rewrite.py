@@ -6,7 +6,8 @@ from sqlparse import lexer
 from sqlparse.engine.statement_splitter import StatementSplitter
 
 _CURRENT_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECASE)
-_ODD = re.compile(r"[\\$#@:\xb4\[\]{}]|--|/\*|;(?!\s*\Z)|\bGO\b|(?i:[0-9%]\w*distinct)")
+_ODD = re.compile(r"[\\$#@:\xb4\[\]{}]|--|/\*|;(?!\s*\Z)|\bGO\b")
+_RUN = re.compile(r"%?\w+")
 _QUOTED = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)""")
 _DISTINCT = re.compile(r"\b[dD][iI][sS][tT][iI][nN][cC][tT]\b")  # ignoring case would also find a long s
 
@@ -19,7 +20,7 @@ def rewrite(sql: str) -> str:
 
 
 def _first_without_distinct(sql: str) -> str:
-    if _ODD.search(sql) is None:
+    if _ODD.search(sql) is None and not _has_odd_distinct(sql):
         if "distinct" not in sql.lower():
             return sql
         parts = _QUOTED.split(sql)
@@ -27,6 +28,17 @@ def _first_without_distinct(sql: str) -> str:
             parts[::2] = [_DISTINCT.sub("", part) for part in parts[::2]]
             return "".join(parts)
     return _as_sqlparse_reads_it(sql)
+
+
+def _has_odd_distinct(sql: str) -> bool:
+    """Whether a DISTINCT follows a digit or a percent sign in one run of letters; each run is looked at once."""
+    if "distinct" not in sql.casefold():
+        return False
+    for run in _RUN.finditer(sql):
+        before, found, _ = run[0].casefold().rpartition("distinct")
+        if found and (before.startswith("%") or any(character in "0123456789" for character in before)):
+            return True
+    return False
 
 
 def _as_sqlparse_reads_it(sql: str) -> str:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from merit.data import Dataset
+from merit.data import Dataset, with_journals
 from merit.errors import InputError
 from merit.reading import open_file, read_records
 from merit.sql import canonical
@@ -56,7 +56,7 @@ def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
         for folder, found in folders.items():
             for db_id in sorted(names & set(found)):
                 (out / folder / db_id).mkdir(parents=True, exist_ok=True)
-                for path in found[db_id]:
+                for path in with_journals(found[db_id]):
                     with open_file(path) as file, (out / folder / db_id / path.name).open("xb") as copy:
                         shutil.copyfileobj(file, copy)
         (out / layout.tables["dev"]).write_text(_json(tables), encoding="utf-8")

@@ -6,6 +6,7 @@ generated columns keep SQLite busy for minutes while it prepares a statement, wh
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -31,7 +32,8 @@ UNSTEADY_FUNCTIONS = frozenset(
 
 _OUTSIDE_ACTIONS = frozenset({apsw.SQLITE_ATTACH, apsw.SQLITE_DETACH, apsw.SQLITE_PRAGMA})
 _FREE_ACTIONS = frozenset({apsw.SQLITE_READ, apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE})
-_ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version"}  # which full-text search asks for itself
+# Full-text search asks for data_version itself; a dataset is looked over with quick_check.
+_ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version", "quick_check"}
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
 _MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "json_each", "json_tree", "rtree", "rtree_i32")
@@ -58,9 +60,9 @@ class OutOfMemory(Exception):
 class Connection:
     """A connection to one database file that can be handed any text at all."""
 
-    def __init__(self, path: Path, *, frozen: bool) -> None:
-        """Open `path`; `frozen` promises that nothing writes it meanwhile."""
-        self._raw = open_file(path, frozen)
+    def __init__(self, path: Path, *, frozen: bool, scratch: Path) -> None:
+        """Open `path`; `frozen` promises that nothing writes it meanwhile, `scratch` is a folder for copies."""
+        self._raw = open_file(path, frozen, scratch)
         try:
             self._raw.set_busy_timeout(_LONG_WAIT_MS)
             self._raw.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -70,6 +72,7 @@ class Connection:
             self._raw.limit(apsw.SQLITE_LIMIT_WORKER_THREADS, 0)
             self._raw.pragma("query_only", 1)
             self._raw.drop_modules(_MODULES)
+            self._encoding = str(self._raw.pragma("encoding"))
             self._connect_virtual_tables()
         except apsw.Error as error:
             self._raw.close(True)
@@ -143,7 +146,8 @@ class Connection:
         fetched = self._fetch(query, limits, distinct)
         if isinstance(fetched, Error):
             return fetched
-        rows = [tuple(map(_text, row[::2], row[1::2])) for row in fetched.rows]
+        text = partial(_text, self._encoding)
+        rows = [tuple(map(text, row[::2], row[1::2])) for row in fetched.rows]
         kept = list(dict.fromkeys(rows)) if distinct else rows
         return Rows(columns, kept, fetched.truncated, fetched.steady)
 
@@ -221,8 +225,8 @@ def _unfit(sql: str, limits: Limits) -> Error | None:
     return None
 
 
-def _text(value: Value, kind: Value) -> Value:
-    return value.decode(errors="ignore") if kind == "text" and isinstance(value, bytes) else value
+def _text(encoding: str, value: Value, kind: Value) -> Value:
+    return value.decode(encoding, "ignore") if kind == "text" and isinstance(value, bytes) else value
 
 
 def _collect(cursor: Iterator[Row], limits: Limits, distinct: bool, first_rows: int) -> tuple[list[Row], bool]:

@@ -46,7 +46,7 @@ def unopened(error: apsw.Error) -> Unopened:
     return Unopened(Error(CAUSES.get(error_code(error), Cause.DATABASE_UNREADABLE), str(error)))
 
 
-def open_file(path: Path, frozen: bool) -> apsw.Connection:
+def open_file(path: Path, frozen: bool, scratch: Path) -> apsw.Connection:
     """Open a file read-only, leaving nothing beside it where `frozen` is promised."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
@@ -60,7 +60,7 @@ def open_file(path: Path, frozen: bool) -> apsw.Connection:
             return _connect(path, "mode=ro")
         if not any(os.path.lexists(f"{path}{suffix}") for suffix in ("-wal", "-journal")):
             return _connect(path, "mode=ro&immutable=1")
-        with tempfile.TemporaryDirectory(prefix="merit-") as folder:  # the open file outlives its name
+        with tempfile.TemporaryDirectory(dir=scratch) as folder:  # the open file outlives its name
             return _connect(_recovered(path, Path(folder)), "mode=ro&immutable=1")
     except apsw.Error as error:
         raise unopened(error) from None

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from merit.sql.limits import Limits
-from merit.sql.result import Result, Task, Trial
+from merit.sql.result import Result, Rows, Task, Trial
 from merit.sql.worker import Worker
 
 MOST_WORKERS = max(4, os.cpu_count() or 1)
+_CHECK_LIMITS = Limits(timeout_s=120.0)  # looking a whole file over; a gigabyte takes a few seconds
 
 
 class SQLiteSandbox:
@@ -50,6 +51,16 @@ class SQLiteSandbox:
         """Run one query on databases until one differs (see `Sandbox.first_difference`)."""
         told = self._run([trial.task for trial in trials], sql, distinct, lossy, every=False)
         return told[0] if told else None
+
+    def is_sound(self, database: Path) -> bool:
+        """Whether SQLite finds nothing wrong with a file; an empty one is a failed download, not a database."""
+        try:
+            if database.stat().st_size == 0:
+                return False
+        except OSError:
+            return False
+        found = self.execute(database, "PRAGMA quick_check(1)", _CHECK_LIMITS)
+        return isinstance(found, Rows) and found.rows == [("ok",)]
 
     def close(self) -> None:
         """End every worker; one in use ends when its statement does."""

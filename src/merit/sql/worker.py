@@ -8,6 +8,7 @@ import marshal
 import mmap
 import os
 import resource
+import shutil
 import signal
 import socket
 import struct
@@ -56,6 +57,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._place: mmap.mmap | None = None  # which task the child is at, for when it ends there
+        self._scratch: str | None = None  # the child's folder for copies, removed here because the child is killed
 
     @property
     def pid(self) -> int | None:
@@ -78,8 +80,8 @@ class Worker:
 
     def close(self) -> None:
         """Kill the child, if there is one."""
-        process, channel, place = self._process, self._socket, self._place
-        self._process = self._socket = self._place = None
+        process, channel, place, scratch = self._process, self._socket, self._place, self._scratch
+        self._process = self._socket = self._place = self._scratch = None
         if process is not None:
             process.kill()
             process.wait()
@@ -88,6 +90,8 @@ class Worker:
                 channel.close()
         if place is not None:
             place.close()
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
 
     def _ended(self, tasks: Sequence[Task], late: bool) -> tuple[int, Result]:
         """What the end of the child says about the statement it ran, and on which database that was."""
@@ -103,13 +107,14 @@ class Worker:
 
     def _started(self) -> socket.socket:
         if self._socket is None:
+            self._scratch = tempfile.mkdtemp(prefix="merit-")
             ours, theirs = socket.socketpair()
             with theirs, tempfile.TemporaryFile() as shared:
                 shared.truncate(mmap.PAGESIZE)
                 self._place = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
                 handed = [theirs.fileno(), shared.fileno()]
                 self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", __name__, *map(str, handed)],
+                    [sys.executable, "-P", "-m", __name__, *map(str, handed), self._scratch],
                     env={**{name: os.environ[name] for name in _ENVIRONMENT & os.environ.keys()}, **_import_path()},
                     pass_fds=handed,
                     stdin=subprocess.DEVNULL,
@@ -160,7 +165,8 @@ def _result(told: tuple[Any, ...]) -> Result:
 class Databases:
     """The child's open connections, least recently used first."""
 
-    def __init__(self) -> None:
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
         self._open: OrderedDict[tuple[bytes, int], Connection] = OrderedDict()
         open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = min(MOST_CONNECTIONS, open_files // 3) if open_files > 0 else MOST_CONNECTIONS
@@ -197,7 +203,7 @@ class Databases:
         key = (database, 0 if frozen else _inode(database))  # a live file that was replaced is another one
         connection = self._open.get(key)
         if connection is None:
-            connection = self._open[key] = Connection(Path(os.fsdecode(database)), frozen=frozen)
+            connection = self._open[key] = Connection(Path(os.fsdecode(database)), frozen=frozen, scratch=self._scratch)
         self._open.move_to_end(key)
         return connection
 
@@ -213,9 +219,9 @@ def _inode(path: bytes) -> int:
         return 0
 
 
-def _serve(channel: socket.socket, shared: mmap.mmap) -> None:
+def _serve(channel: socket.socket, shared: mmap.mmap, scratch: Path) -> None:
     """Answer requests until the parent goes away."""
-    databases = Databases()
+    databases = Databases(scratch)
     while True:
         try:
             tasks, text, frozen, distinct, lossy, every = marshal.loads(_receive(channel))
@@ -259,5 +265,5 @@ if __name__ == "__main__":
     _cap_this_process()
     with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE) as place_shared:
         _send(served, b"ready")
-        _serve(served, place_shared)
+        _serve(served, place_shared, Path(sys.argv[3]))
     os._exit(0)

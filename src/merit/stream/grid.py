@@ -69,6 +69,8 @@ def read_grid(path: Path) -> Grid:
         record = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: not valid TOML ({error})") from None
+    except RecursionError:
+        raise InputError(f"{path}: TOML nested too deeply") from None
     _check(record, _FIELDS, ("out", "model", "dataset"), str(path), _INTO_DATASET)
     base = path.absolute().parent
     runs: dict[str, RunSpec] = {}
