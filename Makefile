@@ -16,7 +16,7 @@ demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
 
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 check: $(READY_TO_TEST)
 	$(BIN)/ruff check .
