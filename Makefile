@@ -16,7 +16,8 @@ demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
 
 test: check
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/pytest tests/stream/test_cluster.py  # Ray starts processes of its own, and does not share
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal --ignore tests/stream/test_cluster.py
 
 check: $(READY_TO_TEST)
 	$(BIN)/ruff check .

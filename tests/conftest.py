@@ -16,6 +16,11 @@ settings.register_profile("merit", deadline=None, suppress_health_check=list(Hea
 settings.load_profile("merit")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Names of tests are the same in every process, also where a parameter holds the number of this one."""
+    return val.replace(str(os.getpid()), "PID") if isinstance(val, str) and str(os.getpid()) in val else None
+
+
 def benchmark_data() -> Path | None:
     given = os.environ.get("MERIT_DATA")
     root = Path(given) if given else Path(__file__).parents[2] / "shared" / "data"

@@ -19,7 +19,7 @@ from merit.types import FailureSubtype as Sub
 
 POSTGRES = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 MARIADB = os.environ.get("MERIT_TEST_MARIADB", "mysql://root@127.0.0.1:3306/test")
-TABLE = "merit_failure_test"
+TABLE = f"merit_failure_test_{os.getpid()}"  # tests may run side by side
 SETUP = [
     f"DROP TABLE IF EXISTS {TABLE}",
     f"CREATE TABLE {TABLE} (id INT, name VARCHAR(9), day DATE)",
