@@ -143,3 +143,11 @@ def test_what_the_users_own_shell_opened_is_read_and_comes_to_an_end(tmp_path: P
     os.mkfifo(tmp_path / "stdin")
     with pytest.raises(InputError, match="only regular files are read"):
         read_text(tmp_path / "stdin")
+
+
+@pytest.mark.parametrize("head", [b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"PK\x03\x04"])
+def test_a_packed_file_is_to_be_unpacked(tmp_path: Path, head: bytes) -> None:
+    path = tmp_path / "predictions.jsonl"
+    path.write_bytes(head + b"\x00" * 20)
+    with pytest.raises(InputError, match=r"predictions\.jsonl: is a packed file; unpack it first"):
+        read_text(path)

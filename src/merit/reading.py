@@ -110,8 +110,11 @@ def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
 
 def read_text(path: Path) -> str:
     """A UTF-8 file's text."""
+    content = read_bytes(path)
+    if content.startswith((b"\x1f\x8b", b"\xfd7zXZ", b"PK\x03\x04")):
+        raise InputError(f"{path}: is a packed file; unpack it first")
     try:
-        return read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
 

@@ -137,3 +137,8 @@ def test_our_own_methods_are_resampling_with_and_without_precedents() -> None:
     assert replace(with_precedents, name=precedent.name, summary=precedent.summary) == precedent
     assert precedent.recall is not None
     assert precedent.recall.pools == {Polarity.PRECEDENT: 4}
+
+
+def test_several_methods_are_not_one() -> None:
+    with pytest.raises(InputError, match="names several methods, and one is expected; `merit grid` runs many"):
+        find_method("merit,iterative")

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ids(folder: Path, *options: object) -> list[str]:
-    return [json.loads(line)["id"] for line in output("list", folder, "--json", *options).splitlines()]
+    return [json.loads(line)["id"] for line in merit("list", folder, "--json", *options).stdout.splitlines()]
 
 
 def test_list_filters(folder: Path) -> None:
@@ -50,6 +50,7 @@ def test_list_filters(folder: Path) -> None:
     assert len(ids(folder, "--type", "syntax")) == 1
     assert len(ids(folder, "--db", "zoo")) == 1
     assert "how many [singers]?" in output("list", folder)
+    assert merit("list", folder, "--db", "nowhere").stderr == "merit: no entry matches\n"
 
 
 def test_show_by_the_beginning_of_an_id(folder: Path) -> None:

@@ -311,3 +311,22 @@ def test_toml_so_deep_that_nothing_reads_it_is_one_sentence(tmp_path: Path) -> N
     path.write_text("out = 'x'\nmodel = " + "[" * 5000 + "]" * 5000)
     with pytest.raises(InputError, match=r"deep\.toml: TOML nested too deeply"):
         read_grid(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "way_out"),
+    [
+        ("seeds = 0", "a list in brackets"),
+        ("budget = '7'", "a whole number without quotes"),
+        ("model = 7", "a text in quotes"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_answered_with_how_to_write_it(tmp_path: Path, line: str, way_out: str) -> None:
+    path = tmp_path / "grid.toml"
+    path.write_text(f"{line}\n")
+    with pytest.raises(InputError, match="is missing|cannot be"):
+        read_grid(path)
+    others = "\n".join(one for one in ("out = 'o'", "model = 'openai:m'") if one.split()[0] != line.split()[0])
+    path.write_text(f"{line}\n{others}\n[[dataset]]\nname = 'bundled'\n")
+    with pytest.raises(InputError, match=f"cannot be .*; write {way_out}"):
+        read_grid(path)

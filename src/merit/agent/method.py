@@ -146,6 +146,8 @@ def find_method(name: str) -> Method:
     """The method of a name, or `NAME:field=value,...` for one with other fields; the nearest is offered for a typo."""
     base, colon, changes = name.partition(":")
     if base not in METHODS:
+        if "," in base:
+            raise InputError(f"{name!r} names several methods, and one is expected; `merit grid` runs many")
         near = get_close_matches(base, METHODS, n=1, cutoff=0.5)
         offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
         raise InputError(f"there is no method {base!r}; {offer}")

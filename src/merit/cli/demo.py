@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table as Shown
 from rich.text import Text
 
+from merit.agent import METHODS as ALL_METHODS
 from merit.agent import find_method
 from merit.bundled import NAME, Recording, open_dataset, recorded
 from merit.cache import cache_folder
@@ -54,7 +55,7 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 @click.command()
 @click.option("--model", metavar="URI", help=f"A live model instead of the recorded answers: {KNOWN}.")
 @ENCODER
-@click.option("--methods", default=METHODS, show_default=True, help="Methods, with commas between them.")
+@click.option("--methods", default=METHODS, show_default=True, help="Methods, with commas between them, or all.")
 @click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of each stream.")
 @click.option(
@@ -130,7 +131,8 @@ def _repaired(view: RunView) -> list[QuestionId]:
 
 def _grid(model: str, encoder: str, methods: str, seeds: str, limit: int | None, out: Path) -> Grid:
     data = DataSpec(NAME, None)
-    names = dict.fromkeys(find_method(name.strip()).name for name in methods.split(","))
+    wanted = list(ALL_METHODS) if methods.strip() == "all" else methods.split(",")
+    names = dict.fromkeys(find_method(name.strip()).name for name in wanted)
     runs = {
         f"{name}/seed{seed}": RunSpec(data, out / _INITIAL, name, seed, limit=limit)
         for name in names

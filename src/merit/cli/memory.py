@@ -66,17 +66,21 @@ def list_entries(
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
+    listed = 0
     for one in curate.kept(folder):
         entry = one.entry
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
             continue
         if db_id not in (None, entry.provenance.db_id) or deleted != (one.deleted is not None):
             continue
+        listed += 1
         if as_json:
             _print_entry(entry)
         else:
             source = entry.provenance
             click.echo(_row((entry.id, entry.type, source.db_id, str(source.position), entry.question), width))
+    if not listed:
+        click.echo("merit: no entry matches", err=True)
 
 
 def _row(cells: Sequence[str], width: int | None) -> str:
@@ -132,6 +136,8 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
 def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
     gone = curate.delete(folder, identity, reason).id
+    if (folder.parent / "manifest.json").exists():
+        click.echo("merit: this is the memory of a run, whose audit will no longer hold", err=True)
     _tell(as_json, {"deleted": gone}, f"deleted {gone}")
 
 

@@ -193,6 +193,8 @@ class Client:
         if self._offered is None:
             self._offered = []  # whoever is refused meanwhile need not ask too
             self._offered = await self.offered()
+        if self._address.shown.endswith("/chat/completions"):
+            return "leave /chat/completions out of OPENAI_BASE_URL"
         if not self._offered:
             return "" if self._address.shown.endswith("/v1") else "is /v1 missing from OPENAI_BASE_URL?"
         return f"it offers {names_of(self._offered)}" if self._model not in self._offered else ""

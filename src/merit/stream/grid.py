@@ -130,6 +130,14 @@ async def run_grid(
     return {name: task.result() for name, task in tasks.items()}
 
 
+_WRITTEN = {
+    str: "a text in quotes",
+    int: "a whole number without quotes",
+    float: "a number without quotes",
+    list: "a list in brackets, such as [0]",
+}
+
+
 def _check(
     record: Mapping[str, Any],
     fields: Mapping[str, type | tuple[type, ...]],
@@ -147,7 +155,11 @@ def _check(
             raise InputError(f"{where}: the field {name!r} is missing")
     for name, value in record.items():
         if not isinstance(value, fields[name]) or isinstance(value, bool):
-            raise InputError(f"{where}: the field {name!r} cannot be {value!r}")
+            wanted = fields[name]
+            kinds = wanted if isinstance(wanted, tuple) else (wanted,)
+            expected = " or ".join(_WRITTEN[kind] for kind in kinds)
+            hint = "[[dataset]], with two brackets" if name == "dataset" else expected
+            raise InputError(f"{where}: the field {name!r} cannot be {value!r}; write {hint}")
 
 
 def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:

@@ -89,6 +89,8 @@ def run_id(identity: Mapping[str, Any]) -> str:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """A run's manifest."""
     path = folder / MANIFEST
+    if folder.is_file():
+        raise RunUnusable(f"{folder}: is a file; give the folder of a run, such as {folder.absolute().parent}")
     if not path.is_file():
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
