@@ -185,10 +185,14 @@ def test_a_server_that_refuses_one_token_is_fine(monkeypatch: pytest.MonkeyPatch
         assert json.loads(merit("model", "check", "openai:m", "--json").output)["tokens_per_second"] is None
 
 
+# A shell's background jobs ignore SIGINT, and so does what they start.
+_MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"
+
+
 def test_a_check_that_waits_says_so_within_three_seconds_and_only_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer(silence) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        command = [sys.executable, "-m", "merit", "model", "check", "openai:m", "--json"]
+        command = [sys.executable, "-c", _MERIT, "model", "check", "openai:m", "--json"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
             assert check.stderr is not None
             line = check.stderr.readline()
@@ -203,7 +207,7 @@ def test_a_check_that_waits_says_so_within_three_seconds_and_only_on_stderr(monk
 def test_a_check_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer(silence) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        command = [sys.executable, "-m", "merit", "model", "check", "openai:m"]
+        command = [sys.executable, "-c", _MERIT, "model", "check", "openai:m"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
             while not server.requests and check.poll() is None:
                 time.sleep(0.02)

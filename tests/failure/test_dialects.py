@@ -62,7 +62,7 @@ def postgres() -> Iterator[psycopg.Connection]:
         (f"SELECT * FROM {TABLE} WHERE id = 'abc'", Sub.TYPE_MISMATCH),
         (f"SELECT * FROM {TABLE} WHERE name = 1", Sub.TYPE_MISMATCH),
         (f"SELECT * FROM {TABLE} WHERE day = 'abc'", Sub.TYPE_MISMATCH),
-        ("SET default_transaction_read_only = on; INSERT INTO merit_failure_test VALUES (2)", Sub.READ_ONLY_VIOLATION),
+        (f"SET default_transaction_read_only = on; INSERT INTO {TABLE} VALUES (2)", Sub.READ_ONLY_VIOLATION),
         ("SET statement_timeout = 30; SELECT pg_sleep(3)", Sub.TIMEOUT),
         ("SELECT 1 / 0", Sub.UNKNOWN),
     ],
