@@ -1,4 +1,4 @@
-"""The nouns that cross rooms. Nothing here knows a reference answer."""
+"""What is asked, tried, judged and named."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,0 +1,29 @@
+"""The nouns and Protocols that cross rooms. Nothing here knows a reference answer."""
+
+from merit.types.nouns import (
+    Cause,
+    Demonstration,
+    Failure,
+    FailureSubtype,
+    FailureType,
+    Polarity,
+    Question,
+    QuestionId,
+    Regime,
+    Status,
+    Verdict,
+)
+
+__all__ = [
+    "Cause",
+    "Demonstration",
+    "Failure",
+    "FailureSubtype",
+    "FailureType",
+    "Polarity",
+    "Question",
+    "QuestionId",
+    "Regime",
+    "Status",
+    "Verdict",
+]
