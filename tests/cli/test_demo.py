@@ -18,11 +18,12 @@ from merit.cli import demo as door
 from merit.cli.main import cli
 from merit.cli.screen import Console
 from merit.errors import InputError, MeritError
-from merit.models import ModelIdentity, Sampling, answer_key
+from merit.models import answer_key
 from merit.models.exported import open_exported
 from merit.prompts import SPIDER
 from merit.report import Cell, Column, Table
 from merit.stream import DataSpec, Gap, Grid, RunSpec, read_run
+from merit.types import ModelIdentity, Sampling
 
 LIMIT = 8
 REFERENCES = {written.question: written.sql for source in read_sources() for written in source.questions}

@@ -15,7 +15,7 @@ from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, s
 from merit.agent import episode
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.memory import curate
-from merit.models import AnswerStore, AskedOnce
+from merit.models import AnswerStore, CachingCompleter
 from merit.prompts import SPIDER, initial
 from merit.stream import AuditData, RunView, audit_run, read_run
 from merit.types import Polarity
@@ -159,7 +159,9 @@ def test_files_are_the_same_with_and_without_looking_ahead(
     bench: Bench, tmp_path: Path, method: str, luck: int
 ) -> None:
     views = [
-        bench.run(tmp_path / f"{ahead}", method, model=AskedOnce(FickleModel(luck), AnswerStore(None)), ahead=ahead)
+        bench.run(
+            tmp_path / f"{ahead}", method, model=CachingCompleter(FickleModel(luck), AnswerStore(None)), ahead=ahead
+        )
         for ahead in (0, 8)
     ]
     assert repeats(views[0])

@@ -3,6 +3,7 @@
 from merit.agent.episode import Agent, Attempt, Draft, Episode, Reflection, Task, repair
 from merit.agent.finalise import finalise, grade_of
 from merit.agent.method import METHODS, Method, find_method
+from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
 from merit.agent.work import Work
 
 __all__ = [
@@ -11,9 +12,13 @@ __all__ = [
     "Attempt",
     "Draft",
     "Episode",
+    "KnownVerdicts",
     "Method",
+    "OneAtATime",
     "Reflection",
+    "RememberingOracle",
     "Task",
+    "ThreadedOracle",
     "Work",
     "finalise",
     "find_method",

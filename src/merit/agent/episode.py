@@ -4,8 +4,7 @@ Attempts stay in their episode. Nothing here writes to the memory: `finalise` tu
 entry, and the stream commits it.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from merit import prompts
@@ -15,15 +14,24 @@ from merit.agent.work import Work
 from merit.errors import ContextOverflow
 from merit.failure import classify
 from merit.memory import Cue, Entry, Memory, Recall, failure_context
-from merit.models import Completer, Completion, Sampling
-from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
 from merit.sql import canonical
 from merit.tracing import span
-from merit.types import Demonstration, Failure, FailureSubtype, FailureType, Question, QuestionId, Regime, Verdict
+from merit.types import (
+    Completer,
+    Completion,
+    Demonstration,
+    Failure,
+    FailureSubtype,
+    FailureType,
+    Oracle,
+    Question,
+    Regime,
+    Sampling,
+    Verdict,
+)
 
 NO_FAILURE = Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)  # of a candidate that ran, or of an answer
-Apart = Callable[[Callable[[Question, str], Verdict], Question, str], Awaitable[Verdict]]
 _SEEDS = 1000  # more than an episode has draws, so that streams do not share theirs
 
 
@@ -106,14 +114,12 @@ class Agent:
     sampling: Sampling = field(default_factory=Sampling)
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
-    verdicts: dict[QuestionId, dict[str, Verdict]] = field(default_factory=dict)  # heard already, by question and SQL
-    apart: Apart = asyncio.to_thread  # how the oracle is heard without holding up others
 
 
 async def repair(agent: Agent, task: Task) -> Episode:
     """Algorithm 1, lines 3 to 22, for one question."""
     draft = task.draft
-    verdict = await _judge(agent, task.question, draft.sql)
+    verdict = await agent.oracle.judge(task.question, draft.sql)
     cost = (draft.prompt_tokens, draft.output_tokens)
     first = Attempt(draft.sql, draft.reply, *cost, verdict, _failure(verdict), tokens_estimated=draft.tokens_estimated)
     attempts = [first]
@@ -136,7 +142,7 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
     sql = parse_sql(reply.text)
     earlier = repeated(agent.method, agent.regime, sql, attempts)
-    verdict = earlier.verdict if earlier else await _judge(agent, task.question, sql)
+    verdict = earlier.verdict if earlier else await agent.oracle.judge(task.question, sql)
     cost = (reply.prompt_tokens, reply.output_tokens)
     again, estimated = earlier is not None, reply.tokens_estimated
     return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, again, estimated)
@@ -244,16 +250,6 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
 
 def _failure(verdict: Verdict) -> Failure | None:
     return None if verdict.satisfied else classify(verdict)
-
-
-async def _judge(agent: Agent, question: Question, sql: str) -> Verdict:
-    heard = agent.verdicts.setdefault(question.id, {})
-    verdict = heard.get(sql)
-    if verdict is None:
-        with agent.work.of("judge"):  # in a thread, since a statement may take until its deadline
-            verdict = await agent.apart(agent.oracle.judge, question, sql)
-        heard[sql] = verdict
-    return verdict
 
 
 def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Recall | None:

@@ -1,4 +1,4 @@
-"""The judge: is this SQL right? The agent knows it as `Oracle` and sees nothing of it but verdicts."""
+"""The judge: is this SQL right? An agent gets its verdicts through the Protocol `Oracle`, and nothing else of it."""
 
 import hashlib
 import threading
@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
 
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
@@ -21,14 +20,6 @@ _CORRECT = Verdict(Status.CORRECT)
 _MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
 _VERDICTS_KEPT = 100_000
 _LONG_BYTES = 1 << 20  # of an encoded result
-
-
-class Oracle(Protocol):
-    """Whoever knows the right answers."""
-
-    def judge(self, question: Question, sql: str) -> Verdict:
-        """Whether `sql` answers `question`, and if not, how it failed."""
-        ...
 
 
 class Judge:

@@ -29,7 +29,6 @@ from merit.agent.episode import (
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
-from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
@@ -44,7 +43,19 @@ from merit.stream.order import stream_order
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
 from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
-from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+from merit.types import (
+    Cause,
+    Completion,
+    Demonstration,
+    Encoder,
+    FailureType,
+    Polarity,
+    QuestionId,
+    Regime,
+    Sampling,
+    Status,
+    Verdict,
+)
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
 
@@ -169,7 +180,7 @@ class _Replay:
         if verdict.status is Status.TIMEOUT and verdict != self._late:
             raise AuditFailed(f"{at}: says more of a time limit than that it was met")
         if self.judge is not None:
-            now = under(self.regime, self.judge).judge(question, attempt.sql)
+            now = under(self.regime, self.judge)(question, attempt.sql)
             again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
             if again != verdict and verdict.status is not Status.TIMEOUT:
                 seen = f"recorded as {_said(verdict, now)}, but the judge says {_said(now, verdict)}"
