@@ -8,8 +8,8 @@ import pytest
 
 from merit.failure import classify
 from merit.failure.classify import RULES
-from merit.sql import Error, Limits, SQLiteSandbox, Timeout
-from merit.types import Cause, Failure, FailureSubtype, FailureType, Status, Verdict
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Failure, FailureSubtype, FailureType, Limits, Status, Timeout, Verdict
 
 SCHEMA, SYNTAX, EXECUTION = FailureType.SCHEMA_LINKING, FailureType.SYNTAX, FailureType.EXECUTION
 

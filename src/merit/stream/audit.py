@@ -33,7 +33,6 @@ from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
-from merit.sql import Timeout
 from merit.stream.against_data import AuditData, check_against, engine_note
 from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
@@ -44,7 +43,7 @@ from merit.stream.order import stream_order
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
 from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
-from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Timeout, Verdict
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
 

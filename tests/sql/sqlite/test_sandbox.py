@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from merit.sql import Error, Limits, Rows, SQLiteSandbox, Timeout
-from merit.types import Cause
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Limits, Rows, Timeout
 
 LIMITS = Limits(timeout_s=5.0)
 
