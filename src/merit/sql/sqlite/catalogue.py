@@ -34,6 +34,8 @@ _SHADOW_SUFFIXES = (
 )
 _HIDDEN = 1  # in table_xinfo: a column of a virtual table that `SELECT *` does not give
 
+_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
 Details = dict[str, list[Row]]  # rows of a pragma by table
 
 
@@ -61,9 +63,9 @@ class _Catalogue:
         result = self._ask(_OBJECTS, _READ_S)
         if not isinstance(result, Rows):
             raise DatabaseUnusable(f"{self._database}: its schema cannot be read: {result.message}")
-        virtual = [str(name).lower() for name, _, is_virtual in result.rows if is_virtual]
+        virtual = [_folded(name) for name, _, is_virtual in result.rows if is_virtual]
         shadows = {f"{name}_{suffix}" for name in virtual for suffix in _SHADOW_SUFFIXES}
-        return {str(name): kind == "view" for name, kind, _ in result.rows if str(name).lower() not in shadows}
+        return {str(name): kind == "view" for name, kind, _ in result.rows if _folded(name) not in shadows}
 
     def details(self, pragma: str, name: str) -> list[Row]:
         """The rows of a pragma about one table; none where SQLite cannot prepare it."""
@@ -87,7 +89,7 @@ class _Catalogue:
 
 def _table(name: str, view: bool, rows: list[Row], targets: Mapping[str, list[str]]) -> Table:
     columns = [
-        Column(str(column), str(declared), bool(key), tuple(targets.get(str(column).lower(), ())))
+        Column(str(column), str(declared), bool(key), tuple(targets.get(_folded(column), ())))
         for _, column, declared, _, _, key, hidden in rows
         if hidden != _HIDDEN
     ]
@@ -96,15 +98,15 @@ def _table(name: str, view: bool, rows: list[Row], targets: Mapping[str, list[st
 
 def _targets(columns: Details, keys: Details) -> dict[str, dict[str, list[str]]]:
     """For each table, the foreign keys of each column as table.column; a target that is not there is left out."""
-    spelled = {table.lower(): table for table in columns}
+    spelled = {_folded(table): table for table in columns}
     targets: dict[str, dict[str, list[str]]] = {}
     for table, rows in keys.items():
         found = targets.setdefault(table, {})
         for _, position, parent, column, referenced, *_ in sorted(rows, key=_declared_order):
-            parent_table = spelled.get(str(parent).lower())
+            parent_table = spelled.get(_folded(parent))
             parent_column = _referenced(columns.get(parent_table or "", []), referenced, position)
             if parent_table is not None and parent_column is not None:
-                found.setdefault(str(column).lower(), []).append(f"{parent_table}.{parent_column}")
+                found.setdefault(_folded(column), []).append(f"{parent_table}.{parent_column}")
     return targets
 
 
@@ -116,6 +118,11 @@ def _declared_order(key: Row) -> tuple[int, int]:
 def _referenced(parent_rows: list[Row], referenced: object, position: object) -> str | None:
     """The parent's column that a key means: the one it names, or else that of the primary key at the same position."""
     for _, column, _, _, _, key, _ in parent_rows:
-        if str(column).lower() == str(referenced).lower() if referenced is not None else key == int(str(position)) + 1:
+        if _folded(column) == _folded(referenced) if referenced is not None else key == int(str(position)) + 1:
             return str(column)
     return None
+
+
+def _folded(name: object) -> str:
+    """A name as SQLite compares it: it knows the case of ASCII letters only."""
+    return str(name).translate(_LOWER)
