@@ -22,7 +22,6 @@ from merit.memory import Entry, Memory
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
-from merit.sql import Timeout
 from merit.stream.against_data import AuditData, check_against, engine_note
 from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
@@ -44,6 +43,7 @@ from merit.types import (
     Regime,
     Sampling,
     Status,
+    Timeout,
     Verdict,
 )
 
