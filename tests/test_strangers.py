@@ -22,6 +22,8 @@ from making.runs import Bench, files_of, make_bench
 from making.tampering import reidentify, rewrite
 from merit import __version__
 from merit.agent import find_method
+from merit.audit import audit_run
+from merit.audit.recording import write_recording
 from merit.cli.main import cli
 from merit.data import detect, load, read_predictions, survey
 from merit.errors import MeritError
@@ -32,8 +34,8 @@ from merit.report.labels import records, sample
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
 from merit.report.page import Live, write_page
-from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
-from merit.stream.recording import write_recording
+from merit.runs import read_run
+from merit.stream import Setup, open_setup, run_stream
 
 TRIES = max(1, int(os.environ.get("MERIT_FUZZ", "2500")) // 40)
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")

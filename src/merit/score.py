@@ -12,9 +12,9 @@ from typing import Any
 from merit.data import Dataset
 from merit.errors import InputError, ReferenceFailed
 from merit.failure import classify
+from merit.files import whole
 from merit.oracle import Oracle
 from merit.types import Cause, FailureSubtype, Question, QuestionId, Status, Verdict
-from merit.writing import whole
 
 
 @dataclass(frozen=True, slots=True)

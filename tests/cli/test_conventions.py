@@ -15,7 +15,7 @@ from merit.cli.main import cli
 from merit.data import load
 from merit.errors import MeritError
 from merit.report.labels import records, sample
-from merit.stream import read_run
+from merit.runs import read_run
 
 
 def merit(*arguments: object) -> Result:

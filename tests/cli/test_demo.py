@@ -22,7 +22,8 @@ from merit.models import ModelIdentity, Sampling, answer_key
 from merit.models.exported import open_exported
 from merit.prompts import SPIDER
 from merit.report import Cell, Column, Table
-from merit.stream import DataSpec, Gap, Grid, RunSpec, read_run
+from merit.runs import read_run
+from merit.stream import DataSpec, Gap, Grid, RunSpec
 
 LIMIT = 8
 REFERENCES = {written.question: written.sql for source in read_sources() for written in source.questions}

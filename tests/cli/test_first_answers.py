@@ -14,7 +14,7 @@ from making.grids import answering, run_grid, write_grid
 from merit.cli.main import cli
 from merit.data import load
 from merit.errors import MeritError
-from merit.stream import stream_order
+from merit.runs import stream_order
 
 
 def merit(*arguments: object) -> Result:

@@ -12,10 +12,10 @@ from merit.agent.episode import Shown, reflection_prompt, repair_prompt
 from merit.failure import classify
 from merit.memory import Entry, Match, PoolReport, Recall
 from merit.prompts import SPIDER, VERSION, templates_hash
-from merit.stream import Phase, RunFolder, RunView, Turn, account, read_run, stream_order
-from merit.stream.folder import METRICS, TIMINGS
-from merit.stream.manifest import make_manifest
-from merit.stream.turn import StreamQuestion
+from merit.runs import Phase, RunFolder, RunView, Turn, account, read_run, stream_order
+from merit.runs.folder import METRICS, TIMINGS
+from merit.runs.manifest import make_manifest
+from merit.runs.turn import StreamQuestion
 from merit.types import Demonstration, Failure, Polarity, Question, Regime, Verdict
 
 TABLES = [f"table_{letter}" for letter in "abcdefghijkl"]

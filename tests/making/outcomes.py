@@ -13,12 +13,12 @@ from merit.agent.episode import chosen as chosen_of
 from merit.failure import classify
 from merit.memory import Match, PoolReport, Recall
 from merit.models import Sampling
-from merit.stream import Phase, RunView, Turn, account, read_run, stream_order
-from merit.stream.accounting import check_arithmetic
-from merit.stream.folder import METRICS, TIMINGS, RunFolder
-from merit.stream.manifest import make_manifest
+from merit.runs import Phase, RunView, Turn, account, read_run, stream_order
+from merit.runs.accounting import check_arithmetic
+from merit.runs.folder import METRICS, TIMINGS, RunFolder
+from merit.runs.manifest import make_manifest
+from merit.runs.turn import StreamQuestion
 from merit.stream.setup import stream_text
-from merit.stream.turn import StreamQuestion
 from merit.types import Polarity, Question, QuestionId, Regime, Status, Verdict
 
 RIGHT = Verdict(Status.CORRECT)

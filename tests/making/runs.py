@@ -10,10 +10,12 @@ from typing import Any
 from making.benchmark import FickleModel, build, write_initial
 from making.memories import WordEncoder
 from merit.agent import find_method
+from merit.audit import AuditData
 from merit.data import load
 from merit.models import Completer
 from merit.oracle import open_judge
-from merit.stream import AuditData, RunView, open_setup, read_run, run_stream
+from merit.runs import RunView, read_run
+from merit.stream import open_setup, run_stream
 from merit.types import Regime
 
 

@@ -13,7 +13,7 @@ from merit.report import Report, Table, build, read_labels
 from merit.report.labels import COLUMNS, read_records, records, sample, write_records
 from merit.report.names import FAILURES
 from merit.report.validation import Label
-from merit.stream import RunView
+from merit.runs import RunView
 from merit.types import FailureType, Question, QuestionId
 
 FIRST = [WRONG] * 30 + [NO_COLUMN] * 15 + [SYNTAX] * 4 + [LATE] + [RIGHT] * 10

@@ -16,7 +16,7 @@ from making.reports import questions
 from merit.agent import Attempt, find_method
 from merit.report import Cell, Report, Table, build
 from merit.report.names import method_label
-from merit.stream import RunView, stream_order
+from merit.runs import RunView, stream_order
 from merit.types import QuestionId, Status, Verdict
 
 SIZE = 30

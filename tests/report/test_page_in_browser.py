@@ -22,7 +22,7 @@ from merit.cli.references import answers
 from merit.memory import curate
 from merit.report import build
 from merit.report.page import write_page
-from merit.stream import RunView, Turn, account
+from merit.runs import RunView, Turn, account
 from merit.types import Question
 
 pytestmark = pytest.mark.skipif(

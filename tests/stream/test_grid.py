@@ -32,11 +32,13 @@ from making.endpoint import (
 )
 from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
+from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
 from merit.models import AnswerStore, ModelIdentity, Sampling, answer_key
 from merit.models.answers import FILE
-from merit.stream import audit_run, read_grid, read_run
+from merit.runs import read_run
+from merit.stream import read_grid
 
 
 def dripping(asked: Asked) -> Reply:

@@ -13,11 +13,12 @@ from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import episode
+from merit.audit import AuditData, audit_run
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.memory import curate
 from merit.models import AnswerStore, AskedOnce
 from merit.prompts import SPIDER, initial
-from merit.stream import AuditData, RunView, audit_run, read_run
+from merit.runs import RunView, read_run
 from merit.types import Polarity
 
 OURS = ["resample", "precedent"]

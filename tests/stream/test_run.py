@@ -16,8 +16,8 @@ from merit.errors import InputError, RunUnusable
 from merit.memory import curate
 from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
 from merit.models.scripted import Rule, ScriptedCompleter
-from merit.stream import RunView, read_run
-from merit.stream.turn import Phase, Turn
+from merit.runs import RunView, read_run
+from merit.runs.turn import Phase, Turn
 from merit.types import Polarity, Status
 
 ONLINE = [name for name, method in METHODS.items() if method.online]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from merit.audit import AuditData, Report, audit_run
 from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
@@ -16,9 +17,9 @@ from merit.data import Dataset
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.models import CachedEncoder, Encoder, open_encoder
 from merit.oracle import open_judge
-from merit.stream import AuditData, Report, RunView, audit_run, read_run
-from merit.stream.folder import run_folders
-from merit.stream.manifest import MANIFEST, code_hash, read_manifest
+from merit.runs import RunView, read_run
+from merit.runs.folder import run_folders
+from merit.runs.manifest import MANIFEST, code_hash, read_manifest
 
 _OWN_ENCODER = "wordllama"  # comes with merit
 

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from merit.agent import METHODS as ALL_METHODS
 from merit.agent import find_method
+from merit.audit import AuditData, audit_run
 from merit.bundled import NAME, Recording, open_dataset, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
@@ -29,19 +30,8 @@ from merit.models.completers import KNOWN
 from merit.oracle import open_judge
 from merit.report import Mark, Report, Table, build, summary_table, write_report
 from merit.report.page import write_page
-from merit.stream import (
-    AuditData,
-    DataSpec,
-    Gap,
-    Grid,
-    RunSpec,
-    RunView,
-    Workshop,
-    account,
-    audit_run,
-    read_run,
-    run_covered,
-)
+from merit.runs import RunView, account, read_run
+from merit.stream import DataSpec, Gap, Grid, RunSpec, Workshop, run_covered
 from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"

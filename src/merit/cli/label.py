@@ -12,7 +12,7 @@ from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.report import labels
 from merit.report.names import FAILURES
-from merit.stream import RunView, read_run
+from merit.runs import RunView, read_run
 
 _OTHER_KEYS = ["[bold]b[/] back", "[bold]s[/] skip", "[bold]d[/] database schema", "[bold]q[/] quit"]
 _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}

@@ -28,7 +28,8 @@ from merit.cli.progress import kept, progress_bar
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.oracle import open_judge
-from merit.stream import Workshop, beginnings, family_named, predict_all, usable_questions
+from merit.runs import beginnings
+from merit.stream import Workshop, family_named, predict_all, usable_questions
 
 
 @click.command()

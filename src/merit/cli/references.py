@@ -16,7 +16,7 @@ from merit.cli.screen import Console, inline
 from merit.errors import InputError
 from merit.oracle import Comparison, Excerpt, Explainer
 from merit.report.page.pack import stream_key
-from merit.stream import Phase, RunView
+from merit.runs import Phase, RunView
 from merit.types import Question
 
 DATA = click.option(

@@ -33,15 +33,7 @@ from merit.cli.options import (
 )
 from merit.cli.progress import kept, progress_bar
 from merit.cli.screen import Console, inline, print_json, say
-from merit.stream import (
-    DataSpec,
-    Progress,
-    RunSpec,
-    Workshop,
-    first_answers,
-    run_stream,
-    window,
-)
+from merit.stream import DataSpec, Progress, RunSpec, Workshop, first_answers, run_stream, window
 from merit.stream.setup import DEFAULT_BUDGET
 from merit.types import Regime
 

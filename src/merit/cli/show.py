@@ -16,10 +16,10 @@ from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
 from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
-from merit.report.recalled import kept_by, repeated_step
-from merit.stream import RunView, Turn, read_run
-from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
-from merit.stream.turn import Phase, turn_line
+from merit.runs import RunView, Turn, read_run
+from merit.runs.folder import MEMORY, RETRIEVALS, read_lines
+from merit.runs.retrievals import kept_by, repeated_step
+from merit.runs.turn import Phase, turn_line
 from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}

@@ -14,7 +14,7 @@ from merit.report.group import Group, Scored, file_suffix
 from merit.report.names import method_label
 from merit.report.statistics import mean
 from merit.report.table import Column, Table
-from merit.stream import Turn
+from merit.runs import Turn
 from merit.types import Regime
 
 _PARTS = 10

@@ -11,10 +11,10 @@ from typing import Any
 from merit.agent import Method
 from merit.errors import MeritError
 from merit.report.names import dataset_label, dataset_name, file_name, method_place
-from merit.report.recalled import kept_by, looks_of
-from merit.stream import RunView, Turn, account
-from merit.stream.manifest import difference
-from merit.stream.turn import Phase
+from merit.runs import RunView, Turn, account
+from merit.runs.manifest import difference
+from merit.runs.retrievals import kept_by, looks_of
+from merit.runs.turn import Phase
 
 # What two runs must share, the most telling first: the first that differs is what a person is told.
 _SHARED = (

@@ -9,13 +9,13 @@ import numpy as np
 
 from merit.errors import InputError
 from merit.failure import classify
+from merit.files import whole
 from merit.reading import read_text
 from merit.report.names import dataset_name
 from merit.report.spreadsheet import as_written, csv_text
 from merit.report.validation import Label
-from merit.stream import Phase, RunView, Turn
+from merit.runs import Phase, RunView, Turn
 from merit.types import Cause, FailureType, Status, Verdict
-from merit.writing import whole
 
 COLUMNS = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
 CLASSIFIER = "classifier"  # the last column, where it is not hidden

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from merit.errors import MeritError, RunUnusable
 from merit.reading import parse_json, read_text
-from merit.stream import RunView, account, read_run
-from merit.stream.folder import METRICS, TRAJECTORIES, run_folders
+from merit.runs import RunView, account, read_run
+from merit.runs.folder import METRICS, TRAJECTORIES, run_folders
 
 
 def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError, MeritError
+from merit.files import whole
 from merit.reading import parse_json, read_text
 from merit.report.latex import latex, latex_report
 from merit.report.markdown import markdown, markdown_report
@@ -13,7 +14,6 @@ from merit.report.plot import draw
 from merit.report.report import Report
 from merit.report.spreadsheet import csv_text
 from merit.report.table import Table
-from merit.writing import whole
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
 _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from merit.agent import Agent, Work, repair
 from merit.errors import ContextOverflow, MeritError, ModelFailed, NotRecorded
 from merit.models import Completer, Completion, ModelIdentity, Sampling, Share
-from merit.stream.plan import Planned
-from merit.stream.turn import Phase
+from merit.runs.plan import Planned
+from merit.runs.turn import Phase
 from merit.tracing import span
 from merit.types import Question, Status, Verdict
 

@@ -20,7 +20,7 @@ from merit.reading import (
     sendable,
     shown,
 )
-from merit.stream.turn import MOST_COUNTED, tokens_estimated
+from merit.runs.turn import MOST_COUNTED, tokens_estimated
 from merit.types import Question, QuestionId
 
 FORMAT = 1

@@ -13,9 +13,9 @@ from merit.errors import InputError, RunUnusable
 from merit.models import Completer, Sampling
 from merit.prompts import Family
 from merit.reading import parse_json
-from merit.stream.folder import read_lines
+from merit.runs.folder import read_lines
+from merit.runs.order import beginnings
 from merit.stream.initial import FORMAT, check_initial, initial_line, model_label
-from merit.stream.order import beginnings
 from merit.stream.setup import family_named, usable_questions
 from merit.stream.workshop import RunSpec, Workshop
 from merit.types import Question, QuestionId

@@ -14,12 +14,12 @@ from merit.memory import Memory
 from merit.models import AskedOnce, CachedEncoder, Share
 from merit.oracle import under
 from merit.reading import parse_json, read_text
-from merit.stream.accounting import account, check_arithmetic
+from merit.runs.accounting import account, check_arithmetic
+from merit.runs.folder import MEMORY, METRICS, TIMINGS, RunFolder
+from merit.runs.plan import Planned, method_in, plan
+from merit.runs.turn import Phase, Turn
 from merit.stream.ahead import Ahead, Nowhere
-from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
-from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import Setup
-from merit.stream.turn import Phase, Turn
 from merit.tracing import span
 from merit.types import Question, Regime
 

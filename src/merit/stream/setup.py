@@ -14,10 +14,10 @@ from merit.models import Completer, Encoder, Sampling
 from merit.oracle import Judge, fixed_demonstrations
 from merit.prompts import BIRD, SPIDER, VERSION, Family, templates_hash
 from merit.reading import check_count, check_fields, check_format, hash_file, shown
+from merit.runs.manifest import code_hash, make_manifest
+from merit.runs.order import stream_order
+from merit.runs.turn import MOST_COUNTED, StreamQuestion, said_if_estimated, tokens_estimated
 from merit.stream.initial import missing, read_initial
-from merit.stream.manifest import code_hash, make_manifest
-from merit.stream.order import stream_order
-from merit.stream.turn import MOST_COUNTED, StreamQuestion, said_if_estimated, tokens_estimated
 from merit.types import Demonstration, Question, QuestionId, Regime
 
 FORMAT = 1

@@ -12,10 +12,10 @@ from merit.errors import RunUnusable
 from merit.reading import LINES_BYTES, open_file, parse_json, read_text
 from merit.report.page.pack import Packed, run_record
 from merit.report.page.progress import Pace, Progress, progress_of
-from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
-from merit.stream.manifest import MANIFEST, method_of, read_manifest
+from merit.runs.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
+from merit.runs.manifest import MANIFEST, method_of, read_manifest
+from merit.runs.turn import read_turn
 from merit.stream.setup import read_stream
-from merit.stream.turn import read_turn
 from merit.types import Regime
 
 DEEPEST = 3  # folders between the one that is shown and a run

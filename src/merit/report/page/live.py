@@ -12,8 +12,8 @@ from merit.report.page.pack import page_id, stream_key, stream_text
 from merit.report.page.progress import summary
 from merit.report.page.write import overview, place_of, run_text
 from merit.report.report import Report
-from merit.stream import RunView
-from merit.stream.turn import to_json
+from merit.runs import RunView
+from merit.runs.turn import to_json
 
 LOOK_S = 1.0
 Build = Callable[[Sequence[RunView], Sequence[str]], Report]

@@ -11,11 +11,11 @@ from merit.agent.episode import votes
 from merit.errors import InputError
 from merit.reading import check_fields
 from merit.report.names import dataset_label, dataset_name, method_label
-from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
-from merit.stream import Phase, RunView, Turn
-from merit.stream.accounting import oscillates
-from merit.stream.folder import METRICS
-from merit.stream.turn import StreamQuestion, to_json
+from merit.runs import Phase, RunView, Turn
+from merit.runs.accounting import oscillates
+from merit.runs.folder import METRICS
+from merit.runs.retrievals import Located, check_question, recalls_by_turn, repeated_step
+from merit.runs.turn import StreamQuestion, to_json
 from merit.types import FailureType, QuestionId, Regime
 
 _HASH = 16  # characters of a result's hash: enough to tell an episode's results apart

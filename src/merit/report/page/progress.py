@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from merit.stream.folder import METRICS, RETRIEVALS, TRAJECTORIES, in_use
-from merit.stream.manifest import MANIFEST
+from merit.runs.folder import METRICS, RETRIEVALS, TRAJECTORIES, in_use
+from merit.runs.manifest import MANIFEST
 
 _WINDOW_S = 300.0  # how far back a pace is measured: long enough for slow models, short enough to follow a change
 _SHORTEST_S = 10.0  # less says nothing about a pace

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from merit import __version__
 from merit.errors import MeritError
+from merit.files import whole
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
 from merit.report.names import dataset_name, method_place
@@ -17,10 +18,9 @@ from merit.report.page.follow import Followed
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
 from merit.report.report import Report
-from merit.stream import RunView
-from merit.stream.turn import to_json
+from merit.runs import RunView
+from merit.runs.turn import to_json
 from merit.types import FailureType
-from merit.writing import whole
 
 FORMAT = 1
 _LEVEL = 6

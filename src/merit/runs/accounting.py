@@ -7,8 +7,8 @@ from typing import Any
 from merit.agent import Attempt, Episode, Method, Reflection
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
+from merit.runs.turn import Phase, Turn
 from merit.score import accuracy
-from merit.stream.turn import Phase, Turn
 from merit.types import Polarity, Regime, Status
 
 FORMAT = 1

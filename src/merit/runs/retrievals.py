@@ -9,9 +9,9 @@ from merit.agent import Attempt, grade_of
 from merit.errors import InputError
 from merit.memory import Grade
 from merit.reading import parse_json
+from merit.runs import Phase, RunView, Turn
+from merit.runs.folder import METRICS, RETRIEVALS, polarity_of, read_lines
 from merit.sql import canonical
-from merit.stream import Phase, RunView, Turn
-from merit.stream.folder import METRICS, RETRIEVALS, polarity_of, read_lines
 from merit.types import Polarity, QuestionId, Regime
 
 

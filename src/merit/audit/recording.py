@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from merit.audit.audit import audit_run
 from merit.errors import InputError
 from merit.models import Completion, ModelIdentity, Sampling, answer_key
 from merit.models.completer import without_estimate
 from merit.models.exported import Answer, write_exported
 from merit.prompts import Prompt
 from merit.reading import hash_file
-from merit.stream.audit import audit_run
-from merit.stream.folder import RunView, json_text, write_text
-from merit.stream.manifest import difference
+from merit.runs.folder import RunView, json_text, write_text
+from merit.runs.manifest import difference
 
 FORMAT = 1
 # What all runs of a recording share; it is said once.

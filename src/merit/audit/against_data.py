@@ -8,11 +8,11 @@ from merit.data import Dataset
 from merit.errors import AuditFailed, InputError
 from merit.oracle import Judge, fixed_demonstrations
 from merit.reading import read_text
+from merit.runs.folder import STREAM, RunView
+from merit.runs.manifest import MANIFEST, difference
+from merit.runs.turn import StreamQuestion
 from merit.sql import SQLITE_VERSION
-from merit.stream.folder import STREAM, RunView
-from merit.stream.manifest import MANIFEST, difference
 from merit.stream.setup import data_identity, stream_questions, stream_text, usable_questions
-from merit.stream.turn import StreamQuestion
 from merit.types import QuestionId
 
 

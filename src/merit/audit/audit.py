@@ -26,6 +26,10 @@ from merit.agent.episode import (
     spent,
     unfinished,
 )
+from merit.audit.against_data import AuditData, check_against, engine_note
+from merit.audit.causal import Occasion, check_recall, same_ranking
+from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.audit.findings import Report
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
@@ -33,17 +37,13 @@ from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
+from merit.runs.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
+from merit.runs.manifest import MANIFEST
+from merit.runs.order import stream_order
+from merit.runs.plan import Planned, method_in, plan
+from merit.runs.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
 from merit.sql import Timeout
-from merit.stream.against_data import AuditData, check_against, engine_note
-from merit.stream.causal import Occasion, check_recall, same_ranking
-from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
-from merit.stream.findings import Report
-from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
-from merit.stream.manifest import MANIFEST
-from merit.stream.order import stream_order
-from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
-from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
 from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
 
 Heard = Callable[[Prompt, Sampling, Completion], None]

@@ -22,12 +22,12 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import RunUnusable
+from merit.files import whole
 from merit.reading import LINES_BYTES, check_regular, parse_json, read_bytes, read_text
-from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
+from merit.runs.manifest import MANIFEST, difference, method_of, read_manifest
+from merit.runs.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.stream.setup import read_stream, stream_text
-from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.types import Polarity, QuestionId
-from merit.writing import whole
 
 STREAM, METRICS, TIMINGS = "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from merit.agent import Method, Task
-from merit.stream.turn import Phase, StreamQuestion
+from merit.runs.turn import Phase, StreamQuestion
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ import pytest
 from making.benchmark import ITEMS, FickleModel
 from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, TURNS, Record, claim_data, reidentify, restream, rewrite, settle, turn_where
+from merit.audit import Report, audit_run
 from merit.data import load
 from merit.errors import MeritError
-from merit.stream import Report, audit_run, read_run
+from merit.runs import read_run
 
 ANSWER = ITEMS[0].reference
 

@@ -14,12 +14,13 @@ from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import METHODS
 from merit.agent.episode import Shown, repair_prompt
+from merit.audit import AuditData, Report, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import curate
 from merit.prompts import SPIDER
-from merit.stream import AuditData, Report, RunView, audit_run, read_run
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import RunView, read_run
+from merit.runs.folder import json_text
+from merit.runs.manifest import run_id
 
 
 def audit(path: Path, *, encoder: WordEncoder | None = None, data: AuditData | None = None) -> Report:

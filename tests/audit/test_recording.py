@@ -11,13 +11,13 @@ from making.benchmark import FickleModel
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, rewrite
 from merit.agent import METHODS
+from merit.audit.recording import write_recording
 from merit.errors import AuditFailed, InputError, NotRecorded
 from merit.models import Sampling, answer_key
 from merit.models.exported import open_exported
 from merit.models.replay import ReplayCompleter
 from merit.reading import hash_file
-from merit.stream import RunView, read_run
-from merit.stream.recording import write_recording
+from merit.runs import RunView, read_run
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from merit.agent import METHODS, find_method
 from merit.errors import AuditFailed
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
-from merit.stream.accounting import account, check_arithmetic
-from merit.stream.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, read_lines
+from merit.runs.accounting import account, check_arithmetic
+from merit.runs.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, read_lines
+from merit.runs.turn import Phase, prediction_line, to_json
 from merit.stream.setup import stream_text
-from merit.stream.turn import Phase, prediction_line, to_json
 from merit.types import Regime
 
 

@@ -17,13 +17,15 @@ from making.benchmark import FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from merit.agent import find_method
+from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.data import load
 from merit.errors import MeritError
 from merit.oracle import open_judge
-from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import read_run
+from merit.runs.folder import json_text
+from merit.runs.manifest import run_id
+from merit.stream import Setup, open_setup, run_stream
 
 TURNS, LOG, ANSWERS, MANIFEST = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "manifest.json"
 MEMORIES = ["memory/memory_positive.jsonl", "memory/memory_negative.jsonl"]
