@@ -3,11 +3,12 @@
 from merit.models.answers import AnswerStore, answer_key
 from merit.models.asked_once import AskedOnce, Share
 from merit.models.cached import CachedEncoder
-from merit.models.completer import Completer, Completion, ModelIdentity, Sampling
+from merit.models.completer import Completer, Completion
 from merit.models.completers import open_completer
-from merit.models.encoder import Encoder, EncoderIdentity, unit_vectors
+from merit.models.encoder import Encoder, unit_vectors
 from merit.models.encoders import open_encoder
 from merit.models.spending import Allowance, Prices, Sent
+from merit.types import EncoderIdentity, ModelIdentity, Sampling
 
 __all__ = [
     "Allowance",

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.completer import Completer, Completion, ModelIdentity, Sampling, with_tokens, without_estimate
+from merit.models.completer import Completer, Completion, with_tokens, without_estimate
 from merit.models.places import CALL, Call
 from merit.models.spending import Allowance, Sent
 from merit.tracing import span
+from merit.types import ModelIdentity, Sampling
 
 
 @dataclass(slots=True)

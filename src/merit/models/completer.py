@@ -5,29 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from merit.reading import sendable
+from merit.types import ModelIdentity, Sampling
 
 # Qwen2.5-Coder has 3.7 bytes a token in the prompts of the bundled benchmark, and 3.2 in its answers to them.
 _BYTES_PER_TOKEN = 3.5
-
-
-@dataclass(frozen=True, slots=True)
-class ModelIdentity:
-    """Whose answers these are; where the model runs does not matter, which weights it has does."""
-
-    name: str
-    revision: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How an answer is drawn; the default is the paper's greedy decoding."""
-
-    temperature: float = 0.0
-    max_tokens: int = 512
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "temperature", float(self.temperature))  # 0 and 0.0 are one way to draw
 
 
 @dataclass(frozen=True, slots=True)

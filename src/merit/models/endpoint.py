@@ -8,10 +8,11 @@ from typing import Any
 
 from merit.models.address import Address
 from merit.models.client import Client
-from merit.models.completer import Completion, ModelIdentity, Sampling, with_tokens
+from merit.models.completer import Completion, with_tokens
 from merit.models.connection import Patience
 from merit.models.waiting import Waiting
 from merit.reading import sendable
+from merit.types import ModelIdentity, Sampling
 
 _MOST_TOKENS = 2**40  # no answer has more; what says so counts something else
 

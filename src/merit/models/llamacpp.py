@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.completer import Completion
 from merit.models.places import Places
+from merit.types import ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192
 

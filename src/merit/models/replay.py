@@ -2,7 +2,8 @@
 
 from merit.errors import InputError, NotRecorded
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.completer import Completion
+from merit.types import ModelIdentity, Sampling
 
 
 class ReplayCompleter:

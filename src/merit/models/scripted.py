@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.errors import InputError, ModelFailed
-from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.completer import Completion
 from merit.reading import check_fields, read_json_lines, read_text
+from merit.types import ModelIdentity, Sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import Any
 
 from merit.errors import ModelFailed
-from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.completer import Completion
 from merit.models.places import Places
 from merit.models.weights import Weights, first_line
+from merit.types import ModelIdentity, Sampling
 
 
 class TransformersCompleter:

@@ -11,9 +11,10 @@ from itertools import count
 from typing import Any
 
 from merit.errors import InputError, ModelFailed
-from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.models.completer import Completion
 from merit.models.places import Places
 from merit.models.weights import Weights, first_line
+from merit.types import ModelIdentity, Sampling
 
 _ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",

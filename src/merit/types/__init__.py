@@ -1,5 +1,6 @@
 """The nouns and Protocols that cross rooms. Nothing here knows a reference answer."""
 
+from merit.types.identities import EncoderIdentity, ModelIdentity, Sampling
 from merit.types.nouns import (
     Cause,
     Demonstration,
@@ -17,13 +18,16 @@ from merit.types.nouns import (
 __all__ = [
     "Cause",
     "Demonstration",
+    "EncoderIdentity",
     "Failure",
     "FailureSubtype",
     "FailureType",
+    "ModelIdentity",
     "Polarity",
     "Question",
     "QuestionId",
     "Regime",
+    "Sampling",
     "Status",
     "Verdict",
 ]
