@@ -35,16 +35,16 @@ from merit.failure import classify
 from merit.memory import Entry, Memory
 from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
-from merit.prompts import Prompt, initial, parse_reflection, parse_sql
+from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
-from merit.runs.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
-from merit.runs.manifest import MANIFEST
-from merit.runs.order import stream_order
+from merit.runs import RunView, Turn, stream_order
+from merit.runs.paths import RETRIEVALS, TRAJECTORIES, memory_file
 from merit.runs.plan import Planned, method_in, plan
-from merit.runs.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
+from merit.runs.retrievals import pool_records, recall_line
+from merit.runs.text import read_lines, to_json
+from merit.runs.turn import turn_line
 from merit.sql import Timeout
-from merit.stream.setup import family_named
-from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+from merit.types import Cause, FailureType, Polarity, QuestionId, Regime, Status, Verdict
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
 
@@ -66,10 +66,10 @@ def audit_run(
             scratch = stack.enter_context(tempfile.TemporaryDirectory())
             needed = encoder if view.method.encodes else None
             memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
-        replay = _Replay(view, Regime(view.identity["regime"]), memory, data.judge if data else None, heard)
+        replay = _Replay(view, memory, data.benchmark.judge if data else None, heard)
         replay.run()
     check_predictions(view)
-    check_metrics(view, replay.regime)
+    check_metrics(view)
     replay.report.ranked, replay.report.judged = memory is not None, data is not None
     return replay.report
 
@@ -79,7 +79,6 @@ class _Replay:
     """A run gone through again, turn by turn, with the memory as it was at each."""
 
     view: RunView
-    regime: Regime
     memory: Memory | None
     judge: Judge | None
     heard: Heard
@@ -87,11 +86,16 @@ class _Replay:
     verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
     report: Report = field(default_factory=Report)
 
+    @property
+    def regime(self) -> Regime:
+        """How much of the truth the agent was told."""
+        return self.view.identity.regime
+
     def run(self) -> None:
         """Check every turn against the plan and against everything before it."""
         view = self.view
-        order = stream_order([one.question for one in view.questions.values()], view.identity["seed"])
-        length = view.identity["length"] or len(order)
+        order = stream_order([asked.question for asked in view.questions.values()], view.identity.seed)
+        length = view.identity.length or len(order)
         todo = plan([view.questions[question.id] for question in order[:length]], view.method)
         if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
             raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
@@ -103,14 +107,14 @@ class _Replay:
             self._check_place(turn, planned, where)
             self._check_episode(turn, planned, recalls, where)
             self._check_entry(turn, planned, stored, where)
-            if turn_line(turn, view.manifest["run"]) != line:
+            if turn_line(turn, view.manifest.run) != line:
                 raise AuditFailed(f"{where}: says something that is no part of a turn")
         for rest, name in [(recalls, RETRIEVALS), *((stored[p], memory_file(p)) for p in Polarity)]:
             if next(rest, None) is not None:
                 raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
-        self.report.questions = sum(turn.phase is Phase.ANSWER for turn in view.turns)
+        self.report.questions = len(view.answers)
         self.report.stream = len(order)
-        self.report.label = view.identity["dataset"].get("label", "")
+        self.report.label = view.identity.dataset.label
 
     def _check_place(self, turn: Turn, planned: Planned, where: str) -> None:
         task = turn.episode.task
@@ -126,7 +130,7 @@ class _Replay:
             self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
-        method, budget = method_in(planned.phase, self.view.method), self.view.identity["budget"]
+        method, budget = method_in(planned.phase, self.view.method), self.view.identity.budget
         attempts = turn.episode.attempts
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
@@ -199,8 +203,7 @@ class _Replay:
         shown = Shown()
         if method.recall is not None:
             shown = self._check_recall(before, planned, method, recalls)
-        examples = [Demonstration(**one) for one in self.view.identity["demonstrations"]]
-        reflections = turn.episode.reflections[:step]
+        reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
         prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
@@ -243,7 +246,7 @@ class _Replay:
 
     def _check_entry(self, turn: Turn, planned: Planned, stored: dict[Polarity, Iterator[Any]], where: str) -> None:
         method = method_in(planned.phase, self.view.method)
-        entry = finalise(turn.episode, method, self.view.manifest["run"], self.regime)
+        entry = finalise(turn.episode, method, self.view.manifest.run, self.regime)
         if turn.entry != (entry.id if entry else None):
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
         if entry is None:
@@ -264,18 +267,15 @@ class _Replay:
     @property
     def _late(self) -> Verdict:
         """The only verdict of what met its time limit: its words are shown to the model, and no judge repeats them."""
-        return Verdict(Status.TIMEOUT, Timeout(self.view.identity["timeout_s"]).message, Cause.TIMEOUT)
+        return Verdict(Status.TIMEOUT, Timeout(self.view.identity.timeout_s).message, Cause.TIMEOUT)
 
     @property
     def _sampling(self) -> Sampling:
-        try:
-            return Sampling(**self.view.identity["sampling"])
-        except (TypeError, ValueError) as error:
-            raise AuditFailed(f"{self.view.path / MANIFEST}: the field 'sampling' cannot be ({error})") from None
+        return self.view.identity.sampling
 
     @property
-    def _family(self) -> Any:
-        return family_named(self.view.identity["dataset"]["name"])
+    def _family(self) -> Family:
+        return family_named(self.view.identity.dataset.name)
 
     def _lines(self, name: str) -> Iterator[tuple[int, str]]:
         return iter(list(enumerate(read_lines(self.view.path / name), 1)))

@@ -9,6 +9,7 @@ from rich.progress import Progress as Bar
 from rich.progress import TaskID
 
 from merit.agent import find_method
+from merit.benchmark import DataSpec
 from merit.cache import cache_folder
 from merit.cli.options import (
     AHEAD,
@@ -33,8 +34,16 @@ from merit.cli.options import (
 )
 from merit.cli.progress import kept, progress_bar
 from merit.cli.screen import Console, inline, print_json, say
-from merit.stream import DataSpec, Progress, RunSpec, Workshop, first_answers, run_stream, window
-from merit.stream.setup import DEFAULT_BUDGET
+from merit.stream import (
+    DEFAULT_BUDGET,
+    Progress,
+    RunSpec,
+    Workshop,
+    first_answers,
+    open_setup,
+    run_stream,
+    window,
+)
 from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
@@ -126,7 +135,7 @@ def run(
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
             await _answer_first(spec, shop, bar)
-            setup = shop.setup(spec)
+            setup = open_setup(spec, shop)
             far = window(shop.completer.places, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")

@@ -12,7 +12,7 @@ from merit.report.names import method_label
 from merit.report.statistics import mean
 from merit.report.table import Cell, Column, Table
 from merit.runs import Turn
-from merit.runs.folder import RETRIEVALS
+from merit.runs.paths import RETRIEVALS
 from merit.types import Polarity, QuestionId
 
 _STEPS = 10  # parts of a similarity of 1

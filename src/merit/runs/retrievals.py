@@ -1,18 +1,21 @@
-"""What a run recalled, from its retrieval log, and what it kept and set aside."""
+"""The retrieval log: one line a recall, with its pools, scores and ranks, written and read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from merit.agent import Attempt, grade_of
+from merit.agent import Task
 from merit.errors import InputError
-from merit.memory import Grade
+from merit.memory import Recall
 from merit.reading import parse_json
-from merit.runs import Phase, RunView, Turn
-from merit.runs.folder import METRICS, RETRIEVALS, polarity_of, read_lines
-from merit.sql import canonical
-from merit.types import Polarity, QuestionId, Regime
+from merit.runs.paths import RETRIEVALS, is_finished
+from merit.runs.text import read_lines, to_json
+from merit.runs.turn import FORMAT, Phase, Turn
+from merit.runs.view import RunView
+from merit.types import QuestionId
+
+_MATCH = ("rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +26,45 @@ class Look:
     dense: float | None  # the largest similarity of one that was shown; None where nothing was encoded
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """An entry that a run kept."""
-
-    polarity: Polarity
-    grade: Grade
-    poisoned: bool  # kept as right, though the judge calls its episode's answer wrong
-
-
 Located = tuple[str, Any]  # a line of the retrieval log: where it is, and what it says
+
+
+def recall_line(phase: Phase, task: Task, step: int, pools: Any) -> str:
+    """One line of retrievals.jsonl: a recall with its pools, scores and ranks."""
+    return to_json(
+        {
+            "format": FORMAT,
+            "phase": phase,
+            "position": task.position,
+            "question_id": task.question.id,
+            "step": step,
+            "reads_from": task.reads_from,
+            "pools": pools,
+        }
+    )
+
+
+def recall_lines(turn: Turn) -> list[str]:
+    """The turn's lines of retrievals.jsonl."""
+    return [
+        recall_line(turn.phase, turn.episode.task, step, pool_records(attempt.recall))
+        for step, attempt in enumerate(turn.episode.attempts)
+        if attempt.recall is not None
+    ]
+
+
+def pool_records(recall: Recall) -> list[dict[str, Any]]:
+    """A recall's explanation as plain values; entries by their id."""
+    records = []
+    for pool in recall.pools:
+        record = {name: getattr(pool, name) for name in pool.__dataclass_fields__ if name != "matches"}
+        for name in ("dense_range", "lexical_range"):
+            record[name] = None if record[name] is None else list(record[name])
+        record["matches"] = [
+            {"entry": match.entry.id, **{name: getattr(match, name) for name in _MATCH}} for match in pool.matches
+        ]
+        records.append(record)
+    return records
 
 
 def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Located]]]:
@@ -41,7 +73,7 @@ def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Located]]]:
     Only a run that is not finished may have a last line that is not.
     """
     path = view.path / RETRIEVALS
-    lines = enumerate(read_lines(path, torn=not (view.path / METRICS).is_file()), 1)
+    lines = enumerate(read_lines(path, torn=not is_finished(view.path)), 1)
     for turn in view.turns:
         mine = islice(lines, turn.recalls)
         yield turn, [(f"{path}, line {number}", parse_json(line, path, number)) for number, line in mine]
@@ -65,24 +97,6 @@ def looks_of(view: RunView) -> dict[QuestionId, list[Look]] | None:
             if turn.phase is Phase.ANSWER:
                 found.setdefault(turn.episode.task.question.id, []).append(_look(record, where))
     return found if whole else None
-
-
-def kept_by(view: RunView) -> dict[str, Kept]:
-    """Every entry that a run kept, by its id."""
-    regime = Regime(view.identity["regime"])
-    found = {}
-    for turn in view.turns:
-        if turn.entry is not None:
-            polarity = polarity_of(turn.entry)
-            poisoned = polarity is not Polarity.NEGATIVE and not turn.final_correct
-            found[turn.entry] = Kept(polarity, grade_of(turn.episode, view.method, regime), poisoned)
-    return found
-
-
-def repeated_step(attempts: Sequence[Attempt], step: int) -> int:
-    """Which earlier attempt a repeat says again; -1 for none, which `merit audit` does not let pass."""
-    said = canonical(attempts[step].sql)
-    return next((place for place, one in enumerate(attempts[:step]) if canonical(one.sql) == said), -1)
 
 
 def _number(value: Any) -> float:

@@ -7,18 +7,20 @@ from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
 from merit.stream.predict import first_answers, predict_all
 from merit.stream.run import Progress, run_stream
-from merit.stream.setup import Setup, family_named, open_setup, usable_questions
-from merit.stream.workshop import DataSpec, RunSpec, Workshop
+from merit.stream.setup import Setup, open_setup
+from merit.stream.spec import DEFAULT_BUDGET, RunSpec
+from merit.stream.workshop import OwnParts, Parts, Workshop
 
 __all__ = [
-    "DataSpec",
+    "DEFAULT_BUDGET",
     "Gap",
     "Grid",
+    "OwnParts",
+    "Parts",
     "Progress",
     "RunSpec",
     "Setup",
     "Workshop",
-    "family_named",
     "first_answers",
     "open_setup",
     "predict_all",
@@ -28,6 +30,5 @@ __all__ = [
     "run_grid",
     "run_grid_on_ray",
     "run_stream",
-    "usable_questions",
     "window",
 ]

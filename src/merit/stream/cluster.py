@@ -16,7 +16,9 @@ from merit.stream.ahead import window
 from merit.stream.grid import Grid
 from merit.stream.predict import first_answers
 from merit.stream.run import run_stream
-from merit.stream.workshop import RunSpec, Workshop
+from merit.stream.setup import open_setup
+from merit.stream.spec import RunSpec
+from merit.stream.workshop import Workshop
 
 
 def run_grid_on_ray(
@@ -48,7 +50,7 @@ async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance
     async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance) as shop:
         await first_answers(grid.runs.values(), shop)
         for spec in grid.runs.values():
-            shop.setup(spec)
+            open_setup(spec, shop)
 
 
 def _one(
@@ -66,7 +68,7 @@ def _one(
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
             far = window(shop.completer.places, 1) if ahead is None else ahead
-            return await run_stream(shop.setup(spec), out, ahead=far)
+            return await run_stream(open_setup(spec, shop), out, ahead=far)
 
     try:
         return asyncio.run(go())

@@ -14,10 +14,9 @@ from merit.memory import Memory
 from merit.models import AskedOnce, CachedEncoder, Share
 from merit.oracle import under
 from merit.reading import parse_json, read_text
-from merit.runs.accounting import account, check_arithmetic
-from merit.runs.folder import MEMORY, METRICS, TIMINGS, RunFolder
+from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
+from merit.runs.paths import MEMORY, METRICS, TIMINGS
 from merit.runs.plan import Planned, method_in, plan
-from merit.runs.turn import Phase, Turn
 from merit.stream.ahead import Ahead, Nowhere
 from merit.stream.setup import Setup
 from merit.tracing import span
@@ -56,19 +55,20 @@ class Progress:
 
 
 def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
-    """Who works in each phase."""
+    """The agent of each phase."""
+    identity = setup.identity
     answering = Agent(
-        method=method_in(Phase.ANSWER, setup.method),
-        budget=setup.budget,
+        method=method_in(Phase.ANSWER, identity.method),
+        budget=identity.budget,
         family=setup.family,
         completer=setup.completer,
-        oracle=under(setup.regime, setup.judge),
+        oracle=under(identity.regime, setup.benchmark.judge),
         memory=memory,
-        regime=setup.regime,
-        sampling=setup.sampling,
-        demonstrations=setup.demonstrations,
+        regime=identity.regime,
+        sampling=identity.sampling,
+        demonstrations=identity.demonstrations,
     )
-    gathering = replace(answering, method=method_in(Phase.GATHER, setup.method))
+    gathering = replace(answering, method=method_in(Phase.GATHER, identity.method))
     return {Phase.ANSWER: answering, Phase.GATHER: gathering}
 
 
@@ -86,7 +86,7 @@ async def run_stream(
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
         Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
     ):
-        todo = plan(setup.order, setup.method)
+        todo = plan(setup.order, setup.identity.method)
         _check_done(folder, todo)
         working = agents(setup, memory)
         before = len(folder.turns)
@@ -120,10 +120,10 @@ async def run_stream(
         finally:
             if before < len(todo):  # also where no turn was finished: what was sent was paid for
                 note_time()
-        found = account(folder.turns, setup.method)
-        check_arithmetic(found, setup.method, setup.regime, setup.budget)
-        folder.write_whole(METRICS, found)
-        return found
+        metrics = account(folder.turns, setup.identity.method)
+        check_arithmetic(metrics, setup.identity)
+        folder.write_whole(METRICS, metrics)
+        return metrics
 
 
 def _looking(setup: Setup, working: Mapping[Phase, Agent], todo: Sequence[Planned], ahead: int) -> Ahead | Nowhere:
@@ -139,7 +139,7 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
         episode = await repair(agent, planned.task)
         watched.set_attribute("merit.attempts", len(episode.attempts))
         watched.set_attribute("merit.status", episode.final.verdict.status.value)
-    entry = finalise(episode, agent.method, setup.manifest["run"], setup.regime)
+    entry = finalise(episode, agent.method, setup.manifest.run, setup.identity.regime)
     if entry is not None:
         with agent.work.of("commit"):
             entry = await asyncio.to_thread(memory.commit, entry)
@@ -155,9 +155,9 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
 
 async def _correct(setup: Setup, question: Question, attempt: Attempt) -> bool:
     """What the judge knows, whatever the agent was told."""
-    if setup.regime is Regime.DENOTATION_CONFIRMED:
+    if setup.identity.regime is Regime.DENOTATION_CONFIRMED:
         return attempt.verdict.correct
-    return (await asyncio.to_thread(setup.judge.judge, question, attempt.sql)).correct
+    return (await asyncio.to_thread(setup.benchmark.judge.judge, question, attempt.sql)).correct
 
 
 def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
@@ -181,7 +181,7 @@ def _session(setup: Setup, works: Mapping[str, Work], turns: int, started: float
     session: dict[str, Any] = {
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
-        "statements_of_process": setup.judge.statements,
+        "statements_of_process": setup.benchmark.judge.statements,
     }
     for name, work in works.items():
         session[name] = {k: {"count": work.counts[k], "seconds": round(s, 3)} for k, s in work.seconds.items()}
