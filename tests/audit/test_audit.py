@@ -19,8 +19,8 @@ from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import curate
 from merit.prompts import SPIDER
 from merit.runs import RunView, read_run
-from merit.runs.folder import json_text
 from merit.runs.manifest import run_id
+from merit.runs.text import json_text
 
 
 def audit(path: Path, *, encoder: WordEncoder | None = None, data: AuditData | None = None) -> Report:

@@ -13,7 +13,7 @@ from merit.cli.audit import gone_through
 from merit.errors import AuditFailed
 from merit.oracle import Judge
 from merit.runs import read_run
-from merit.runs.folder import json_text
+from merit.runs.text import json_text
 from merit.types import Cause, Status, Verdict
 
 SLOW = {"status": "TIMEOUT", "error": "the query timed out after 5 s", "cause": "timeout", "result": None}

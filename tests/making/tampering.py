@@ -9,8 +9,8 @@ from typing import Any
 from merit.data import Dataset
 from merit.runs import read_run
 from merit.runs.accounting import account
-from merit.runs.folder import json_text
 from merit.runs.manifest import run_id
+from merit.runs.text import json_text
 
 Record = dict[str, Any]
 TURNS, LOG, ENTRIES, ANSWERS = (

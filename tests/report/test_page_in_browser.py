@@ -176,7 +176,7 @@ def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, p
 
 
 def address_of(view: RunView, turn: Turn) -> str:
-    name = f"{view.identity['dataset']['name']}-{view.method.name}-{view.identity['seed']}-{view.manifest['run'][:6]}"
+    name = f"{view.identity.dataset.name}-{view.method.name}-{view.identity.seed}-{view.manifest.run[:6]}"
     return f"#/episode/{quote(name, safe='')}/{turn.episode.task.question.id}"
 
 

@@ -71,7 +71,7 @@ def test_another_stream_draws_other_answers(bench: Bench, tmp_path: Path) -> Non
     models = [FickleModel(luck=9), FickleModel(luck=9)]
     for seed, model in enumerate(models):
         view = bench.run(tmp_path / f"{seed}", "resample", model=model, seed=seed)
-        assert view.identity["method"]["seed"] == seed
+        assert view.identity.method.seed == seed
     drawn = [{(p, s.seed) for p, s in zip(m.prompts, m.samplings, strict=True)} for m in models]
     assert not drawn[0] & drawn[1]
 

@@ -65,7 +65,7 @@ def check_metrics(view: RunView) -> None:
     if not path.is_file():
         raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
     metrics = account(view.turns, view.method)
-    check_arithmetic(metrics, view.identity)
+    check_arithmetic(metrics, view.method, view.identity.regime, view.identity.budget)
     if read_text(path) == json_text(metrics):
         return
     recorded = parse_json(read_text(path), path)

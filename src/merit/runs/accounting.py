@@ -7,7 +7,6 @@ from typing import Any
 from merit.agent import Attempt, Episode, Method, Reflection
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
-from merit.runs.manifest import Identity
 from merit.runs.turn import Phase, Turn, polarity_of
 from merit.types import Polarity, Regime, Status
 
@@ -58,14 +57,12 @@ def oscillates(episode: Episode) -> bool:
     return len(set(sqls)) < len(sqls)
 
 
-def check_arithmetic(metrics: Mapping[str, Any], identity: Identity) -> None:
+def check_arithmetic(metrics: Mapping[str, Any], method: Method, regime: Regime, budget: int) -> None:
     """The paper's arithmetic among the reported numbers themselves (SPEC.md: N + wrong x steps + reflections)."""
-    method, budget = identity.method, identity.budget
     calls, tokens, questions = metrics["calls"], metrics["tokens"], metrics["questions"]
     wrong = questions - metrics["initial_correct"]
-    told = (
-        identity.regime is Regime.DENOTATION_CONFIRMED and method.online
-    )  # otherwise episodes are not those that were wrong
+    # Elsewhere the episodes are not those of the wrong first answers.
+    told = regime is Regime.DENOTATION_CONFIRMED and method.online
     reflections = calls["repair"] - metrics["repaired"] + wrong if method.reflects else 0
     by_step = {int(step): count for step, count in metrics["repaired_at_step"].items()}
     rules = {

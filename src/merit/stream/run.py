@@ -120,8 +120,9 @@ async def run_stream(
         finally:
             if before < len(todo):  # also where no turn was finished: what was sent was paid for
                 note_time()
-        metrics = account(folder.turns, setup.identity.method)
-        check_arithmetic(metrics, setup.identity)
+        identity = setup.identity
+        metrics = account(folder.turns, identity.method)
+        check_arithmetic(metrics, identity.method, identity.regime, identity.budget)
         folder.write_whole(METRICS, metrics)
         return metrics
 
