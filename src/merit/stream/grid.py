@@ -122,9 +122,8 @@ async def run_grid(
 ) -> dict[str, dict[str, Any]]:
     """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
     await first_answers(grid.runs.values(), shop)
-    setups = {
-        name: open_setup(spec, shop) for name, spec in grid.runs.items()
-    }  # what is wrong is said before a run begins
+    # All of them first: what is wrong with any is said before a run begins.
+    setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
     places = window(shop.completer.places, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
