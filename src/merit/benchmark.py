@@ -13,7 +13,7 @@ from merit.errors import InputError
 from merit.oracle import Judge, open_judge
 from merit.types import Question
 
-DEFAULT_TIMEOUT_S = 30.0  # for one statement; SPEC.md
+DEFAULT_TIMEOUT_S = 30.0  # for one statement, as BIRD's official evaluator has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from merit.audit.against_data import AuditData
 from merit.audit.audit import audit_run
-from merit.audit.findings import Report
+from merit.audit.findings import Findings
 from merit.audit.recording import write_recording
 
-__all__ = ["AuditData", "Report", "audit_run", "write_recording"]
+__all__ = ["AuditData", "Findings", "audit_run", "write_recording"]

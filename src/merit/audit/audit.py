@@ -1,7 +1,7 @@
 """The proof that a run is what it claims: everything is derived again from the model's replies as it recorded them.
 
 With the run's data at hand, its questions are compared with the dataset and every attempt is judged again; without it,
-both are taken from the run. `Report.on_trust` lists what was not proven. The first contradiction is told in one line.
+both are taken from the run. `Findings.on_trust` lists what was not proven. The first contradiction is told in one line.
 """
 
 import json
@@ -29,7 +29,7 @@ from merit.agent.episode import (
 from merit.audit.against_data import AuditData, check_against, engine_note
 from merit.audit.causal import Occasion, check_recall, same_ranking
 from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
-from merit.audit.findings import Report
+from merit.audit.findings import Findings
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
@@ -51,7 +51,7 @@ Heard = Callable[[Prompt, Sampling, Completion], None]
 
 def audit_run(
     view: RunView, *, encoder: Encoder | None = None, data: AuditData | None = None, heard: Heard = lambda *_: None
-) -> Report:
+) -> Findings:
     """Derive a run again; an `encoder` lets every recall be ranked again, `data` every question and attempt be checked.
 
     `heard` is told every prompt on the way, how its answer was drawn, and the answer.
@@ -70,8 +70,8 @@ def audit_run(
         replay.run()
     check_predictions(view)
     check_metrics(view)
-    replay.report.ranked, replay.report.judged = memory is not None, data is not None
-    return replay.report
+    replay.findings.ranked, replay.findings.judged = memory is not None, data is not None
+    return replay.findings
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ class _Replay:
     heard: Heard
     committed: dict[str, Entry] = field(default_factory=dict)
     verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
-    report: Report = field(default_factory=Report)
+    findings: Findings = field(default_factory=Findings)
 
     @property
     def regime(self) -> Regime:
@@ -112,9 +112,9 @@ class _Replay:
         for rest, name in [(recalls, RETRIEVALS), *((stored[p], memory_file(p)) for p in Polarity)]:
             if next(rest, None) is not None:
                 raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
-        self.report.questions = len(view.answers)
-        self.report.stream = len(order)
-        self.report.label = view.identity.dataset.label
+        self.findings.questions = len(view.answers)
+        self.findings.stream = len(order)
+        self.findings.label = view.identity.dataset.label
 
     def _check_place(self, turn: Turn, planned: Planned, where: str) -> None:
         task = turn.episode.task
@@ -123,10 +123,10 @@ class _Replay:
         if task.position != planned.task.position:
             raise AuditFailed(f"{where}: is recorded at position {task.position}, not {planned.task.position}")
         first = turn.episode.attempts[0]
-        said = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
-        if said != task.draft or first.prompt_sha256 is not None:
+        draft = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
+        if draft != task.draft or first.prompt_sha256 is not None:
             raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
-        if first.prompt_tokens:  # else it is from a file of predictions, and nobody knows what was asked
+        if first.prompt_tokens:  # else it is from a file of predictions, which does not say what was asked
             self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
@@ -176,10 +176,10 @@ class _Replay:
             now = under(self.regime, self.judge).judge(question, attempt.sql)
             again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
             if again != verdict and verdict.status is not Status.TIMEOUT:
-                seen = f"recorded as {_said(verdict, now)}, but the judge says {_said(now, verdict)}"
+                seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
                 raise AuditFailed(f"{at}: {seen}{self._elsewhere(now)}")
-            self.report.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
-        self.report.attempts += 1
+            self.findings.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
+        self.findings.attempts += 1
 
     def _elsewhere(self, now: Verdict | None = None) -> str:
         """What to do where a verdict may differ because the machine or its database engine does."""
@@ -208,7 +208,7 @@ class _Replay:
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
         self._tell(prompt, drawn(method, self._sampling, step), attempt)
-        self.report.prompts += 1
+        self.findings.prompts += 1
 
     def _check_recall(
         self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
@@ -224,13 +224,13 @@ class _Replay:
         if recall_line(planned.phase, task, step, pools) != line:
             raise AuditFailed(f"{where}: is not the recall of this step")
         occasion = Occasion(method.recall, task, _type(before), self.committed, where)
-        found = check_recall(pools, occasion)
+        shown = check_recall(pools, occasion)
         if self.memory is not None:
             again = self.memory.recall(cue_of(task, before), method.recall)
             if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
-        self.report.recalls += 1
-        return found
+        self.findings.recalls += 1
+        return shown
 
     def _check_reflections(self, turn: Turn, planned: Planned, method: Method, where: str) -> None:
         attempts, reflections = turn.episode.attempts, turn.episode.reflections
@@ -242,7 +242,7 @@ class _Replay:
             if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:
                 raise AuditFailed(f"{where}, reflection {number}: prompt or text is not the one that the records give")
             self._tell(prompt, self._sampling, reflection)
-            self.report.prompts += 1
+            self.findings.prompts += 1
 
     def _check_entry(self, turn: Turn, planned: Planned, stored: dict[Polarity, Iterator[Any]], where: str) -> None:
         method = method_in(planned.phase, self.view.method)
@@ -258,11 +258,11 @@ class _Replay:
         self.committed[entry.id] = entry
         if self.memory is not None:
             self.memory.commit(entry)
-        self.report.entries += 1
+        self.findings.entries += 1
 
-    def _tell(self, prompt: Prompt, sampling: Sampling, said: Attempt | Reflection) -> None:
-        cost = (said.prompt_tokens, said.output_tokens)
-        self.heard(prompt, sampling, Completion(said.reply, *cost, said.tokens_estimated))
+    def _tell(self, prompt: Prompt, sampling: Sampling, reply: Attempt | Reflection) -> None:
+        cost = (reply.prompt_tokens, reply.output_tokens)
+        self.heard(prompt, sampling, Completion(reply.reply, *cost, reply.tokens_estimated))
 
     @property
     def _late(self) -> Verdict:
@@ -285,7 +285,7 @@ def _type(attempts: Sequence[Attempt]) -> FailureType:
     return (attempts[-1].failure or NO_FAILURE).type
 
 
-def _said(verdict: Verdict, other: Verdict) -> str:
+def _described(verdict: Verdict, other: Verdict) -> str:
     """A verdict for people, as far as it differs from another."""
     if verdict.error != other.error:
         return f"{verdict.status} ({verdict.error})" if verdict.error else verdict.status

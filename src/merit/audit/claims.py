@@ -51,12 +51,12 @@ def check_predictions(view: RunView) -> None:
     """Every final SQL, and no other."""
     expected = [prediction_line(turn) for turn in view.answers]
     path = view.path / PREDICTIONS
-    found = read_lines(path)
-    for number, (line, wanted) in enumerate(zip(found, expected, strict=False), 1):
+    lines = read_lines(path)
+    for number, (line, wanted) in enumerate(zip(lines, expected, strict=False), 1):
         if line != wanted:
             raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
-    if len(found) != len(expected):
-        raise AuditFailed(f"{path}: {len(found)} lines for {len(expected)} answered questions")
+    if len(lines) != len(expected):
+        raise AuditFailed(f"{path}: {len(lines)} lines for {len(expected)} answered questions")
 
 
 def check_metrics(view: RunView) -> None:

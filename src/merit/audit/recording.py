@@ -65,9 +65,9 @@ def _record(view: RunView, kept: dict[bytes, Answer]) -> dict[str, Any]:
         if kept.setdefault(key, (key, model, completion))[2] != completion:
             raise InputError(f"{view.path}: another answer to the prompt {key.hex()} came before; a recording has one")
 
-    report = audit_run(view, heard=heard)
+    findings = audit_run(view, heard=heard)
     about = {"method": view.method.name, "seed": view.identity.seed}
-    return {**about, "questions": report.questions, "answers": len(used)}
+    return {**about, "questions": findings.questions, "answers": len(used)}
 
 
 def _shared(runs: Sequence[RunView]) -> tuple[Record, Record | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from merit.audit import AuditData, Report, audit_run
+from merit.audit import AuditData, Findings, audit_run
 from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
@@ -63,16 +63,16 @@ def audit(
         if len(paths) == 1:
             show_trust([bench.audit(paths[0])])
             return
-        reports = []
+        audited = []
         for path in paths:
             try:
-                reports.append(bench.audit(path))
+                audited.append(bench.audit(path))
             except MeritError as error:
                 say(str(error), err=True)
-    failed = len(paths) - len(reports)
+    failed = len(paths) - len(audited)
     if not failed:
         click.echo(f"all {len(paths)} runs hold")
-    show_trust(reports)
+    show_trust(audited)
     if failed:
         raise AuditFailed(f"{failed} of {len(paths)} runs do not hold")
 
@@ -95,28 +95,28 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
             raise InputError(f"{file}: no such file; give a file of examples with --examples")
 
 
-def gone_through(report: Report) -> str:
+def gone_through(findings: Findings) -> str:
     """What an audit went through, for people."""
-    ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
-    judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
-    asked = "compared with the dataset" if report.judged else "taken from the run"
-    if report.timeouts:
-        judged += f", but for {report.timeouts} that met the time limit then and not now"
-    recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
+    ranked = "ranked again" if findings.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
+    judged = "judged again" if findings.judged else "verdicts taken from the run (see --data)"
+    asked = "compared with the dataset" if findings.judged else "taken from the run"
+    if findings.timeouts:
+        judged += f", but for {findings.timeouts} that met the time limit then and not now"
+    recalls = f", {findings.recalls} recalls legal and {ranked}" if findings.recalls else ""
     return (
-        f"{report.questions} of {report.stream} questions ({asked}), {report.attempts} attempts ({judged}), "
-        f"{report.prompts} prompts, {report.entries} entries{recalls}"
+        f"{findings.questions} of {findings.stream} questions ({asked}), {findings.attempts} attempts ({judged}), "
+        f"{findings.prompts} prompts, {findings.entries} entries{recalls}"
     )
 
 
-def show_trust(reports: Sequence[Report], console: Console | None = None) -> None:
+def show_trust(audited: Sequence[Findings], console: Console | None = None) -> None:
     """List what audits did not prove; what holds for some of them only says for how many."""
-    counts = Counter(item for report in reports for item in report.on_trust)
+    counts = Counter(item for findings in audited for item in findings.on_trust)
     console = console or Console()
     if counts:
         console.print("taken on trust:")
     for item, count in counts.items():
-        console.block(f"{item}{f' ({count} of {len(reports)} runs)' if count < len(reports) else ''}", 2, head="- ")
+        console.block(f"{item}{f' ({count} of {len(audited)} runs)' if count < len(audited) else ''}", 2, head="- ")
 
 
 class _Bench:
@@ -133,16 +133,16 @@ class _Bench:
         self._data = OwnData(roots, cache)
         self._opened: dict[tuple[str, str, float], AuditData] = {}
 
-    def audit(self, path: Path) -> Report:
+    def audit(self, path: Path) -> Findings:
         """Audit one run and say what was gone through."""
         view = read_run(path)
         with ExitStack() as stack:
             chosen = _encoder(view, self._encoder, self._cache, stack)
-            report = audit_run(view, encoder=chosen, data=self._own_data(view))
-        Console().block(f"{path}: holds. {gone_through(report)}", 0)
+            findings = audit_run(view, encoder=chosen, data=self._own_data(view))
+        Console().block(f"{path}: holds. {gone_through(findings)}", 0)
         if view.identity.code != code_hash():
             click.echo("note: it was made by another version of merit's code", err=True)
-        return report
+        return findings
 
     def _own_data(self, view: RunView) -> AuditData | None:
         """A run's own data, if it comes with merit or is in one of the folders given; None where none was given."""

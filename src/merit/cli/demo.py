@@ -250,12 +250,12 @@ def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path
         ranking = None
         if any(view.method.encodes for view in views):
             ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
-        reports = []
+        audited = []
         for view in views:
-            reports.append(audit_run(view, encoder=ranking, data=data))
-            about = f"{view.method.name}, seed {view.identity.seed}: holds, {gone_through(reports[-1])}"
+            audited.append(audit_run(view, encoder=ranking, data=data))
+            about = f"{view.method.name}, seed {view.identity.seed}: holds, {gone_through(audited[-1])}"
             console.block(about, 10, head="audit")
-    show_trust(reports, console)
+    show_trust(audited, console)
 
 
 def _write(made: Report, views: Sequence[RunView], out: Path) -> Path:

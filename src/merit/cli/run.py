@@ -142,11 +142,11 @@ def run(
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
 
     with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
-        found = asyncio.run(go())
+        metrics = asyncio.run(go())
     if as_json:
-        print_json(found)
+        print_json(metrics)
     else:
-        _show(found, out)
+        _show(metrics, out)
 
 
 async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
@@ -183,18 +183,18 @@ def tokens_shown(tokens: dict[str, int]) -> str:
     return f"about {tokens['total']} tokens (estimated by merit for {estimated} calls: the endpoint did not count)"
 
 
-def _show(found: dict[str, Any], out: Path) -> None:
+def _show(metrics: dict[str, Any], out: Path) -> None:
     console = Console()
-    label = "" if found["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
-    console.print(f"[bold]{inline(found['method'])}[/]{label}")
+    label = "" if metrics["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
+    console.print(f"[bold]{inline(metrics['method'])}[/]{label}")
     console.print(
-        f"  accuracy      {found['accuracy']:.2f}% of {found['questions']} questions, "
-        f"{found['initial_accuracy']:.2f}% at first"
+        f"  accuracy      {metrics['accuracy']:.2f}% of {metrics['questions']} questions, "
+        f"{metrics['initial_accuracy']:.2f}% at first"
     )
-    console.print(f"  repaired      {found['repaired']}, {found['steps']:.3f} steps for each wrong first answer")
-    console.print(f"  oscillation   {found['oscillation']:.2f}%")
-    console.print(f"  calls         {found['calls']['total']}, {tokens_shown(found['tokens'])}")
-    kept = found["entries"]
+    console.print(f"  repaired      {metrics['repaired']}, {metrics['steps']:.3f} steps for each wrong first answer")
+    console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
+    console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
+    kept = metrics["entries"]
     answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
     console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
     console.print(f"  run           {inline(str(out))}")

@@ -129,7 +129,7 @@ class Group:
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
         estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.every())
-        others = [f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != seeds]
+        others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
             f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
             f"{_dataset(self)} {identity.dataset.split}, protocol {identity.protocol}, {identity.regime}, budget "
@@ -154,18 +154,18 @@ class Group:
 
 def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[str]]:
     """Groups of comparable runs, a sentence for each run that is compared with fewer, one for each left out."""
-    said: dict[str, None] = {}
+    left_out: dict[str, None] = {}
     runs = []
     for view in views:
         try:
             run = Scored(view)
         except MeritError as error:
-            said[f"{view.path}: left out, {error}"] = None
+            left_out[f"{view.path}: left out, {error}"] = None
             continue
         if run.answers:
             runs.append(run)
         else:
-            said[f"{view.path}: left out, no question is answered yet"] = None
+            left_out[f"{view.path}: left out, no question is answered yet"] = None
     groups: list[Group] = []
     for run in runs:
         encoder = run.view.identity.encoder
@@ -178,16 +178,16 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
         encoder = run.view.identity.encoder
         for group in groups:
             if group.shared == run.shared and encoder in (None, group.encoder) and (why := group.add(run)):
-                said[why] = None
-    groups.sort(key=lambda one: (_place(_dataset(one)), -sum(map(len, one.runs.values()))))  # the fullest first
+                left_out[why] = None
+    groups.sort(key=lambda group: (_place(_dataset(group)), -sum(map(len, group.runs.values()))))  # the fullest first
     _label(groups)
-    return groups, list(_apart(groups)), list(said)
+    return groups, list(_apart(groups)), list(left_out)
 
 
 def file_suffix(groups: Sequence[Group], group: Group) -> str:
     """What tells a group's files from another's."""
     name = file_name(_dataset(group))
-    same = [one for one in groups if file_name(_dataset(one)) == name]
+    same = [other for other in groups if file_name(_dataset(other)) == name]
     return f"-{name}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
 
 
@@ -207,10 +207,10 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
 def versions(groups: Sequence[Group]) -> Iterator[str]:
     """A sentence for each group whose runs were made by different versions of merit."""
     for group in groups:
-        found = Counter(run.view.identity.code for run in group.every())
-        if len(found) > 1:
-            each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(found.items()))
-            yield f"{group.label}: its runs were made by {len(found)} versions of merit's code: {each}"
+        made_by = Counter(run.view.identity.code for run in group.every())
+        if len(made_by) > 1:
+            each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(made_by.items()))
+            yield f"{group.label}: its runs were made by {len(made_by)} versions of merit's code: {each}"
 
 
 def _label(groups: Sequence[Group]) -> None:
@@ -224,14 +224,14 @@ def _label(groups: Sequence[Group]) -> None:
 
 def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """The fewest fields, with their values, that tell all groups apart: of the telling ones, if these are enough."""
-    names = dict.fromkeys((*_TELLING, *(name for one in groups for name in one)))
-    values = {name: [_short(one.get(name)) for one in groups] for name in names}
+    names = dict.fromkeys((*_TELLING, *(name for fields in groups for name in fields)))
+    values = {name: [_short(fields.get(name)) for fields in groups] for name in names}
     differing = [name for name in names if len(set(values[name])) > 1]
     telling = [name for name in differing if name in _TELLING]
     for chosen in chain(_subsets(telling), _subsets(differing)):
-        said = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
-        if len(set(said)) == len(groups):
-            return said
+        labels = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
+        if len(set(labels)) == len(groups):
+            return labels
     return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # what differs is too long to say
 
 

@@ -134,8 +134,8 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
         if any(used[name] + count > len(files[name]) for name, count in needs.items()):
             break
         if needs[PREDICTIONS] and files[PREDICTIONS][used[PREDICTIONS]] != prediction_line(turn).encode() + b"\n":
-            place = f"{view.path / PREDICTIONS}, line {used[PREDICTIONS] + 1}"
-            raise RunUnusable(f"{place}: is not the final SQL of its turn; the file was edited or damaged")
+            where = f"{view.path / PREDICTIONS}, line {used[PREDICTIONS] + 1}"
+            raise RunUnusable(f"{where}: is not the final SQL of its turn; the file was edited or damaged")
         for name, count in needs.items():
             used[name] += count
         whole.append(turn)

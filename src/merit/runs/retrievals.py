@@ -68,15 +68,15 @@ def pool_records(recall: Recall) -> list[dict[str, Any]]:
 
 
 def recalls_by_turn(view: RunView) -> Iterator[tuple[Turn, list[Located]]]:
-    """Every turn with its lines of the retrieval log; one that ends early gives what it has.
+    """Every turn with its lines of the retrieval log; a log that ends early gives what it has.
 
     Only a run that is not finished may have a last line that is not.
     """
     path = view.path / RETRIEVALS
     lines = enumerate(read_lines(path, torn=not is_finished(view.path)), 1)
     for turn in view.turns:
-        mine = islice(lines, turn.recalls)
-        yield turn, [(f"{path}, line {number}", parse_json(line, path, number)) for number, line in mine]
+        own_lines = islice(lines, turn.recalls)
+        yield turn, [(f"{path}, line {number}", parse_json(line, path, number)) for number, line in own_lines]
 
 
 def check_question(record: Any, turn: Turn, where: str) -> None:
@@ -88,20 +88,20 @@ def check_question(record: Any, turn: Turn, where: str) -> None:
 
 def looks_of(view: RunView) -> dict[QuestionId, list[Look]] | None:
     """What every answer recalled, in order; None where the log does not have all of it."""
-    found: dict[QuestionId, list[Look]] = {}
-    whole = True
+    looks: dict[QuestionId, list[Look]] = {}
+    complete = True
     for turn, records in recalls_by_turn(view):
-        whole = whole and len(records) == turn.recalls
+        complete = complete and len(records) == turn.recalls
         for where, record in records:
             check_question(record, turn, where)
             if turn.phase is Phase.ANSWER:
-                found.setdefault(turn.episode.task.question.id, []).append(_look(record, where))
-    return found if whole else None
+                looks.setdefault(turn.episode.task.question.id, []).append(_look(record, where))
+    return looks if complete else None
 
 
 def _number(value: Any) -> float:
     if not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is no number")
+        raise TypeError(f"{value!r} is not a number")
     return float(value)
 
 

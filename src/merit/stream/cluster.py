@@ -36,7 +36,7 @@ def run_grid_on_ray(
         ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
     try:
         passed_on = {name: value for name, value in os.environ.items() if name.startswith(("OPENAI_", "MERIT_"))}
-        task = ray.remote(_one).options(runtime_env={"env_vars": passed_on})
+        task = ray.remote(_run_in_worker).options(runtime_env={"env_vars": passed_on})
         common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead)
         running = {task.remote(spec, grid.out / name, *common): name for name, spec in grid.runs.items()}
         return _results(ray, running)
@@ -53,7 +53,7 @@ async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance
             open_setup(spec, shop)
 
 
-def _one(
+def _run_in_worker(
     spec: RunSpec,
     out: Path,
     model: str,
@@ -78,12 +78,12 @@ def _one(
 
 def _results(ray: Any, running: dict[Any, str]) -> dict[str, dict[str, Any]]:
     """Every run's metrics, in the grid's order; what fails first is told first."""
-    found: dict[str, dict[str, Any]] = {}
+    metrics: dict[str, dict[str, Any]] = {}
     waiting = list(running)
     while waiting:
         done, waiting = ray.wait(waiting)
         result = ray.get(done[0])
         if isinstance(result, str):
             raise ModelFailed(f"{running[done[0]]}: {result}")
-        found[running[done[0]]] = result
-    return {name: found[name] for name in running.values()}
+        metrics[running[done[0]]] = result
+    return {name: metrics[name] for name in running.values()}

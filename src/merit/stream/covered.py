@@ -26,7 +26,7 @@ class Gap:
     def together(cls, gaps: Iterable["Gap"]) -> "Gap":
         """The gaps of several runs as one, with the first one's prompt."""
         every = list(gaps)
-        return cls(sum(one.done for one in every), sum(one.total for one in every), every[0].prompt)
+        return cls(sum(gap.done for gap in every), sum(gap.total for gap in every), every[0].prompt)
 
     def __str__(self) -> str:
         return (

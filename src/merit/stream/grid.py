@@ -124,10 +124,10 @@ async def run_grid(
     await first_answers(grid.runs.values(), shop)
     # All of them first: what is wrong with any is said before a run begins.
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
-    places = window(shop.completer.places, len(setups)) if ahead is None else ahead
+    turns_ahead = window(shop.completer.places, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
-            name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=places))
+            name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=turns_ahead))
             for name, setup in setups.items()
         }
     return {name: task.result() for name, task in tasks.items()}
@@ -218,7 +218,7 @@ def _positive(name: str, record: Mapping[str, Any], path: Path) -> Any:
 def _prices(value: list[Any] | None, path: Path) -> tuple[float, float] | None:
     if value is None:
         return None
-    if len(value) != 2 or not all(type(one) in (int, float) and 0 <= one < math.inf for one in value):
+    if len(value) != 2 or not all(type(price) in (int, float) and 0 <= price < math.inf for price in value):
         raise InputError(
             f"{path}: the field 'prices' should be what a million prompt and a million output tokens cost, such as "
             f"[0.15, 0.6], not {value!r}"

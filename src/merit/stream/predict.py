@@ -35,11 +35,11 @@ async def predict_all(
 ) -> int:
     """Ask for the first answers that `path` does not have yet; returns how many were added, in question order."""
     asked, family = {question.id: question for question in dataset.questions}, family_named(dataset.layout.name)
-    places = asyncio.Semaphore(at_once)
+    under_way = asyncio.Semaphore(at_once)
 
     async def answer(question: Question) -> str:
         prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text())
-        async with places:
+        async with under_way:
             completion = await completer.complete(prompt.text, sampling)
         return initial_line(question, prompt, completion, completer.identity)
 
