@@ -91,7 +91,7 @@ async def _run(
 
 
 def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
-    """Somebody who hears how far each of so many runs is, and has a bar show it."""
+    """A callback that shows on a bar how far each of so many runs is."""
     task = bar.add_task(f"{runs} runs", total=None, said="")
     seen: dict[str, Progress] = {}
 
