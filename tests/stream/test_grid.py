@@ -275,7 +275,8 @@ def test_a_time_limit_that_is_none_is_refused(tmp_path: Path, timeout: str) -> N
     with pytest.raises(InputError) as refused:
         read_grid(path)
     assert (
-        str(refused.value) == f"{path}, dataset 1: timeout: {float(timeout)!r} is no number of seconds; use one above 0"
+        str(refused.value)
+        == f"{path}, dataset 1: timeout: {float(timeout)!r} is not a number of seconds; use one above 0"
     )
 
 
