@@ -21,7 +21,8 @@ from making.memories import WordEncoder
 from making.runs import Bench, caching, files_of, make_bench
 from making.tampering import reidentify, rewrite
 from merit import __version__
-from merit.agent import find_method
+from merit.audit import audit_run
+from merit.audit.recording import write_recording
 from merit.cli.main import cli
 from merit.data import detect, load, read_predictions, survey
 from merit.errors import MeritError
@@ -33,8 +34,8 @@ from merit.report.labels import records, sample
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
 from merit.report.page import Live, write_page
-from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
-from merit.stream.recording import write_recording
+from merit.runs import read_run
+from merit.stream import OwnParts, Setup, open_setup, run_stream
 
 TRIES = max(1, int(os.environ.get("MERIT_FUZZ", "2500")) // 40)
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
@@ -50,15 +51,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture(scope="module")
 def setups(bench: Bench) -> Iterator[dict[str, Setup]]:
-    dataset = load("spider", bench.root)
-    with closing(open_judge(dataset, "db", cache=None, timeout_s=20.0)) as judge:
-        yield {
-            name: open_setup(
-                dataset, "db", judge, initial=bench.initial, method=find_method(name), seed=0,
-                completer=caching(FickleModel(luck=4)), encoder=CachedEncoder(WordEncoder(), None), limit=6, budget=3,
-            )
-            for name in METHODS
-        }  # fmt: skip
+    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
+        yield {name: open_setup(bench.spec(name, limit=6, budget=3), parts) for name in METHODS}
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,9 @@ from typing import Any
 from merit.data import Dataset
 from merit.errors import InputError, ReferenceFailed
 from merit.failure import classify
+from merit.files import atomic_write
+from merit.runs.accounting import accuracy
 from merit.types import Cause, FailureSubtype, Judging, Question, QuestionId, Status, Verdict
-from merit.writing import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +97,6 @@ def _names_what_is_not_there(verdict: Verdict) -> bool:
     return not verdict.satisfied and classify(verdict).subtype in missing
 
 
-def accuracy(right: int, total: int) -> float:
-    """A percentage, rounded as the paper rounds."""
-    return round(100.0 * right / total, 2) if total else 0.0
-
-
 def score(
     dataset: Dataset,
     protocol: str,
@@ -163,7 +159,7 @@ def write_verdicts(score: Score, path: Path) -> None:
     ]
     data = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
     if path.is_file() or not path.exists():
-        with whole(path) as file:
+        with atomic_write(path) as file:
             file.write(data)
         return
     try:  # a pipe or a device

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from merit.data import Dataset
-from merit.stream import read_run
-from merit.stream.accounting import account
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import read_run
+from merit.runs.accounting import account
+from merit.runs.manifest import run_id
+from merit.runs.text import json_text
 
 Record = dict[str, Any]
 TURNS, LOG, ENTRIES, ANSWERS = (

@@ -245,7 +245,8 @@ def test_two_processes_write_one_file(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from merit.models.answers import AnswerStore
-from merit.types import Completion, ModelIdentity
+from merit.types import Completion
+from merit.types import ModelIdentity
 me = ModelIdentity(sys.argv[2])
 store = AnswerStore(Path(sys.argv[1]))
 for i in range(60):

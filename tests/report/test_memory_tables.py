@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from making.outcomes import NO_COLUMN, Shown, Tried, write_run
+from making.outcomes import NO_COLUMN, Recalled, Tried, write_run
 from making.reports import questions
 from merit.agent import Attempt, find_method
 from merit.report import Cell, Report, Table, build
 from merit.report.names import method_label
-from merit.stream import RunView, stream_order
+from merit.runs import RunView, stream_order
 from merit.types import QuestionId, Status, Verdict
 
 SIZE = 30
@@ -31,7 +31,7 @@ class Told:
     """One question's episode: each candidate's rows (None: it failed), and what was shown before each but the first."""
 
     rows: tuple[str | None, ...]
-    shown: tuple[tuple[Shown, ...], ...]
+    shown: tuple[tuple[Recalled, ...], ...]
     votes: bool
 
     @property

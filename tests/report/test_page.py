@@ -19,7 +19,7 @@ from merit.report import build
 from merit.report.page import write_page
 from merit.report.page.pack import FINAL, INITIAL, OSCILLATES, RECALLED, pack
 from merit.report.page.shell import policy, script
-from merit.stream import RunView, account, read_run
+from merit.runs import RunView, account, read_run
 from merit.types import Question
 
 PARTS = Path(__file__).parents[2] / "src/merit/report/page/parts"

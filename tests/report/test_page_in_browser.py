@@ -22,7 +22,7 @@ from merit.cli.references import answers
 from merit.memory import curate
 from merit.report import build
 from merit.report.page import write_page
-from merit.stream import RunView, Turn, account
+from merit.runs import RunView, Turn, account
 from merit.types import Question
 
 pytestmark = pytest.mark.skipif(
@@ -176,7 +176,7 @@ def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, p
 
 
 def address_of(view: RunView, turn: Turn) -> str:
-    name = f"{view.identity['dataset']['name']}-{view.method.name}-{view.identity['seed']}-{view.manifest['run'][:6]}"
+    name = f"{view.identity.dataset.name}-{view.method.name}-{view.identity.seed}-{view.manifest.run[:6]}"
     return f"#/episode/{quote(name, safe='')}/{turn.episode.task.question.id}"
 
 

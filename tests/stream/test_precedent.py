@@ -13,11 +13,12 @@ from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import Task, rules
+from merit.audit import AuditData, audit_run
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.memory import curate
 from merit.models import AnswerStore, CachingCompleter
 from merit.prompts import SPIDER, initial
-from merit.stream import AuditData, RunView, audit_run, read_run
+from merit.runs import RunView, read_run
 from merit.types import Polarity
 
 OURS = ["resample", "precedent"]
@@ -70,7 +71,7 @@ def test_another_stream_draws_other_answers(bench: Bench, tmp_path: Path) -> Non
     models = [FickleModel(luck=9), FickleModel(luck=9)]
     for seed, model in enumerate(models):
         view = bench.run(tmp_path / f"{seed}", "resample", model=model, seed=seed)
-        assert view.identity["method"]["seed"] == seed
+        assert view.identity.method.seed == seed
     drawn = [{(p, s.seed) for p, s in zip(m.prompts, m.samplings, strict=True)} for m in models]
     assert not drawn[0] & drawn[1]
 

@@ -1,6 +1,7 @@
 """Streams: what a run is, and that each method obeys its row in SPEC.md."""
 
 import json
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ from merit.errors import InputError, RunUnusable
 from merit.memory import curate
 from merit.models import AnswerStore, CachingCompleter
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
-from merit.stream import RunView, read_run
-from merit.stream.turn import Phase, Turn
-from merit.types import Completion, ModelIdentity, Polarity, Sampling, Status
+from merit.runs import RunView, read_run
+from merit.runs.turn import Phase, Turn
+from merit.types import Completion, Polarity, Sampling, Status
 
 ONLINE = [name for name, method in METHODS.items() if method.online]
 
@@ -104,7 +105,7 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one(bench: Bench, tmp_path: 
 def test_the_control_alone_depends_on_what_comes_later(bench: Bench, tmp_path: Path) -> None:
     short = bench.run(tmp_path / "short", "transductive_batch", limit=6)
     long = bench.run(tmp_path / "long", "transductive_batch")
-    assert {short.identity["length"], long.identity["length"]} == {6, len(ITEMS)}
+    assert {short.identity.length, long.identity.length} == {6, len(ITEMS)}
     first = [one["pools"] for one in recalls(short)]
     assert first != [one["pools"] for one in recalls(long)][: len(first)]
 
@@ -285,17 +286,22 @@ def test_a_channel_can_be_removed(bench: Bench, tmp_path: Path, method: str, pre
     assert matches
     assert all(match[absent] is None and match[present] is not None for match in matches)
     assert all(match["score"] == pytest.approx(match[f"{present}_normalised"], abs=1e-12) for match in matches)
-    assert (view.identity["encoder"] is None) == (method == "no_dense")
+    assert (view.identity.encoder is None) == (method == "no_dense")
 
 
 def always(sql: str) -> ScriptedCompleter:
     return ScriptedCompleter([ScriptedReply((), f"<answer>{sql}</answer>")])
 
 
+def _random_seed(view: RunView) -> int | None:
+    assert view.method.recall is not None
+    return view.method.recall.random_seed
+
+
 def test_random_same_type_draws_by_the_seed(bench: Bench, tmp_path: Path) -> None:
     first = bench.run(tmp_path / "run", "random_same_type", model=always("SELECT 1"))
-    assert first.identity["method"]["recall"]["random_seed"] == 0
-    assert bench.run(tmp_path / "other", "random_same_type", seed=3).identity["method"]["recall"]["random_seed"] == 3
+    assert _random_seed(first) == 0
+    assert _random_seed(bench.run(tmp_path / "other", "random_same_type", seed=3)) == 3
     matches = [m for one in recalls(first) for pool in one["pools"] for m in pool["matches"]]
     assert all(match["dense"] is None and match["lexical"] is None for match in matches)
     ranked = bench.run(tmp_path / "ranked", "merit", model=always("SELECT 1"))
@@ -478,7 +484,7 @@ def test_examples_may_not_be_questions_of_the_stream(bench: Bench, tmp_path: Pat
 
 def test_an_edited_manifest_is_noticed(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run")
-    manifest = {**view.manifest, "identity": {**view.identity, "seed": 5}}
+    manifest = replace(view.manifest, identity=replace(view.identity, seed=5)).record()
     (view.path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(RunUnusable, match="the field 'run' does not follow"):
         read_run(view.path)
@@ -486,4 +492,4 @@ def test_an_edited_manifest_is_noticed(bench: Bench, tmp_path: Path) -> None:
 
 def test_models_have_an_identity(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run")
-    assert ModelIdentity(**view.identity["model"]) == FickleModel().identity
+    assert view.identity.model == FickleModel().identity

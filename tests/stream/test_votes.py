@@ -11,10 +11,11 @@ from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
 from merit.agent.agreement import choose, is_agreed
+from merit.audit import audit_run
 from merit.errors import AuditFailed
 from merit.memory import Grade, curate
 from merit.models import AnswerStore, CachingCompleter
-from merit.stream import RunView, audit_run, read_run
+from merit.runs import RunView, read_run
 from merit.types import Status
 
 

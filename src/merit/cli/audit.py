@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
+from merit.audit import AuditData, Findings, audit_run
+from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
-from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.cli.options import CACHE
+from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, say
-from merit.data import Dataset
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.models import CachedEncoder, open_encoder
-from merit.oracle import open_judge
-from merit.stream import AuditData, Report, RunView, audit_run, read_run
-from merit.stream.folder import run_folders
-from merit.stream.manifest import MANIFEST, code_hash, read_manifest
+from merit.runs import RunView, read_manifest, read_run, run_folders
+from merit.runs.code import code_hash
+from merit.runs.paths import MANIFEST
 from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
@@ -64,16 +64,16 @@ def audit(
         if len(paths) == 1:
             show_trust([bench.audit(paths[0])])
             return
-        reports = []
+        audited = []
         for path in paths:
             try:
-                reports.append(bench.audit(path))
+                audited.append(bench.audit(path))
             except MeritError as error:
                 say(str(error), err=True)
-    failed = len(paths) - len(reports)
+    failed = len(paths) - len(audited)
     if not failed:
         click.echo(f"all {len(paths)} runs hold")
-    show_trust(reports)
+    show_trust(audited)
     if failed:
         raise AuditFailed(f"{failed} of {len(paths)} runs do not hold")
 
@@ -83,7 +83,7 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
     names = set()
     for path in paths:
         with suppress(MeritError):  # said when its turn comes
-            names.add(read_manifest(path)["identity"]["dataset"]["name"])
+            names.add(read_manifest(path).identity.dataset.name)
     if roots and names == {BUNDLED}:
         raise InputError("--data: a bundled run takes none, its data comes with merit; leave --data out")
     if examples and not roots and BUNDLED not in names:
@@ -96,28 +96,28 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
             raise InputError(f"{file}: no such file; give a file of examples with --examples")
 
 
-def gone_through(report: Report) -> str:
+def gone_through(findings: Findings) -> str:
     """What an audit went through, for people."""
-    ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
-    judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
-    asked = "compared with the dataset" if report.judged else "taken from the run"
-    if report.timeouts:
-        judged += f", but for {report.timeouts} that met the time limit then and not now"
-    recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
+    ranked = "ranked again" if findings.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
+    judged = "judged again" if findings.judged else "verdicts taken from the run (see --data)"
+    asked = "compared with the dataset" if findings.judged else "taken from the run"
+    if findings.timeouts:
+        judged += f", but for {findings.timeouts} that met the time limit then and not now"
+    recalls = f", {findings.recalls} recalls legal and {ranked}" if findings.recalls else ""
     return (
-        f"{report.questions} of {report.stream} questions ({asked}), {report.attempts} attempts ({judged}), "
-        f"{report.prompts} prompts, {report.entries} entries{recalls}"
+        f"{findings.questions} of {findings.stream} questions ({asked}), {findings.attempts} attempts ({judged}), "
+        f"{findings.prompts} prompts, {findings.entries} entries{recalls}"
     )
 
 
-def show_trust(reports: Sequence[Report], console: Console | None = None) -> None:
+def show_trust(audited: Sequence[Findings], console: Console | None = None) -> None:
     """List what audits did not prove; what holds for some of them only says for how many."""
-    counts = Counter(item for report in reports for item in report.on_trust)
+    counts = Counter(item for findings in audited for item in findings.on_trust)
     console = console or Console()
     if counts:
         console.print("taken on trust:")
     for item, count in counts.items():
-        console.block(f"{item}{f' ({count} of {len(reports)} runs)' if count < len(reports) else ''}", 2, head="- ")
+        console.block(f"{item}{f' ({count} of {len(audited)} runs)' if count < len(audited) else ''}", 2, head="- ")
 
 
 class _Bench:
@@ -131,72 +131,53 @@ class _Bench:
         self._encoder = encoder
         self._cache = cache
         self._stack = stack
-        self._datasets: dict[tuple[Path | None, str, str], tuple[Dataset, str]] = {}
+        self._data = OwnData(roots, cache)
         self._opened: dict[tuple[str, str, float], AuditData] = {}
 
-    def audit(self, path: Path) -> Report:
+    def audit(self, path: Path) -> Findings:
         """Audit one run and say what was gone through."""
         view = read_run(path)
         with ExitStack() as stack:
             chosen = _encoder(view, self._encoder, self._cache, stack)
-            report = audit_run(view, encoder=chosen, data=self._own_data(view))
-        Console().block(f"{path}: holds. {gone_through(report)}", 0)
-        if view.identity["code"] != code_hash():
+            findings = audit_run(view, encoder=chosen, data=self._own_data(view))
+        Console().block(f"{path}: holds. {gone_through(findings)}", 0)
+        if view.identity.code != code_hash():
             click.echo("note: it was made by another version of merit's code", err=True)
-        return report
+        return findings
 
     def _own_data(self, view: RunView) -> AuditData | None:
         """A run's own data, if it comes with merit or is in one of the folders given; None where none was given."""
-        wanted = view.identity["dataset"]
-        own = wanted["name"] == BUNDLED
-        roots: Sequence[Path | None] = [None] if own else self._roots
-        for root in roots:
-            try:
-                dataset, content = self._data(root, wanted["name"], wanted["split"])
-            except InputError:
-                if len(roots) == 1:
-                    raise
-                continue  # another dataset's folder
-            if content == wanted["sha256"]:
-                return self._open(dataset, content, view)
-        if own:
-            made_by = view.manifest["made_with"]["merit"]
+        benchmark = self._data.find(view.identity.dataset)
+        if benchmark is not None:
+            return self._open(benchmark, view)
+        if view.identity.dataset.name == BUNDLED:
             raise AuditFailed(
                 f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
-                f"differs); it was edited, or made by another version of merit: audit it with that one ({made_by})"
+                "differs); it was edited, or made by another version of merit: audit it with that one "
+                f"({view.manifest.made_with.merit})"
             )
-        if roots:
+        if self._roots:
             raise InputError(f"{self._roots[0]}: is not the data of {view.path} (its content hash differs)")
         return None
 
-    def _open(self, dataset: Dataset, content: str, view: RunView) -> AuditData:
-        key = (content, view.identity["protocol"], view.identity["timeout_s"])
+    def _open(self, benchmark: Benchmark, view: RunView) -> AuditData:
+        key = (benchmark.content_hash, view.identity.protocol, view.identity.timeout_s)
         if key not in self._opened:
-            judge = open_judge(dataset, key[1], cache=self._cache, timeout_s=key[2])
-            self._stack.callback(judge.close)
-            self._opened[key] = AuditData(dataset, content, key[1], judge, self._examples)
+            judged = self._stack.enter_context(benchmark.judged_by(*key[1:]))
+            self._opened[key] = AuditData(judged, self._examples)
         return self._opened[key]
-
-    def _data(self, root: Path | None, name: str, split: str) -> tuple[Dataset, str]:
-        key = (root, name, split)
-        if key not in self._datasets:
-            dataset = open_dataset(name, root, split, self._cache)
-            self._datasets[key] = (dataset, dataset.content_hash())
-        return self._datasets[key]
 
 
 def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> Encoder | None:
-    wanted = view.identity["encoder"]
+    wanted = view.identity.encoder
     if wanted is None:
         return None
-    if uri is None and wanted["name"] != _OWN_ENCODER:
-        return (
-            None  # a run's own word is not enough to load a model, fetch one or ask an endpoint: that takes --encoder
-        )
+    if uri is None and wanted.name != _OWN_ENCODER:
+        # A run's own word is not enough to load a model, fetch one or ask an endpoint: that takes --encoder.
+        return None
     opened = open_encoder(uri or _OWN_ENCODER)
-    mine = opened.identity
-    if (mine.name, mine.revision, mine.dimension) != (wanted["name"], wanted["revision"], wanted["dimension"]):
+    if opened.identity != wanted:
         if uri is None:
             return None
-        raise InputError(f"{uri}: is {mine}, but the run was made with {wanted}")
+        raise InputError(f"{uri}: is {opened.identity}, but the run was made with {wanted}")
     return stack.enter_context(closing(CachedEncoder(opened, folder)))

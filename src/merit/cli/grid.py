@@ -71,15 +71,15 @@ def grid(
     try:
         with watched(trace), stoppable(lambda: "every finished turn is kept" if engine == "ray" else kept(bar, "turn")):
             if engine == "ray":
-                found = run_grid_on_ray(read, folder, concurrency, ahead, allowance)
+                metrics = run_grid_on_ray(read, folder, concurrency, ahead, allowance)
             else:
-                found = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
+                metrics = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
     except BaseExceptionGroup as several:
         raise first_of(several) from None
     if as_json:
-        print_json({"out": str(read.out), "runs": found})
+        print_json({"out": str(read.out), "runs": metrics})
     else:
-        _show(found, read)
+        _show(metrics, read)
 
 
 async def _run(
@@ -91,18 +91,18 @@ async def _run(
 
 
 def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
-    """Somebody who hears how far each of so many runs is, and has a bar show it."""
+    """A callback that shows on a bar how far each of so many runs is."""
     task = bar.add_task(f"{runs} runs", total=None, said="")
     seen: dict[str, Progress] = {}
 
     def heard(name: str, progress: Progress) -> None:
         seen[name] = progress
-        finished = sum(one.done == one.total for one in seen.values())
-        tokens = sum(one.tokens for one in seen.values())
-        about = "about " if any(one.estimated for one in seen.values()) else ""
+        finished = sum(run.done == run.total for run in seen.values())
+        tokens = sum(run.tokens for run in seen.values())
+        about = "about " if any(run.estimated for run in seen.values()) else ""
         said = f"{finished} of {runs} runs finished, {about}{tokens / 1e6:,.2f}M tokens"
-        total = sum(one.total for one in seen.values()) if len(seen) == runs else None
-        bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
+        total = sum(run.total for run in seen.values()) if len(seen) == runs else None
+        bar.update(task, completed=sum(run.done for run in seen.values()), total=total, said=said)
 
     return heard
 
@@ -115,37 +115,37 @@ def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
     return first
 
 
-def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
+def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
     figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
-    place, found = _within(read.out, found)
+    folder, metrics = _within(read.out, metrics)
     table = Table(
-        Column("run", overflow="fold", min_width=max(map(len, found))),  # whole; what is said of it may fold
+        Column("run", overflow="fold", min_width=max(map(len, metrics))),  # whole; what is said of it may fold
         *(Column(name, justify="right", overflow="fold") for name in figures),
         box=SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
-    for name, one in found.items():
+    for name, run in metrics.items():
         table.add_row(
-            inline(name + ("" if one["online"] else " (not online)")),
-            str(one["questions"]),
-            f"{one['initial_accuracy']:.2f}",
-            f"{one['accuracy']:.2f}",
-            str(one["repaired"]),
-            str(one["calls"]["total"]),
-            f"{'~' if one['tokens'].get('estimated_calls') else ''}{one['tokens']['total']}",
+            inline(name + ("" if run["online"] else " (not online)")),
+            str(run["questions"]),
+            f"{run['initial_accuracy']:.2f}",
+            f"{run['accuracy']:.2f}",
+            str(run["repaired"]),
+            str(run["calls"]["total"]),
+            f"{'~' if run['tokens'].get('estimated_calls') else ''}{run['tokens']['total']}",
         )
     console = Console()
     console.print(table, crop=False, soft_wrap=False)
-    if any(one["tokens"].get("estimated_calls") for one in found.values()):
+    if any(run["tokens"].get("estimated_calls") for run in metrics.values()):
         say("~ tokens are estimated by merit: the endpoint did not count them")
-    say(f"runs are in {place}")
+    say(f"runs are in {folder}")
 
 
-def _within(out: Path, found: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:
+def _within(out: Path, metrics: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The folder that all runs are in, and runs by their names there: what all names share need not be read in each."""
-    datasets = {name.partition("/")[0] for name in found}
+    datasets = {name.partition("/")[0] for name in metrics}
     if len(datasets) > 1:
-        return out, found
-    return out.joinpath(*datasets), {name.partition("/")[2]: one for name, one in found.items()}
+        return out, metrics
+    return out.joinpath(*datasets), {name.partition("/")[2]: run for name, run in metrics.items()}

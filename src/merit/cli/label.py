@@ -12,7 +12,7 @@ from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.report import labels
 from merit.report.names import FAILURES
-from merit.stream import RunView, read_run
+from merit.runs import RunView, read_run
 
 _OTHER_KEYS = ["[bold]b[/] back", "[bold]s[/] skip", "[bold]d[/] database schema", "[bold]q[/] quit"]
 _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
@@ -61,7 +61,7 @@ def _labelled(lines: list[labels.Record]) -> int:
 def _there(view: RunView, out: Path, wanted: list[labels.Record] | None) -> list[labels.Record]:
     """The lines of a file that was begun, if it is of this run and sample."""
     found = [record for _, record in labels.read_records(out)]
-    if any(record["run"] != view.manifest["run"] for record in found):
+    if any(record["run"] != view.manifest.run for record in found):
         raise InputError(f"{out}: holds labels of another run; choose another --out")
     if wanted is not None and [one["question_id"] for one in wanted] != [one["question_id"] for one in found]:
         raise InputError(f"{out}: holds another sample; leave --n out to go on with it, or choose another --out")

@@ -13,6 +13,7 @@ from rich.markup import escape
 from merit.cli.options import JSON
 from merit.cli.screen import Console, visible
 from merit.memory import Entry, curate
+from merit.runs.paths import MANIFEST
 from merit.types import FailureType, Polarity
 
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
@@ -136,7 +137,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
 def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
     gone = curate.delete(folder, identity, reason).id
-    if (folder.parent / "manifest.json").exists():
+    if (folder.parent / MANIFEST).exists():
         click.echo("merit: this is the memory of a run, whose audit will no longer hold", err=True)
     _tell(as_json, {"deleted": gone}, f"deleted {gone}")
 

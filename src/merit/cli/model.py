@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit import prompts
+from merit.audit.recording import manifest_place, write_recording
 from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.progress import progress_bar
@@ -23,7 +24,6 @@ from merit.models.endpoint import EndpointCompleter
 from merit.models.exported import is_exported, open_recording, write_exported
 from merit.models.fetch import SOURCES, fetch_model
 from merit.report import open_runs
-from merit.stream.recording import manifest_place, write_recording
 from merit.types import Completer, Completion, Question, Sampling
 
 _PATH = click.Path(path_type=Path)

@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from merit import tracing
-from merit.bundled import open_dataset
-from merit.cache import cache_folder
-from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset
+from merit.benchmark import DEFAULT_TIMEOUT_S
+from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS
 from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
@@ -60,7 +59,12 @@ PROTOCOL = click.option(
     help="db: judge on the original databases; suite: on the test suite (the default where there is one).",
 )
 TIMEOUT = click.option(
-    "--timeout", "timeout_s", type=SECONDS, default=30.0, show_default=True, help="Seconds for one execution."
+    "--timeout",
+    "timeout_s",
+    type=SECONDS,
+    default=DEFAULT_TIMEOUT_S,
+    show_default=True,
+    help="Seconds for one execution.",
 )
 CACHE = click.option(
     "--cache",
@@ -155,11 +159,3 @@ def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float,
             "a limit on the cost needs prices: give --prices PROMPT OUTPUT, what a million tokens of each cost"
         )
     return Allowance(max_tokens, max_cost, Prices(*prices) if prices else None)
-
-
-def open_data(
-    name: str, root: Path | None, split: str, protocol: str | None, cache: Path | None, label: str = ""
-) -> tuple[Dataset, str]:
-    """A dataset and the protocol to judge it by."""
-    dataset = open_dataset(name, root, split, cache or cache_folder(), label)
-    return dataset, protocol or ("suite" if dataset.suites else "db")

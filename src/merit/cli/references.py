@@ -10,13 +10,13 @@ import click
 from rich.table import Table
 
 from merit.bundled import NAME as BUNDLED
-from merit.bundled import open_dataset
 from merit.cache import cache_folder
+from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, inline
 from merit.errors import InputError
 from merit.oracle import Comparison, Excerpt, Explainer
 from merit.report.page.pack import stream_key
-from merit.stream import Phase, RunView
+from merit.runs import RunView
 from merit.types import Question
 
 DATA = click.option(
@@ -41,39 +41,30 @@ Answers = dict[str, dict[str, Any]]  # by stream and protocol, then by the quest
 def explainers(roots: Sequence[Path]) -> Iterator[Callable[[RunView], Explainer]]:
     """What explains the answers of a run: over its own data, found among the folders by its content."""
     opened: dict[tuple[str, str], Explainer] = {}
+    data = OwnData(roots, cache_folder())
 
     def of(view: RunView) -> Explainer:
-        wanted = view.identity["dataset"]
-        key = (wanted["sha256"], view.identity["protocol"])
+        key = (view.identity.dataset.sha256, view.identity.protocol)
         if key not in opened:
-            opened[key] = _open(view, roots)
+            opened[key] = _open(view, data, roots)
         return opened[key]
 
     try:
         yield of
     finally:
-        for one in opened.values():
-            one.close()
+        for explainer in opened.values():
+            explainer.close()
 
 
-def _open(view: RunView, roots: Sequence[Path]) -> Explainer:
-    wanted = view.identity["dataset"]
-    places: list[Path | None] = [None] if wanted["name"] == BUNDLED else [*roots]
-    if not places:
-        raise InputError(f"{view.path}: --with-references needs the data of {wanted['name']}; give --data its folder")
-    refused: InputError | None = None
-    for root in places:
-        try:
-            dataset = open_dataset(wanted["name"], root, wanted["split"], cache_folder())
-        except InputError as error:  # the folder of another dataset, perhaps
-            refused = error
-            continue
-        if dataset.content_hash() == wanted["sha256"]:
-            return Explainer(dataset, view.identity["protocol"])
-    if refused is not None and len(places) == 1:
-        raise refused
-    what = "--data" if wanted["name"] != BUNDLED else "the benchmark of this version of merit"
-    raise InputError(f"{view.path}: was made with other data than {what} has (its content hash differs)")
+def _open(view: RunView, data: OwnData, roots: Sequence[Path]) -> Explainer:
+    name = view.identity.dataset.name
+    if not roots and name != BUNDLED:
+        raise InputError(f"{view.path}: --with-references needs the data of {name}; give --data its folder")
+    benchmark = data.find(view.identity.dataset)
+    if benchmark is None:
+        what = "--data" if name != BUNDLED else "the benchmark of this version of merit"
+        raise InputError(f"{view.path}: was made with other data than {what} has (its content hash differs)")
+    return Explainer(benchmark.dataset, view.identity.protocol)
 
 
 def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
@@ -81,15 +72,13 @@ def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
     found: Answers = {}
     with explainers(roots) as of:
         for view in views:
-            places = {identity: str(place) for place, identity in enumerate(view.questions)}
-            mine = found.setdefault(f"{stream_key(view.manifest)}/{view.identity['protocol']}", {})
-            for turn in view.turns:
-                if turn.phase is not Phase.ANSWER:
-                    continue
+            places = {question_id: str(place) for place, question_id in enumerate(view.questions)}
+            of_stream = found.setdefault(f"{stream_key(view.identity)}/{view.identity.protocol}", {})
+            for turn in view.answers:
                 attempts, question = turn.episode.attempts, turn.episode.task.question
                 wrong = [] if turn.initial_correct else [attempts[0].sql]
                 wrong += [] if turn.final_correct else [turn.episode.final.sql]
-                kept = mine.setdefault(places[question.id], {}) if wrong else {}
+                kept = of_stream.setdefault(places[question.id], {}) if wrong else {}
                 for sql in wrong:
                     if sql not in kept:
                         kept[sql] = asdict(of(view).explain(question, sql))

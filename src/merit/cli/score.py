@@ -2,21 +2,20 @@
 
 import math
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import click
 from rich.markup import escape
 from rich.table import Table
 
-from merit.cache import cache_folder
-from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
+from merit.benchmark import DataSpec
+from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
-from merit.oracle import open_judge
-from merit.score import Score, accuracy, write_verdicts
+from merit.runs.accounting import accuracy
+from merit.score import Score, write_verdicts
 from merit.score import score as run
 from merit.types import QuestionId, Verdict
 
@@ -69,13 +68,10 @@ def score(
     _check_out(out, pred)
     if math.isnan(timeout_s):
         raise InputError("--timeout: nan is no number of seconds")
-    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
+    benchmark = DataSpec(dataset, root, split, protocol, timeout_s, label).open(cache, keep_results=not no_cache)
+    loaded, chosen = benchmark.dataset, benchmark.protocol
     predictions = _read(pred, loaded, chosen)
-    folder = None if no_cache else (cache or cache_folder())
-    with (
-        closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
-        progress_bar() as bar,
-    ):
+    with benchmark, progress_bar() as bar:
         task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), said="")
         right = 0
 
@@ -84,7 +80,7 @@ def score(
             right += verdict is not None and verdict.correct
             bar.update(task, advance=1, said=f"{right} right")
 
-        result = run(loaded, chosen, predictions, judge.judge, partial=partial, jobs=jobs, on_verdict=heard)
+        result = run(loaded, chosen, predictions, benchmark.judge.judge, partial=partial, jobs=jobs, on_verdict=heard)
     if out is not None:
         write_verdicts(result, out)
     if as_json:

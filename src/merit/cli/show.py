@@ -16,10 +16,11 @@ from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
 from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
-from merit.report.recalled import kept_by, repeated_step
-from merit.stream import RunView, Turn, read_run
-from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
-from merit.stream.turn import Phase, turn_line
+from merit.runs import RunView, Turn, read_run
+from merit.runs.kept import kept_by
+from merit.runs.paths import MEMORY, RETRIEVALS
+from merit.runs.text import read_lines
+from merit.runs.turn import repeated_step, turn_line
 from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
@@ -89,7 +90,7 @@ def show(
 
 def _list(view: RunView, as_json: bool) -> None:
     """The finished questions, one line each; the first ones on a terminal."""
-    turns = _answers(view)
+    turns = view.answers
     if as_json:
         questions = [
             {
@@ -125,7 +126,7 @@ def _record(
     question = turn.episode.task.question
     recalled = dict.fromkeys(name for one in recalls.values() for name in _shown_by(one) or ())
     return {
-        **json.loads(turn_line(turn, view.manifest["run"])),
+        **json.loads(turn_line(turn, view.manifest.run)),
         "question": asdict(question) | ({"schema": turn.episode.task.schema} if with_schema else {}),
         "recalls": [recalls[step] for step in sorted(recalls)],
         "entries": {name: asdict(entries[name]) for name in recalled if name in entries},
@@ -184,12 +185,8 @@ def _agreement(turn: Turn, step: int) -> str:
     return f"  {name}{', as attempt ' + listed(others) if others else ''}"
 
 
-def _answers(view: RunView) -> list[Turn]:
-    return [turn for turn in view.turns if turn.phase is Phase.ANSWER]
-
-
 def _find(view: RunView, wanted: str) -> Turn:
-    turns = _answers(view)
+    turns = view.answers
     for turn in turns:
         if str(turn.episode.task.question.id) == wanted:
             return turn

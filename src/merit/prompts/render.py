@@ -29,6 +29,11 @@ SPIDER = Family("spider", evidence=False)
 BIRD = Family("bird", evidence=True)
 
 
+def family_named(benchmark: str) -> Family:
+    """How prompts speak of a benchmark, by the name of its layout."""
+    return BIRD if benchmark == BIRD.name else SPIDER
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """A message to a model."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from merit.agent import Agent, KnownVerdicts, OneAtATime, RememberingOracle, Work, repair
 from merit.errors import ContextOverflow, MeritError, ModelFailed, NotRecorded
 from merit.models import RunCompleter
-from merit.stream.plan import Planned
-from merit.stream.turn import Phase
+from merit.runs.plan import Planned
+from merit.runs.turn import Phase
 from merit.tracing import span
 from merit.types import Completer, Completion, ModelIdentity, Oracle, Sampling, Status
 

@@ -24,12 +24,11 @@ from merit.memory import Memory
 from merit.models import RunCompleter
 from merit.oracle import under
 from merit.reading import parse_json, read_text
-from merit.stream.accounting import account, check_arithmetic
+from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
+from merit.runs.paths import MEMORY, METRICS, TIMINGS
+from merit.runs.plan import Planned, method_in, plan
 from merit.stream.ahead import LookAhead, NoLookAhead
-from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
-from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import Setup
-from merit.stream.turn import Phase, Turn
 from merit.tracing import span
 from merit.types import Completer, Oracle, Question, Regime
 
@@ -67,19 +66,20 @@ class Progress:
 
 def agents(setup: Setup, completer: Completer, oracle: Oracle, memory: Memory, work: Work) -> dict[Phase, Agent]:
     """The agent of each phase."""
+    identity = setup.identity
     answering = Agent(
-        method=method_in(Phase.ANSWER, setup.method),
-        budget=setup.budget,
+        method=method_in(Phase.ANSWER, identity.method),
+        budget=identity.budget,
         family=setup.family,
         completer=completer,
         oracle=oracle,
         memory=memory,
-        regime=setup.regime,
-        sampling=setup.sampling,
-        demonstrations=setup.demonstrations,
+        regime=identity.regime,
+        sampling=identity.sampling,
+        demonstrations=identity.demonstrations,
         work=work,
     )
-    gathering = replace(answering, method=method_in(Phase.GATHER, setup.method))
+    gathering = replace(answering, method=method_in(Phase.GATHER, identity.method))
     return {Phase.ANSWER: answering, Phase.GATHER: gathering}
 
 
@@ -92,12 +92,12 @@ async def run_stream(
     """
     started = time.monotonic()
     completer = setup.completer.for_run()  # what this run sends is counted apart
-    oracle, known = ThreadedOracle(under(setup.regime, setup.judge)), KnownVerdicts()
+    oracle, known = ThreadedOracle(under(setup.identity.regime, setup.benchmark.judge)), KnownVerdicts()
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
         Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
     ):
-        todo = plan(setup.order, setup.method)
+        todo = plan(setup.order, setup.identity.method)
         _check_done(folder, todo)
         work = Work()
         working = agents(setup, completer, RememberingOracle(oracle, known, work), memory, work)
@@ -131,10 +131,11 @@ async def run_stream(
         finally:
             if before < len(todo):  # also where no turn was finished: what was sent was paid for
                 note_time()
-        found = account(folder.turns, setup.method)
-        check_arithmetic(found, setup.method, setup.regime, setup.budget)
-        folder.write_whole(METRICS, found)
-        return found
+        identity = setup.identity
+        metrics = account(folder.turns, identity.method)
+        check_arithmetic(metrics, identity.method, identity.regime, identity.budget)
+        folder.write_whole(METRICS, metrics)
+        return metrics
 
 
 async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
@@ -144,7 +145,7 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
         episode = await repair(agent, planned.task)
         watched.set_attribute("merit.attempts", len(episode.attempts))
         watched.set_attribute("merit.status", episode.final.verdict.status.value)
-    entry = finalise(episode, agent.method, setup.manifest["run"], setup.regime)
+    entry = finalise(episode, agent.method, setup.manifest.run, setup.identity.regime)
     if entry is not None:
         with agent.work.of("commit"):
             entry = await asyncio.to_thread(memory.commit, entry)
@@ -160,9 +161,9 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
 
 async def _correct(setup: Setup, question: Question, attempt: Attempt) -> bool:
     """What the judge knows, whatever the agent was told."""
-    if setup.regime is Regime.DENOTATION_CONFIRMED:
+    if setup.identity.regime is Regime.DENOTATION_CONFIRMED:
         return attempt.verdict.correct
-    return (await asyncio.to_thread(setup.judge.judge, question, attempt.sql)).correct
+    return (await asyncio.to_thread(setup.benchmark.judge.judge, question, attempt.sql)).correct
 
 
 def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
@@ -188,7 +189,7 @@ def _session(
     session: dict[str, Any] = {
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
-        "statements_of_process": setup.judge.statements,
+        "statements_of_process": setup.benchmark.judge.statements,
     }
     for name, work in works.items():
         session[name] = {k: {"count": work.counts[k], "seconds": round(s, 3)} for k, s in work.seconds.items()}

@@ -15,9 +15,9 @@ import pytest
 
 from making.memories import make_entry
 from merit.agent import Draft, Task
+from merit.audit.causal import Occasion, check_recall
 from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
-from merit.stream.causal import Occasion, check_recall
 from merit.types import FailureSubtype, FailureType, Polarity, Question
 
 TASK = Task(Question(100, "shop", "How many?"), "Database: shop", 10, Draft("SELECT 1", "SELECT 1"), reads_from=10)

@@ -8,11 +8,12 @@ import pytest
 
 from making.runs import Bench, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
+from merit.audit import AuditData, audit_run
 from merit.cli.audit import gone_through
 from merit.errors import AuditFailed
 from merit.oracle import Judge
-from merit.stream import AuditData, audit_run, read_run
-from merit.stream.folder import json_text
+from merit.runs import read_run
+from merit.runs.text import json_text
 from merit.types import Cause, Status, Verdict
 
 SLOW = {"status": "TIMEOUT", "error": "the query timed out after 5 s", "cause": "timeout", "result": None}

@@ -1,7 +1,7 @@
 """The proof that a run is what it claims: everything is derived again from the model's replies as it recorded them.
 
 With the run's data at hand, its questions are compared with the dataset and every attempt is judged again; without it,
-both are taken from the run. `Report.on_trust` lists what was not proven. The first contradiction is told in one line.
+both are taken from the run. `Findings.on_trust` lists what was not proven. The first contradiction is told in one line.
 """
 
 import json
@@ -16,26 +16,25 @@ from merit.agent import Attempt, Draft, Method, finalise
 from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
 from merit.agent.trajectory import Reflection
+from merit.audit.against_data import AuditData, check_against, engine_note
+from merit.audit.causal import Occasion, check_recall, same_ranking
+from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.audit.findings import Findings
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
 from merit.oracle import Judge, under
-from merit.prompts import Prompt, initial, parse_reflection, parse_sql
+from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
-from merit.stream.against_data import AuditData, check_against, engine_note
-from merit.stream.causal import Occasion, check_recall, same_ranking
-from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
-from merit.stream.findings import Report
-from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
-from merit.stream.manifest import MANIFEST
-from merit.stream.order import stream_order
-from merit.stream.plan import Planned, method_in, plan
-from merit.stream.setup import family_named
-from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
+from merit.runs import RunView, Turn, stream_order
+from merit.runs.paths import RETRIEVALS, TRAJECTORIES, memory_file
+from merit.runs.plan import Planned, method_in, plan
+from merit.runs.retrievals import pool_records, recall_line
+from merit.runs.text import read_lines, to_json
+from merit.runs.turn import turn_line
 from merit.types import (
     Cause,
     Completion,
-    Demonstration,
     Encoder,
     FailureType,
     Polarity,
@@ -52,7 +51,7 @@ Heard = Callable[[Prompt, Sampling, Completion], None]
 
 def audit_run(
     view: RunView, *, encoder: Encoder | None = None, data: AuditData | None = None, heard: Heard = lambda *_: None
-) -> Report:
+) -> Findings:
     """Derive a run again; an `encoder` lets every recall be ranked again, `data` every question and attempt be checked.
 
     `heard` is told every prompt on the way, how its answer was drawn, and the answer.
@@ -67,12 +66,12 @@ def audit_run(
             scratch = stack.enter_context(tempfile.TemporaryDirectory())
             needed = encoder if view.method.encodes else None
             memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
-        replay = _Replay(view, Regime(view.identity["regime"]), memory, data.judge if data else None, heard)
+        replay = _Replay(view, memory, data.benchmark.judge if data else None, heard)
         replay.run()
     check_predictions(view)
-    check_metrics(view, replay.regime)
-    replay.report.ranked, replay.report.judged = memory is not None, data is not None
-    return replay.report
+    check_metrics(view)
+    replay.findings.ranked, replay.findings.judged = memory is not None, data is not None
+    return replay.findings
 
 
 @dataclass(slots=True)
@@ -80,19 +79,23 @@ class _Replay:
     """A run gone through again, turn by turn, with the memory as it was at each."""
 
     view: RunView
-    regime: Regime
     memory: Memory | None
     judge: Judge | None
     heard: Heard
     committed: dict[str, Entry] = field(default_factory=dict)
     verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
-    report: Report = field(default_factory=Report)
+    findings: Findings = field(default_factory=Findings)
+
+    @property
+    def regime(self) -> Regime:
+        """How much of the truth the agent was told."""
+        return self.view.identity.regime
 
     def run(self) -> None:
         """Check every turn against the plan and against everything before it."""
         view = self.view
-        order = stream_order([one.question for one in view.questions.values()], view.identity["seed"])
-        length = view.identity["length"] or len(order)
+        order = stream_order([asked.question for asked in view.questions.values()], view.identity.seed)
+        length = view.identity.length or len(order)
         todo = plan([view.questions[question.id] for question in order[:length]], view.method)
         if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
             raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
@@ -104,14 +107,14 @@ class _Replay:
             self._check_place(turn, planned, where)
             self._check_episode(turn, planned, recalls, where)
             self._check_entry(turn, planned, stored, where)
-            if turn_line(turn, view.manifest["run"]) != line:
+            if turn_line(turn, view.manifest.run) != line:
                 raise AuditFailed(f"{where}: says something that is no part of a turn")
         for rest, name in [(recalls, RETRIEVALS), *((stored[p], memory_file(p)) for p in Polarity)]:
             if next(rest, None) is not None:
                 raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
-        self.report.questions = sum(turn.phase is Phase.ANSWER for turn in view.turns)
-        self.report.stream = len(order)
-        self.report.label = view.identity["dataset"].get("label", "")
+        self.findings.questions = len(view.answers)
+        self.findings.stream = len(order)
+        self.findings.label = view.identity.dataset.label
 
     def _check_place(self, turn: Turn, planned: Planned, where: str) -> None:
         task = turn.episode.task
@@ -120,14 +123,14 @@ class _Replay:
         if task.position != planned.task.position:
             raise AuditFailed(f"{where}: is recorded at position {task.position}, not {planned.task.position}")
         first = turn.episode.attempts[0]
-        said = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
-        if said != task.draft or first.prompt_sha256 is not None:
+        draft = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
+        if draft != task.draft or first.prompt_sha256 is not None:
             raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
-        if first.prompt_tokens:  # else it is from a file of predictions, and nobody knows what was asked
+        if first.prompt_tokens:  # else it is from a file of predictions, which does not say what was asked
             self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
-        method, budget = method_in(planned.phase, self.view.method), self.view.identity["budget"]
+        method, budget = method_in(planned.phase, self.view.method), self.view.identity.budget
         attempts = turn.episode.attempts
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
@@ -173,10 +176,10 @@ class _Replay:
             now = under(self.regime, self.judge)(question, attempt.sql)
             again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
             if again != verdict and verdict.status is not Status.TIMEOUT:
-                seen = f"recorded as {_said(verdict, now)}, but the judge says {_said(now, verdict)}"
+                seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
                 raise AuditFailed(f"{at}: {seen}{self._elsewhere(now)}")
-            self.report.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
-        self.report.attempts += 1
+            self.findings.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
+        self.findings.attempts += 1
 
     def _elsewhere(self, now: Verdict | None = None) -> str:
         """What to do where a verdict may differ because the machine or its database engine does."""
@@ -200,13 +203,12 @@ class _Replay:
         shown = Recalled()
         if method.recall is not None:
             shown = self._check_recall(before, planned, method, recalls)
-        examples = [Demonstration(**one) for one in self.view.identity["demonstrations"]]
-        reflections = turn.episode.reflections[:step]
+        reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
         prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
         self._tell(prompt, drawn(method, self._sampling, step), attempt)
-        self.report.prompts += 1
+        self.findings.prompts += 1
 
     def _check_recall(
         self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
@@ -222,13 +224,13 @@ class _Replay:
         if recall_line(planned.phase, task, step, pools) != line:
             raise AuditFailed(f"{where}: is not the recall of this step")
         occasion = Occasion(method.recall, task, _type(before), self.committed, where)
-        found = check_recall(pools, occasion)
+        shown = check_recall(pools, occasion)
         if self.memory is not None:
             again = self.memory.recall(cue_of(task, before), method.recall)
             if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
-        self.report.recalls += 1
-        return found
+        self.findings.recalls += 1
+        return shown
 
     def _check_reflections(self, turn: Turn, planned: Planned, method: Method, where: str) -> None:
         attempts, reflections = turn.episode.attempts, turn.episode.reflections
@@ -240,11 +242,11 @@ class _Replay:
             if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:
                 raise AuditFailed(f"{where}, reflection {number}: prompt or text is not the one that the records give")
             self._tell(prompt, self._sampling, reflection)
-            self.report.prompts += 1
+            self.findings.prompts += 1
 
     def _check_entry(self, turn: Turn, planned: Planned, stored: dict[Polarity, Iterator[Any]], where: str) -> None:
         method = method_in(planned.phase, self.view.method)
-        entry = finalise(turn.episode, method, self.view.manifest["run"], self.regime)
+        entry = finalise(turn.episode, method, self.view.manifest.run, self.regime)
         if turn.entry != (entry.id if entry else None):
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
         if entry is None:
@@ -256,27 +258,24 @@ class _Replay:
         self.committed[entry.id] = entry
         if self.memory is not None:
             self.memory.commit(entry)
-        self.report.entries += 1
+        self.findings.entries += 1
 
-    def _tell(self, prompt: Prompt, sampling: Sampling, said: Attempt | Reflection) -> None:
-        cost = (said.prompt_tokens, said.output_tokens)
-        self.heard(prompt, sampling, Completion(said.reply, *cost, said.tokens_estimated))
+    def _tell(self, prompt: Prompt, sampling: Sampling, reply: Attempt | Reflection) -> None:
+        cost = (reply.prompt_tokens, reply.output_tokens)
+        self.heard(prompt, sampling, Completion(reply.reply, *cost, reply.tokens_estimated))
 
     @property
     def _late(self) -> Verdict:
         """The only verdict of what met its time limit: its words are shown to the model, and no judge repeats them."""
-        return Verdict(Status.TIMEOUT, Timeout(self.view.identity["timeout_s"]).message, Cause.TIMEOUT)
+        return Verdict(Status.TIMEOUT, Timeout(self.view.identity.timeout_s).message, Cause.TIMEOUT)
 
     @property
     def _sampling(self) -> Sampling:
-        try:
-            return Sampling(**self.view.identity["sampling"])
-        except (TypeError, ValueError) as error:
-            raise AuditFailed(f"{self.view.path / MANIFEST}: the field 'sampling' cannot be ({error})") from None
+        return self.view.identity.sampling
 
     @property
-    def _family(self) -> Any:
-        return family_named(self.view.identity["dataset"]["name"])
+    def _family(self) -> Family:
+        return family_named(self.view.identity.dataset.name)
 
     def _lines(self, name: str) -> Iterator[tuple[int, str]]:
         return iter(list(enumerate(read_lines(self.view.path / name), 1)))
@@ -286,7 +285,7 @@ def _type(attempts: Sequence[Attempt]) -> FailureType:
     return (attempts[-1].failure or NO_FAILURE).type
 
 
-def _said(verdict: Verdict, other: Verdict) -> str:
+def _described(verdict: Verdict, other: Verdict) -> str:
     """A verdict for people, as far as it differs from another."""
     if verdict.error != other.error:
         return f"{verdict.status} ({verdict.error})" if verdict.error else verdict.status

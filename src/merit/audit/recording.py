@@ -8,16 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from merit.audit.audit import audit_run
 from merit.errors import InputError
 from merit.models import answer_key
 from merit.models.exported import Answer, write_exported
 from merit.models.tokens import without_estimate
 from merit.prompts import Prompt
 from merit.reading import hash_file
-from merit.stream.audit import audit_run
-from merit.stream.folder import RunView, json_text, write_text
-from merit.stream.manifest import difference
-from merit.types import Completion, ModelIdentity, Sampling
+from merit.runs import RunView, difference
+from merit.runs.manifest import Record
+from merit.runs.text import json_text, write_text
+from merit.types import Completion, Sampling
 
 FORMAT = 1
 # What all runs of a recording share; it is said once.
@@ -35,9 +36,8 @@ def write_recording(runs: Sequence[RunView], path: Path, made: Mapping[str, str]
     `made` is what runs do not know of how their answers came about: quantisation, engine, machine, date.
     """
     shared, encoder = _shared(runs)
-    identity = ModelIdentity(**shared["model"])
     kept: dict[bytes, Answer] = {}
-    said = [_record(view, identity, kept) for view in runs]
+    recorded = [_record(view, kept) for view in runs]
     # Alike texts side by side are packed best, and the order does not depend on that of the runs.
     count = write_exported(path, sorted(kept.values(), key=lambda answer: (answer[2].text, answer[0])))
     manifest = {
@@ -48,40 +48,43 @@ def write_recording(runs: Sequence[RunView], path: Path, made: Mapping[str, str]
         **shared,
         "encoder": encoder,
         "made": dict(made),
-        "methods": list(dict.fromkeys(one["method"] for one in said)),
-        "seeds": sorted({one["seed"] for one in said}),
-        "runs": said,
+        "methods": list(dict.fromkeys(run["method"] for run in recorded)),
+        "seeds": sorted({run["seed"] for run in recorded}),
+        "runs": recorded,
     }
     write_text(manifest_place(path), json_text(manifest))
     return manifest
 
 
-def _record(view: RunView, identity: ModelIdentity, kept: dict[bytes, Answer]) -> dict[str, Any]:
+def _record(view: RunView, kept: dict[bytes, Answer]) -> dict[str, Any]:
     """Add a run's answers to those kept, each under its hash; returns what the manifest says of the run."""
-    used = set()
+    used, model = set(), view.identity.model
 
     def heard(prompt: Prompt, sampling: Sampling, completion: Completion) -> None:
-        key, completion = answer_key(identity, prompt.text, sampling), without_estimate(completion)
+        key, completion = answer_key(model, prompt.text, sampling), without_estimate(completion)
         used.add(key)
-        if kept.setdefault(key, (key, identity, completion))[2] != completion:
+        if kept.setdefault(key, (key, model, completion))[2] != completion:
             raise InputError(f"{view.path}: another answer to the prompt {key.hex()} came before; a recording has one")
 
-    report = audit_run(view, heard=heard)
-    about = {"method": view.method.name, "seed": view.identity["seed"]}
-    return {**about, "questions": report.questions, "answers": len(used)}
+    findings = audit_run(view, heard=heard)
+    about = {"method": view.method.name, "seed": view.identity.seed}
+    return {**about, "questions": findings.questions, "answers": len(used)}
 
 
-def _shared(runs: Sequence[RunView]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """What runs share, and the encoder of those that have one; runs that differ in it are no one recording."""
+def _shared(runs: Sequence[RunView]) -> tuple[Record, Record | None]:
+    """What all runs share, and the encoder of those that have one; runs with different settings cannot be recorded."""
     if not runs:
         raise InputError("nothing to record: give finished runs")
-    first = {name: runs[0].identity[name] for name in _SHARED}
-    encoder: dict[str, Any] | None = None
+    first: Record = {}
+    encoder: Record | None = None
     for view in runs:
-        differs = difference(first, {name: view.identity[name] for name in _SHARED})
-        if encoder is not None and view.identity["encoder"] is not None:
-            differs = differs or difference(encoder, view.identity["encoder"], "encoder")
+        record = view.identity.record()
+        shared = {name: record[name] for name in _SHARED}
+        first = first or shared
+        differs = difference(first, shared)
+        if encoder is not None and record["encoder"] is not None:
+            differs = differs or difference(encoder, record["encoder"], "encoder")
         if differs:
-            raise InputError(f"{view.path}: is not of one recording with the runs before it: {differs}")
-        encoder = encoder or view.identity["encoder"]
+            raise InputError(f"{view.path}: cannot share a recording with the runs before it: {differs}")
+        encoder = encoder or record["encoder"]
     return first, encoder

@@ -1,45 +1,43 @@
 """A run held against the dataset it names: which questions took part, what was shown of them, which examples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from merit.benchmark import Benchmark
 from merit.data import Dataset
 from merit.errors import AuditFailed, InputError
-from merit.oracle import Judge, fixed_demonstrations
+from merit.oracle import fixed_demonstrations
 from merit.reading import read_text
+from merit.runs import DatasetIdentity, RunView, StreamQuestion, difference
+from merit.runs.paths import MANIFEST, STREAM
+from merit.runs.questions import stream_questions, stream_text
 from merit.sql import SQLITE_VERSION
-from merit.stream.folder import STREAM, RunView
-from merit.stream.manifest import MANIFEST, difference
-from merit.stream.setup import data_identity, stream_questions, stream_text, usable_questions
-from merit.stream.turn import StreamQuestion
 from merit.types import QuestionId
 
 
 @dataclass(frozen=True, slots=True)
 class AuditData:
-    """The data that a run should have been made over, with a judge for it."""
+    """The data that a run should have been made over, with its judge."""
 
-    dataset: Dataset
-    content: str  # its content hash, which takes long to compute
-    protocol: str
-    judge: Judge  # under that protocol
+    benchmark: Benchmark
     examples: Sequence[Path] = ()  # files that fixed examples may come from, besides the training split
 
 
 def check_against(view: RunView, data: AuditData) -> None:
     """Everything in a run that its data decides must be what the data says."""
-    identity, dataset = view.identity, data.dataset
+    identity, benchmark = view.identity, data.benchmark
+    dataset = benchmark.dataset
     where = f"{view.path / MANIFEST}: is not of the data in {dataset.root}"
-    named = data_identity(dataset, data.content, identity["dataset"]["questions"])  # those are compared one by one
-    said = {name: value for name, value in identity["dataset"].items() if name != "label"}  # whatever it is called
-    if differs := difference(said, named, "dataset"):
+    questions = identity.dataset.questions  # those are compared one by one
+    here = replace(DatasetIdentity.of(dataset, benchmark.content_hash, questions), label="")
+    there = replace(identity.dataset, label="")  # a dataset may be called anything
+    if differs := difference(there.record(), here.record(), "dataset"):
         raise AuditFailed(f"{where}: {differs}")
-    if identity["protocol"] != data.protocol:
-        raise AuditFailed(f"{where}: the protocol is {identity['protocol']!r} there and {data.protocol!r} here")
-    usable = usable_questions(dataset, data.protocol, data.judge)
+    if identity.protocol != benchmark.protocol:
+        raise AuditFailed(f"{where}: the protocol is {identity.protocol!r} there and {benchmark.protocol!r} here")
     first_answers = {question_id: recorded.draft for question_id, recorded in view.questions.items()}
-    expected = stream_questions(dataset, usable, first_answers)
+    expected = stream_questions(dataset, benchmark.usable_questions(), first_answers)
     if read_text(view.path / STREAM) != stream_text(expected):
         raise AuditFailed(f"{view.path / STREAM}: {_first_difference(view, expected, dataset)}")
     _check_examples(view, data)
@@ -47,7 +45,7 @@ def check_against(view: RunView, data: AuditData) -> None:
 
 def engine_note(view: RunView) -> str:
     """What to do where a statement may behave differently because the database engine is another one."""
-    made, here = view.manifest["made_with"]["sqlite"], SQLITE_VERSION
+    made, here = view.manifest.made_with.sqlite, SQLITE_VERSION
     if made == here:
         return ""
     return f"; the run was made with SQLite {made}, and this is {here}: a merit that comes with that version can tell"
@@ -85,11 +83,11 @@ def _check_examples(view: RunView, data: AuditData) -> None:
     refusals = []
     for source in (*data.examples, None):
         try:
-            shown = fixed_demonstrations(data.dataset, count, source)
+            shown = fixed_demonstrations(data.benchmark.dataset, count, source)
         except InputError as error:
             refusals.append(str(error))
             continue
-        if [asdict(example) for example in shown] == view.identity["demonstrations"]:
+        if shown == view.identity.demonstrations:
             return
     why = f" ({refusals[0]})" if refusals else ""
     raise AuditFailed(

@@ -7,8 +7,7 @@ from typing import Any
 from merit.agent import Attempt, Episode, Method, Reflection
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
-from merit.score import accuracy
-from merit.stream.turn import Phase, Turn
+from merit.runs.turn import Phase, Turn, polarity_of
 from merit.types import Polarity, Regime, Status
 
 FORMAT = 1
@@ -43,9 +42,8 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "retrieval_calls": retrievals,
         "embedding_calls": retrievals * _queries(method) + entries if method.encodes else 0,
         "entries": {
-            "positive": sum((turn.entry or "").startswith("pos-") for turn in turns),
-            "negative": sum((turn.entry or "").startswith("neg-") for turn in turns),
-            "precedent": sum((turn.entry or "").startswith("pre-") for turn in turns),
+            polarity.value: sum(turn.entry is not None and polarity_of(turn.entry) is polarity for turn in turns)
+            for polarity in Polarity
         },
         "initial_status": _statuses(turn.episode.attempts[0] for turn in answers),
         "final_status": _statuses(turn.episode.final for turn in answers),
@@ -59,30 +57,36 @@ def oscillates(episode: Episode) -> bool:
     return len(set(sqls)) < len(sqls)
 
 
-def check_arithmetic(found: Mapping[str, Any], method: Method, regime: Regime, budget: int) -> None:
+def check_arithmetic(metrics: Mapping[str, Any], method: Method, regime: Regime, budget: int) -> None:
     """The paper's arithmetic among the reported numbers themselves (SPEC.md: N + wrong x steps + reflections)."""
-    calls, tokens, questions = found["calls"], found["tokens"], found["questions"]
-    wrong = questions - found["initial_correct"]
-    told = regime is Regime.DENOTATION_CONFIRMED and method.online  # otherwise episodes are not those that were wrong
-    reflections = calls["repair"] - found["repaired"] + wrong if method.reflects else 0
-    by_step = {int(step): count for step, count in found["repaired_at_step"].items()}
+    calls, tokens, questions = metrics["calls"], metrics["tokens"], metrics["questions"]
+    wrong = questions - metrics["initial_correct"]
+    # Elsewhere the episodes are not those of the wrong first answers.
+    told = regime is Regime.DENOTATION_CONFIRMED and method.online
+    reflections = calls["repair"] - metrics["repaired"] + wrong if method.reflects else 0
+    by_step = {int(step): count for step, count in metrics["repaired_at_step"].items()}
     rules = {
         "one first answer a question": calls["initial"] == questions,
         "all calls": calls["total"] == questions + calls["repair"] + calls["reflection"],
-        "steps": not told or abs(wrong * found["steps"] - calls["repair"]) <= 0.0005 * wrong + 1e-9,
+        "steps": not told or abs(wrong * metrics["steps"] - calls["repair"]) <= 0.0005 * wrong + 1e-9,
         "one reflection an unsuccessful attempt": not told or calls["reflection"] == reflections,
-        "right at last": not told or found["correct"] == found["initial_correct"] + found["repaired"],
-        "repairs by step": sum(by_step.values()) == found["repaired"]
+        "right at last": not told or metrics["correct"] == metrics["initial_correct"] + metrics["repaired"],
+        "repairs by step": sum(by_step.values()) == metrics["repaired"]
         and all(1 <= step <= budget * method.draws for step in by_step),
         "all tokens": tokens["total"] == tokens["prompt"] + tokens["output"],
         "tokens by call": tokens["total"] == tokens["initial"] + tokens["repair"] + tokens["reflection"],
         "no call without its tokens": calls["reflection"] > 0 or tokens["reflection"] == 0,
-        "a first status each": sum(found["initial_status"].values()) == questions,
-        "a last status each": sum(found["final_status"].values()) == questions,
+        "a first status each": sum(metrics["initial_status"].values()) == questions,
+        "a last status each": sum(metrics["final_status"].values()) == questions,
     }
     for rule, holds in rules.items():
         if not holds:
             raise AuditFailed(f"the accounting does not add up: {rule}")
+
+
+def accuracy(right: int, total: int) -> float:
+    """A percentage, rounded as the paper rounds."""
+    return round(100.0 * right / total, 2) if total else 0.0
 
 
 def _repairs(episode: Episode) -> int:

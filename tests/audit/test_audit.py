@@ -14,15 +14,16 @@ from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import METHODS
 from merit.agent.behaviour import Recalled, repair_prompt
+from merit.audit import AuditData, Findings, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import curate
 from merit.prompts import SPIDER
-from merit.stream import AuditData, Report, RunView, audit_run, read_run
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import RunView, read_run
+from merit.runs.manifest import run_id
+from merit.runs.text import json_text
 
 
-def audit(path: Path, *, encoder: WordEncoder | None = None, data: AuditData | None = None) -> Report:
+def audit(path: Path, *, encoder: WordEncoder | None = None, data: AuditData | None = None) -> Findings:
     return audit_run(read_run(path), encoder=encoder, data=data)
 
 
@@ -652,7 +653,7 @@ def test_a_report_says_what_was_gone_through(made: Made) -> None:
     view: RunView = read_run(run)
     episodes = [turn.episode for turn in view.turns]
     repairs = sum(len(one.attempts) - 1 for one in episodes)
-    assert audit(run) == Report(
+    assert audit(run) == Findings(
         questions=12,
         stream=12,
         attempts=repairs + 12,

@@ -10,8 +10,8 @@ import pytest
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
 from merit.errors import AuditFailed
 from merit.memory import RecallPolicy
-from merit.stream.accounting import account, check_arithmetic, oscillates
-from merit.stream.turn import Phase, Turn
+from merit.runs.accounting import account, check_arithmetic, oscillates
+from merit.runs.turn import Phase, Turn
 from merit.types import Failure, FailureSubtype, FailureType, Question, Regime, Status, Verdict
 
 MERIT, ITERATIVE, REFLEXION, CONTROL = (METHODS[n] for n in ("merit", "iterative", "reflexion", "transductive_batch"))

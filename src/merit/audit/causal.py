@@ -50,8 +50,8 @@ def check_recall(pools: Any, occasion: Occasion) -> Recalled:
 
 def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occasion) -> list[Entry]:
     where, policy = occasion.where, occasion.policy
-    found = _named(pool, occasion)
-    for entry in found:
+    entries = _named(pool, occasion)
+    for entry in entries:
         if why := illegal(entry, policy, occasion.task):
             raise AuditFailed(f"{where}: entry {entry.id} was recalled, but {why}")
     members_of = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
@@ -67,13 +67,15 @@ def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occa
     says = [pool[name] for name in _COUNTS]
     if says != counted:
         raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {counted}")
-    if strangers := [entry.id for entry in found if entry.id not in members]:
+    if strangers := [entry.id for entry in entries if entry.id not in members]:
         raise AuditFailed(f"{where}: entry {strangers[0]} was recalled, but is not in the pool")
-    if len(found) != min(limit, len(members)) or len({entry.id for entry in found}) != len(found):
-        raise AuditFailed(f"{where}: {len(found)} entries were recalled from a pool of {len(members)}, at most {limit}")
-    if [match["rank"] for match in pool["matches"]] != list(range(1, len(found) + 1)):
+    if len(entries) != min(limit, len(members)) or len({entry.id for entry in entries}) != len(entries):
+        raise AuditFailed(
+            f"{where}: {len(entries)} entries were recalled from a pool of {len(members)}, at most {limit}"
+        )
+    if [match["rank"] for match in pool["matches"]] != list(range(1, len(entries) + 1)):
         raise AuditFailed(f"{where}: the ranks do not count up from 1")
-    return found
+    return entries
 
 
 def _named(pool: Any, occasion: Occasion) -> list[Entry]:
@@ -81,14 +83,14 @@ def _named(pool: Any, occasion: Occasion) -> list[Entry]:
     shaped = isinstance(pool, dict) and set(pool) == _POOL and isinstance(pool["matches"], list)
     if not shaped or not all(isinstance(match, dict) and set(match) == _MATCH for match in pool["matches"]):
         raise AuditFailed(f"{occasion.where}: not the record of a recall")
-    found = []
+    entries = []
     for match in pool["matches"]:
         if not isinstance(match["entry"], str) or match["entry"] not in occasion.committed:
             raise AuditFailed(
                 f"{occasion.where}: entry {match['entry']} was recalled before any finished episode had left it"
             )
-        found.append(occasion.committed[match["entry"]])
-    return found
+        entries.append(occasion.committed[match["entry"]])
+    return entries
 
 
 def illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:

@@ -12,7 +12,7 @@ _NEVER_PROVEN = (
 
 
 @dataclass(slots=True)
-class Report:
+class Findings:
     """What an audit went through."""
 
     questions: int = 0

@@ -14,9 +14,10 @@ import pytest
 from making.benchmark import ITEMS, FickleModel
 from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, TURNS, Record, claim_data, reidentify, restream, rewrite, settle, turn_where
+from merit.audit import Findings, audit_run
 from merit.data import load
 from merit.errors import MeritError
-from merit.stream import Report, audit_run, read_run
+from merit.runs import read_run
 
 ANSWER = ITEMS[0].reference
 
@@ -26,7 +27,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return make_bench(tmp_path_factory.mktemp("bench"))
 
 
-def audit(run: Path, bench: Bench, examples: Sequence[Path] = ()) -> Report:
+def audit(run: Path, bench: Bench, examples: Sequence[Path] = ()) -> Findings:
     with bench.data(examples) as data:
         return audit_run(read_run(run), data=data)
 

@@ -6,7 +6,6 @@ import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,14 @@ from click.testing import CliRunner
 from making.benchmark import FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, caching, files_of, make_bench
-from merit.agent import find_method
+from merit.audit import audit_run
 from merit.cli.main import cli
-from merit.data import load
 from merit.errors import MeritError
 from merit.models import CachedEncoder
-from merit.oracle import open_judge
-from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import read_run
+from merit.runs.manifest import run_id
+from merit.runs.text import json_text
+from merit.stream import OwnParts, Setup, open_setup, run_stream
 
 TURNS, LOG, ANSWERS, MANIFEST = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "manifest.json"
 MEMORIES = ["memory/memory_positive.jsonl", "memory/memory_negative.jsonl"]
@@ -43,20 +41,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.fixture(scope="module")
 def setup(bench: Bench) -> Iterator[Setup]:
     """What the run is made of, so that it can be gone on with often."""
-    dataset = load("spider", bench.root)
-    with closing(open_judge(dataset, "db", cache=None, timeout_s=20.0)) as judge:
-        yield open_setup(
-            dataset,
-            "db",
-            judge,
-            initial=bench.initial,
-            method=find_method("merit"),
-            seed=0,
-            completer=caching(FickleModel(luck=4)),
-            encoder=CachedEncoder(WordEncoder(), None),
-            limit=LENGTH,
-            budget=3,
-        )
+    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
+        yield open_setup(bench.spec("merit", limit=LENGTH, budget=3), parts)
 
 
 @pytest.fixture(scope="module")

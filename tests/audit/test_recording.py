@@ -11,13 +11,13 @@ from making.benchmark import FickleModel
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, rewrite
 from merit.agent import METHODS
+from merit.audit.recording import write_recording
 from merit.errors import AuditFailed, InputError, NotRecorded
 from merit.models import answer_key
 from merit.models.exported import open_exported
 from merit.models.replay import ReplayCompleter
 from merit.reading import hash_file
-from merit.stream import RunView, read_run
-from merit.stream.recording import write_recording
+from merit.runs import RunView, read_run
 from merit.types import Sampling
 
 
@@ -105,7 +105,7 @@ def test_a_run_that_does_not_hold_leaves_no_recording(bench: Bench, tmp_path: Pa
 
 def test_runs_of_two_models_or_with_two_minds_are_no_one_recording(bench: Bench, tmp_path: Path) -> None:
     runs = [bench.run(tmp_path / name, "iterative", model=FickleModel(salt=name)) for name in ("a", "b")]
-    with pytest.raises(InputError, match="is not of one recording with the runs before it: model.revision is"):
+    with pytest.raises(InputError, match="cannot share a recording with the runs before it: model.revision is"):
         record(tmp_path, *runs)
     changed = FickleModel(salt="c")
     changed.identity = FickleModel(salt="a").identity  # says it is the other, and answers otherwise

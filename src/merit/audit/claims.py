@@ -4,26 +4,27 @@ from merit.agent import METHODS, find_method
 from merit.errors import AuditFailed
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
-from merit.stream.accounting import account, check_arithmetic
-from merit.stream.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, read_lines
-from merit.stream.setup import stream_text
-from merit.stream.turn import Phase, prediction_line, to_json
-from merit.types import Regime
+from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
+from merit.runs.paths import METRICS, PREDICTIONS, STREAM
+from merit.runs.questions import stream_text
+from merit.runs.text import json_text, read_lines, to_json
+from merit.runs.turn import prediction_line
 
 
 def check_identity(view: RunView) -> None:
     """What the manifest says must fit what this merit knows and what the folder holds."""
-    identity, method, length = view.identity, view.method, view.identity["length"]
+    identity, method, length = view.identity, view.method, view.identity.length
+    encoder_expected = "an" if method.encodes else "no"
     wrong = None
-    if identity["prompts"] != {"family": VERSION, "sha256": templates_hash()}:
+    if identity.prompts != PromptsIdentity(VERSION, templates_hash()):
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
-    elif _known(method.name) and find_method(method.name).seeded(identity["seed"]) != method:
+    elif _known(method.name) and find_method(method.name).seeded(identity.seed) != method:
         wrong = f"the method {method.name} is another one in this merit"
-    elif identity["dataset"]["questions"] != len(view.questions):
-        wrong = f"{identity['dataset']['questions']} questions, but the stream has {len(view.questions)}"
-    elif (identity["encoder"] is None) == method.encodes:
-        wrong = f"the method {method.name} should have {'an' if method.encodes else 'no'} encoder"
-    elif len(identity["demonstrations"]) != method.demonstrations:
+    elif identity.dataset.questions != len(view.questions):
+        wrong = f"{identity.dataset.questions} questions, but the stream has {len(view.questions)}"
+    elif (identity.encoder is None) == method.encodes:
+        wrong = f"the method {method.name} should have {encoder_expected} encoder"
+    elif len(identity.demonstrations) != method.demonstrations:
         wrong = f"the method {method.name} should have {method.demonstrations} examples"
     elif (length is None) != method.online or (length or 0) > len(view.questions):
         wrong = f"the length {length} cannot be that of {method.name} over {len(view.questions)} questions"
@@ -48,29 +49,29 @@ def _known(name: str) -> bool:
 
 def check_predictions(view: RunView) -> None:
     """Every final SQL, and no other."""
-    expected = [prediction_line(turn) for turn in view.turns if turn.phase is Phase.ANSWER]
+    expected = [prediction_line(turn) for turn in view.answers]
     path = view.path / PREDICTIONS
-    found = read_lines(path)
-    for number, (line, wanted) in enumerate(zip(found, expected, strict=False), 1):
+    lines = read_lines(path)
+    for number, (line, wanted) in enumerate(zip(lines, expected, strict=False), 1):
         if line != wanted:
             raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
-    if len(found) != len(expected):
-        raise AuditFailed(f"{path}: {len(found)} lines for {len(expected)} answered questions")
+    if len(lines) != len(expected):
+        raise AuditFailed(f"{path}: {len(lines)} lines for {len(expected)} answered questions")
 
 
-def check_metrics(view: RunView, regime: Regime) -> None:
+def check_metrics(view: RunView) -> None:
     """Every number, counted again."""
     path = view.path / METRICS
     if not path.is_file():
         raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
-    found = account(view.turns, view.method)
-    check_arithmetic(found, view.method, regime, view.identity["budget"])
-    if read_text(path) == json_text(found):
+    metrics = account(view.turns, view.method)
+    check_arithmetic(metrics, view.method, view.identity.regime, view.identity.budget)
+    if read_text(path) == json_text(metrics):
         return
     recorded = parse_json(read_text(path), path)
-    names = sorted({*found, *recorded}) if isinstance(recorded, dict) else []
+    names = sorted({*metrics, *recorded}) if isinstance(recorded, dict) else []
     for name in names:
-        if to_json(found.get(name)) != to_json(recorded.get(name)):
-            says = f"{name} is {shown(recorded.get(name))}, but the trajectories give {shown(found.get(name))}"
+        if to_json(metrics.get(name)) != to_json(recorded.get(name)):
+            says = f"{name} is {shown(recorded.get(name))}, but the trajectories give {shown(metrics.get(name))}"
             raise AuditFailed(f"{path}: {says}")
     raise AuditFailed(f"{path}: is not what a run writes")

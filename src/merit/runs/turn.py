@@ -1,19 +1,20 @@
 """A turn: one question's episode in its place, as a line of JSON and back."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from merit.agent import Attempt, Draft, Episode, Reflection, Task
+from merit.agent import Attempt, Episode, Reflection, Task
 from merit.errors import InputError
-from merit.memory import Recall
 from merit.reading import check_count, check_fields, check_format, shown
-from merit.types import Cause, Failure, FailureSubtype, FailureType, Question, QuestionId, Status, Verdict
+from merit.runs.questions import Questions
+from merit.runs.text import to_json
+from merit.runs.tokens import MOST_COUNTED, check_tokens, tokens_estimated, without_default
+from merit.sql import canonical
+from merit.types import Cause, Failure, FailureSubtype, FailureType, Polarity, Status, Verdict
 
 FORMAT = 2
-MOST_COUNTED = 2**40  # tokens of a call, turns of a run: sums of them stay numbers
 
 
 class Phase(StrEnum):
@@ -35,13 +36,15 @@ class Turn:
     recalls: int  # how many lines of the retrieval log belong to it
 
 
-@dataclass(frozen=True, slots=True)
-class StreamQuestion:
-    """A question with what every method gets to start with."""
+def polarity_of(entry: str) -> Polarity | None:
+    """What an entry is, by its id in a turn; None for something that is not an entry's id."""
+    return next((polarity for polarity in Polarity if entry.startswith(f"{polarity[:3]}-")), None)
 
-    question: Question
-    schema: str
-    draft: Draft
+
+def repeated_step(attempts: Sequence[Attempt], step: int) -> int:
+    """Which earlier attempt a repeat says again; -1 for none, which `merit audit` does not let pass."""
+    text = canonical(attempts[step].sql)
+    return next((number for number, attempt in enumerate(attempts[:step]) if canonical(attempt.sql) == text), -1)
 
 
 def turn_line(turn: Turn, run: str) -> str:
@@ -61,33 +64,9 @@ def turn_line(turn: Turn, run: str) -> str:
             "recalls": turn.recalls,
             "chosen": turn.episode.chosen,
             "attempts": [_attempt_record(attempt) for attempt in turn.episode.attempts],
-            "reflections": [said_if_estimated(asdict(reflection)) for reflection in turn.episode.reflections],
+            "reflections": [without_default(asdict(reflection)) for reflection in turn.episode.reflections],
         }
     )
-
-
-def recall_line(phase: Phase, task: Task, step: int, pools: Any) -> str:
-    """One line of retrievals.jsonl: a recall with its pools, scores and ranks."""
-    return to_json(
-        {
-            "format": FORMAT,
-            "phase": phase,
-            "position": task.position,
-            "question_id": task.question.id,
-            "step": step,
-            "reads_from": task.reads_from,
-            "pools": pools,
-        }
-    )
-
-
-def recall_lines(turn: Turn) -> list[str]:
-    """The turn's lines of retrievals.jsonl."""
-    return [
-        recall_line(turn.phase, turn.episode.task, step, pool_records(attempt.recall))
-        for step, attempt in enumerate(turn.episode.attempts)
-        if attempt.recall is not None
-    ]
 
 
 def prediction_line(turn: Turn) -> str:
@@ -96,23 +75,6 @@ def prediction_line(turn: Turn) -> str:
     return to_json(
         {"format": FORMAT, "id": task.question.id, "db_id": task.question.db_id, "sql": turn.episode.final.sql}
     )
-
-
-def pool_records(recall: Recall) -> list[dict[str, Any]]:
-    """A recall's explanation as plain values; entries by their id."""
-    records = []
-    for pool in recall.pools:
-        record = {name: getattr(pool, name) for name in pool.__dataclass_fields__ if name != "matches"}
-        for name in ("dense_range", "lexical_range"):
-            record[name] = None if record[name] is None else list(record[name])
-        record["matches"] = [
-            {"entry": match.entry.id, **{name: getattr(match, name) for name in _MATCH}} for match in pool.matches
-        ]
-        records.append(record)
-    return records
-
-
-_MATCH = ("rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
 
 
 def _attempt_record(attempt: Attempt) -> dict[str, Any]:
@@ -132,19 +94,7 @@ def _attempt_record(attempt: Attempt) -> dict[str, Any]:
         "repeat": attempt.repeat,
         "tokens_estimated": attempt.tokens_estimated,
     }
-    return said_if_estimated(record)
-
-
-def said_if_estimated(record: dict[str, Any]) -> dict[str, Any]:
-    """A record of an answer without the field 'tokens_estimated', unless they are."""
-    return record if record["tokens_estimated"] else {k: v for k, v in record.items() if k != "tokens_estimated"}
-
-
-def tokens_estimated(record: dict[str, Any], where: str) -> bool:
-    """Whether the tokens of such a record are estimated; one that does not say so has them from the model's server."""
-    if record.get("tokens_estimated", True) is not True:
-        raise InputError(f"{where}: the field 'tokens_estimated' is true where it is there")
-    return "tokens_estimated" in record
+    return without_default(record)
 
 
 _TURN_FIELDS: dict[str, type] = {
@@ -174,7 +124,7 @@ _ATTEMPT_FIELDS: dict[str, type] = {
 }
 
 
-def read_turn(record: Any, questions: Mapping[QuestionId, StreamQuestion], where: str) -> Turn:
+def read_turn(record: Any, questions: Questions, where: str) -> Turn:
     """The turn of a parsed line, without its recalls (they are in the retrieval log)."""
     check_fields(record, _TURN_FIELDS, where)
     check_format(record["format"], FORMAT, "trajectories", where)
@@ -206,7 +156,7 @@ def _attempt(record: Any, where: str) -> Attempt:
     for name in ("error", "cause", "result", "type", "subtype", "prompt_sha256"):
         if not isinstance(record[name], str | None):
             raise InputError(f"{where}: the field {name!r} should be a text or null, not {shown(record[name])}")
-    _check_tokens(record, where)
+    check_tokens(record, where)
     failure = None
     if record["type"] is not None:
         failure = Failure(FailureType(record["type"]), FailureSubtype(record["subtype"]))
@@ -227,15 +177,5 @@ def _attempt(record: Any, where: str) -> Attempt:
 def _reflection(record: Any, where: str) -> Reflection:
     check_fields(record, {**_REPLY_FIELDS, "text": str, "prompt_sha256": str}, where)
     tokens_estimated(record, where)
-    _check_tokens(record, where)
+    check_tokens(record, where)
     return Reflection(**record)
-
-
-def _check_tokens(record: Any, where: str) -> None:
-    for name in ("prompt_tokens", "output_tokens"):
-        check_count(record[name], MOST_COUNTED, f"{where}: the field {name!r}")
-
-
-def to_json(record: Any) -> str:
-    """A record as one line, always the same for the same record."""
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))

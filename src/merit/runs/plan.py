@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from merit.agent import Method, Task
-from merit.stream.turn import Phase, StreamQuestion
+from merit.runs.questions import StreamQuestion
+from merit.runs.turn import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +18,10 @@ class Planned:
 
 def plan(order: Sequence[StreamQuestion], method: Method) -> list[Planned]:
     """The turns of a method over a stream. A control gathers first, and answers knowing what all the others left."""
-    answering = [_planned(Phase.ANSWER, one, i, i if method.online else len(order)) for i, one in enumerate(order)]
+    answering = [_planned(Phase.ANSWER, asked, i, i if method.online else len(order)) for i, asked in enumerate(order)]
     if method.online:
         return answering
-    return [*(_planned(Phase.GATHER, one, i, i) for i, one in enumerate(order)), *answering]
+    return [*(_planned(Phase.GATHER, asked, i, i) for i, asked in enumerate(order)), *answering]
 
 
 def method_in(phase: Phase, method: Method) -> Method:
@@ -30,5 +31,5 @@ def method_in(phase: Phase, method: Method) -> Method:
     return replace(method, recall=None) if phase is Phase.GATHER else replace(method, writes=frozenset())
 
 
-def _planned(phase: Phase, one: StreamQuestion, position: int, reads_from: int) -> Planned:
-    return Planned(phase, Task(one.question, one.schema, position, one.draft, reads_from))
+def _planned(phase: Phase, asked: StreamQuestion, position: int, reads_from: int) -> Planned:
+    return Planned(phase, Task(asked.question, asked.schema, position, asked.draft, reads_from))
