@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,7 +12,17 @@ from hypothesis import strategies as st
 from making.memories import make_entry
 from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, VERSION, Family, Prompt, initial, reflection, repair, templates_hash
-from merit.types import Demonstration, Failure, FailureSubtype, FailureType, Polarity, Question, Status, Verdict
+from merit.types import (
+    DIALECTS,
+    Demonstration,
+    Failure,
+    FailureSubtype,
+    FailureType,
+    Polarity,
+    Question,
+    Status,
+    Verdict,
+)
 
 SCHEMA = "Database: shop\nTable item: id INTEGER PRIMARY KEY, name TEXT, price REAL"
 SPIDER_QUESTION = Question(7, "shop", "How many items are there?")
@@ -693,3 +704,38 @@ def test_a_value_is_put_in_as_it_is_and_changes_nothing_else(place: str, text: s
     around = say(MARK).text.split(MARK)
     assert len(around) > 1
     assert say(text).text == text.join(around)
+
+
+# Other dialects: the same prompts, but for the words that name SQLite and its quotes.
+
+
+@pytest.mark.parametrize(("dialect", "name"), [*DIALECTS.items()])
+def test_a_prompt_names_the_engine_of_its_family(dialect: str, name: str) -> None:
+    family = replace(SPIDER, dialect=dialect)
+    first = initial(family, SPIDER_QUESTION, SCHEMA)
+    assert first.text == SPIDER_INITIAL.replace("SQLite", name)
+    revision = repair(family, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH)
+    assert revision.text == SPIDER_REPAIR_WITHOUT_MEMORIES.replace("SQLite", name)
+    reflected = reflection(family, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH)
+    assert reflected == reflection(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_evidence_speaks_of_the_quotes_of_the_dialect(dialect: str) -> None:
+    text = initial(replace(BIRD, dialect=dialect), BIRD_QUESTION, SCHEMA).text
+    backticks = "in backticks, for example `Column Name`." in text
+    assert backticks is (dialect not in ("postgresql", "duckdb"))
+    assert backticks is ('in double quotes, for example "Column Name".' not in text)
+
+
+def test_only_the_templates_words_are_exchanged() -> None:
+    question = replace(SPIDER_QUESTION, text="Which SQLite version?")
+    text = initial(replace(SPIDER, dialect="postgresql"), question, "Table: SQLite").text
+    assert "expert PostgreSQL developer" in text
+    assert "Which SQLite version?" in text
+    assert "Table: SQLite" in text
+
+
+def test_a_dialect_that_is_not_known_is_refused() -> None:
+    with pytest.raises(KeyError):
+        initial(replace(SPIDER, dialect="cobol"), SPIDER_QUESTION, SCHEMA)

@@ -4,7 +4,8 @@ Two forms are the same only where the engine certainly reads the same. Where the
 text does not show, or on a rule that is not followed here, the rest of the text is taken letter by letter:
 - a quote after a backslash: standard_conforming_strings and NO_BACKSLASH_ESCAPES decide whether it ends the text;
 - comments with a meaning (optimizer hints, MySQL's `/*! ... */`), comments and quotes that are never closed;
-- a dollar sign that begins neither a quoted text nor a numbered parameter.
+- a dollar sign that begins neither a quoted text nor a numbered parameter;
+- a comment directly after `::`, which DuckDB refuses.
 """
 
 import re
@@ -27,7 +28,7 @@ _POSTGRESQL_TOKEN = rf"""
         [eE]'(?:[^'\\]|''|\\.)*+'
         | {_PREFIX}(?: {_TEXT} | "(?:[^"]|"")*+" )
         | \$(?P<tag>(?:[A-Za-z_\x80-\U0010ffff][0-9A-Za-z_\x80-\U0010ffff]*)?)\$.*?\$(?P=tag)\$ )
-    | (?P<rest> (?: {_PREFIX}['"] | -- | /\* | \$(?![0-9]) ).* )
+    | (?P<rest> (?: {_PREFIX}['"] | -- | /\* | ::(?:--|/\*) | \$(?![0-9]) ).* )
     | (?P<word> \$[0-9]+ | {_NUMBER} | [{_WORD}]+ )
     | (?P<operator> (?:(?!--|/\*)[-+*/<>=~!@\#%^&|`?])++ )
     | (?P<sign> :: | := | \.\. | . )
@@ -36,7 +37,7 @@ _MYSQL_TOKEN = rf"""
     (?P<layout> {_LAYOUT} | (?:\#|--(?=[ \t\n\f\r]|\Z)){_LINE_COMMENT} | /\*(?![!+M])(?:[^*/]|\*(?!/)|/(?!\*))*+\*/ )
     | (?P<quoted> [@{_WORD}.]*+ (?: {_TEXT} | {_TEXT.replace("'", '"')} | `(?:[^`]|``)*+` ) )
     | (?P<rest> (?: [@{_WORD}.]*+['"`] | \# | --(?=[\x00-\x20]|\Z) | /\* ).* )
-    | (?P<word> {_NUMBER}[{_WORD}.]* | @*[{_WORD}][{_WORD}.]* | @+ )
+    | (?P<word> {_NUMBER}[{_WORD}.]* | @*[{_WORD}.]+ | @+ )
     | (?P<sign> <=> | << | >> | <= | >= | <> | != | := | ->>? | \|\| | && | . )
 """
 
@@ -59,18 +60,21 @@ class Lexicon:
     token: re.Pattern[str]
     folds_names: bool  # whether the case of plain names makes no difference anywhere, not even in results
     calls_touch: bool  # whether `name(` and `name (` may differ
+    cuts_end: bool  # whether semicolons and layout are cut off the end, even those that are part of a comment
 
     def canonical(self, sql: str) -> str:
         """The form in which two queries are compared."""
         spellings: list[str] = []
         last_kind, last_start, last_end = "", 0, 0
         for kind, start, end in self._tokens(sql):
-            if kind == last_kind == "quoted":
+            if last_kind == "quoted" and kind in ("quoted", "rest"):
                 spellings.append(sql[last_end:start])  # PostgreSQL joins two texts with a line end between them
             if last_kind == "word" and sql[start:end] in _NAME_SIGNS and not self.folds_names:
                 spellings[-1] = sql[last_start:last_end]
             spellings += self._spell(kind, sql[start:end], sql[end : end + 1], spellings[-1:])
             last_kind, last_start, last_end = kind, start, end
+        if self.cuts_end and (spellings.count(";") > 1 or sql.rstrip("; \t\n\v\f\r").endswith("--")):
+            return sql
         return " ".join(spellings[:-1] if spellings[-1:] == [";"] else spellings)
 
     def _tokens(self, sql: str) -> Iterator[tuple[str, int, int]]:
@@ -120,8 +124,8 @@ def _operators(text: str) -> list[str]:
 
 
 _FLAGS = re.VERBOSE | re.DOTALL
-POSTGRESQL = Lexicon(re.compile(_POSTGRESQL_TOKEN, _FLAGS), folds_names=True, calls_touch=False)
+POSTGRESQL = Lexicon(re.compile(_POSTGRESQL_TOKEN, _FLAGS), folds_names=True, calls_touch=False, cuts_end=False)
 # DuckDB reads like PostgreSQL, but shows names as they were written in structs.
-DUCKDB = Lexicon(re.compile(_POSTGRESQL_TOKEN, _FLAGS), folds_names=False, calls_touch=False)
+DUCKDB = Lexicon(re.compile(_POSTGRESQL_TOKEN, _FLAGS), folds_names=False, calls_touch=False, cuts_end=False)
 # Names of tables depend on the server's file system; MariaDB reads like MySQL.
-MYSQL = Lexicon(re.compile(_MYSQL_TOKEN, _FLAGS), folds_names=False, calls_touch=True)
+MYSQL = Lexicon(re.compile(_MYSQL_TOKEN, _FLAGS), folds_names=False, calls_touch=True, cuts_end=True)
