@@ -11,7 +11,7 @@ import pytest
 from making.disks import no_waiting
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import InputError, MemoryUnusable, MeritError
-from merit.memory import Memory, MemoryStore, RecallPolicy, curate
+from merit.memory import Memory, MemoryStore, RecallPolicy, entries_in
 from merit.types import Polarity
 
 FILE = "memory_positive.jsonl"
@@ -25,7 +25,7 @@ def fill(folder: Path, count: int = 3) -> list[str]:
 def refused(folder: Path) -> list[str]:
     """What is said by opening a memory and by reading it; both refuse."""
     said = []
-    for use in (lambda: Memory(folder, WordEncoder()).close(), lambda: list(curate.kept(folder))):
+    for use in (lambda: Memory(folder, WordEncoder()).close(), lambda: list(entries_in(folder))):
         with no_waiting(10), pytest.raises(MeritError) as error:
             use()
         said.append(str(error.value))
@@ -155,7 +155,7 @@ def test_a_deletion_counts_for_earlier_lines_of_its_own_file_alone(tmp_path: Pat
     deletions = [json.dumps({"delete": identity, "format": 3, "reason": "x"}) for identity in (first, second)]
     (tmp_path / FILE).write_text("\n".join([deletions[0], *lines]) + "\n")
     (tmp_path / "memory_negative.jsonl").write_text(deletions[1] + "\n")
-    assert [kept.deleted for kept in curate.kept(tmp_path)] == [None, None]
+    assert [kept.deleted for kept in entries_in(tmp_path)] == [None, None]
     with Memory(tmp_path, WordEncoder()) as memory:
         assert len(memory) == 2
 

@@ -11,7 +11,7 @@ import pytest
 
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import InputError
-from merit.memory import Databases, Entry, Memory, MemoryStore, RecallPolicy, TypeFilter, curate, with_id
+from merit.memory import Databases, Entry, Memory, MemoryStore, RecallPolicy, TypeFilter, curate, entries_in, with_id
 from merit.types import FailureSubtype, FailureType, Polarity, Status
 
 PRECEDENT = Polarity.PRECEDENT
@@ -226,7 +226,7 @@ def test_a_memory_of_two_files_opens_as_before(tmp_path: Path) -> None:
     assert (tmp_path / FILE).read_bytes() == b""
     (tmp_path / FILE).unlink()
     shutil.rmtree(tmp_path / "index")
-    assert [one.entry for one in curate.kept(tmp_path)] == [with_id(entry) for entry in made]  # reading makes no file
+    assert [one.entry for one in entries_in(tmp_path)] == [with_id(entry) for entry in made]  # reading makes no file
     assert not (tmp_path / FILE).exists()
     with Memory(tmp_path, WordEncoder()) as memory:
         assert memory.recall(make_cue(), RecallPolicy()) == expected
@@ -244,7 +244,7 @@ def test_people_look_after_them_like_all_others(tmp_path: Path) -> None:
         memory.commit(make_entry(3))
     assert curate.find(folder, first.id[:10]).entry == first
     curate.delete(folder, first.id, "wrong")
-    assert [one.deleted for one in curate.kept(folder) if one.entry.polarity is PRECEDENT] == ["wrong", None]
+    assert [one.deleted for one in entries_in(folder) if one.entry.polarity is PRECEDENT] == ["wrong", None]
     assert curate.stats(folder)["by_polarity"] == {"positive": 1, "precedent": 1}
     assert curate.export(folder, file) == 2
     assert curate.import_entries(other, file) == (2, 0)

@@ -14,7 +14,7 @@ from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import episode
 from merit.errors import AuditFailed, InputError, MeritError
-from merit.memory import curate
+from merit.memory import entries_in
 from merit.models import AnswerStore, AskedOnce
 from merit.prompts import SPIDER, initial
 from merit.stream import AuditData, RunView, audit_run, read_run
@@ -56,7 +56,7 @@ def test_resample_asks_the_first_prompt_again_and_keeps_nothing(bench: Bench, tm
     assert model.prompts
     assert set(model.prompts) <= first
     assert not recalls(view)
-    assert not list(curate.kept(view.path / "memory"))
+    assert not list(entries_in(view.path / "memory"))
     for turn in view.turns:
         seeds = [s.seed for p, s in zip(model.prompts, model.samplings, strict=True) if _asks(p, turn.episode.task)]
         assert seeds == list(range(1, len(turn.episode.attempts)))
@@ -78,7 +78,7 @@ def test_another_stream_draws_other_answers(bench: Bench, tmp_path: Path) -> Non
 def test_precedent_keeps_every_right_answer_and_shows_earlier_ones(bench: Bench, tmp_path: Path) -> None:
     model = FickleModel(luck=4)
     view = bench.run(tmp_path / "run", "precedent", model=model)
-    kept = {one.entry.provenance.question_id: one.entry for one in curate.kept(view.path / "memory")}
+    kept = {one.entry.provenance.question_id: one.entry for one in entries_in(view.path / "memory")}
     assert {entry.polarity for entry in kept.values()} == {Polarity.PRECEDENT}
     assert len(kept) == metrics(view)["correct"] == metrics(view)["entries"]["precedent"] > 4
     for turn in view.turns:
@@ -100,7 +100,7 @@ def test_precedent_keeps_every_right_answer_and_shows_earlier_ones(bench: Bench,
 
 def test_precedents_of_the_questions_own_database_come_first(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "precedent:database_bonus=2", model=FickleModel(luck=2))
-    source = {one.entry.id: one.entry.provenance.db_id for one in curate.kept(view.path / "memory")}
+    source = {one.entry.id: one.entry.provenance.db_id for one in entries_in(view.path / "memory")}
     here = {turn.episode.task.question.id: turn.episode.task.question.db_id for turn in view.turns}
     both = 0
     for one in recalls(view):

@@ -12,7 +12,7 @@ from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
 from merit.agent.agreement import choose, is_agreed
 from merit.errors import AuditFailed
-from merit.memory import Grade, curate
+from merit.memory import Grade, entries_in
 from merit.models import AnswerStore, AskedOnce
 from merit.stream import RunView, audit_run, read_run
 from merit.types import Status
@@ -51,7 +51,7 @@ def test_an_earlier_answer_can_be_voted_down(voted: RunView) -> None:
 
 
 def test_what_is_kept_says_how_sure_it_is(voted: RunView) -> None:
-    kept = {one.entry.provenance.question_id: one.entry for one in curate.kept(voted.path / "memory")}
+    kept = {one.entry.provenance.question_id: one.entry for one in entries_in(voted.path / "memory")}
     for turn in voted.turns:
         episode = turn.episode
         entry = kept.get(episode.task.question.id)
@@ -64,7 +64,7 @@ def test_what_is_kept_says_how_sure_it_is(voted: RunView) -> None:
 
 
 def test_what_merely_ran_is_in_quarantine(voted: RunView) -> None:
-    grades = {one.entry.id: one.entry.grade for one in curate.kept(voted.path / "memory")}
+    grades = {one.entry.id: one.entry.grade for one in entries_in(voted.path / "memory")}
     held_back = 0
     for line in (voted.path / "retrievals.jsonl").read_text().splitlines():
         (pool,) = json.loads(line)["pools"]

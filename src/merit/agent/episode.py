@@ -14,7 +14,7 @@ from merit.agent.method import Method
 from merit.agent.work import Work
 from merit.errors import ContextOverflow
 from merit.failure import classify
-from merit.memory import Cue, Entry, Memory, Recall, failure_context
+from merit.memory import Cue, Memory, Precedent, Recall, Repair, failure_context
 from merit.models import Completer, Completion, Sampling
 from merit.oracle import Oracle
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
@@ -179,9 +179,9 @@ def repeated(method: Method, regime: Regime, sql: str, attempts: Sequence[Attemp
 class Shown:
     """What of the memory a prompt shows."""
 
-    positives: Sequence[Entry] = ()
-    negatives: Sequence[Entry] = ()
-    precedents: Sequence[Entry] = ()
+    positives: Sequence[Repair] = ()
+    negatives: Sequence[Repair] = ()
+    precedents: Sequence[Precedent] = ()
 
 
 def repair_prompt(

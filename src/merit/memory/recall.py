@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from merit.memory.eligibility import Mask, legal
-from merit.memory.entry import Entry
 from merit.memory.lexical import mean_length, weigh
 from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
 from merit.memory.segment import Segment
 from merit.memory.vectors import Matrix
-from merit.types import FailureType, Polarity
+from merit.types import Entry, FailureType, Polarity
 
 _EXACT_ROWS = 8192
 Number = TypeVar("Number", bound=np.floating)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.store import open_file
+from merit.memory.files import open_file
 
 Matrix = npt.NDArray[np.float32]
 _SPARE_ROWS = 64

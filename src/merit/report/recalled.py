@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from merit.agent import Attempt, grade_of
+from merit.agent import Attempt, grade_of, polarity_of
 from merit.errors import InputError
 from merit.memory import Grade
 from merit.reading import parse_json
 from merit.sql import canonical
 from merit.stream import Phase, RunView, Turn
-from merit.stream.folder import METRICS, RETRIEVALS, polarity_of, read_lines
+from merit.stream.folder import METRICS, RETRIEVALS, read_lines
 from merit.types import Polarity, QuestionId, Regime
 
 
@@ -73,7 +73,7 @@ def kept_by(view: RunView) -> dict[str, Kept]:
     found = {}
     for turn in view.turns:
         if turn.entry is not None:
-            polarity = polarity_of(turn.entry)
+            polarity = polarity_of(turn.episode, view.method)
             poisoned = polarity is not Polarity.NEGATIVE and not turn.final_correct
             found[turn.entry] = Kept(polarity, grade_of(turn.episode, view.method, regime), poisoned)
     return found

@@ -5,11 +5,9 @@ both are taken from the run. `Report.on_trust` lists what was not proven. The fi
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
@@ -28,7 +26,7 @@ from merit.agent.episode import (
 )
 from merit.errors import AuditFailed
 from merit.failure import classify
-from merit.memory import Entry, Memory
+from merit.memory import Entry, Memory, VolatileStore
 from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
@@ -37,14 +35,15 @@ from merit.sql import Timeout
 from merit.stream.against_data import AuditData, check_against, engine_note
 from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.stream.entry_lines import EntryLines
 from merit.stream.findings import Report
-from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
+from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, read_lines
 from merit.stream.manifest import MANIFEST
 from merit.stream.order import stream_order
 from merit.stream.plan import Planned, method_in, plan
 from merit.stream.setup import family_named
 from merit.stream.turn import Phase, Turn, pool_records, recall_line, to_json, turn_line
-from merit.types import Cause, Demonstration, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+from merit.types import Cause, Demonstration, FailureType, QuestionId, Regime, Status, Verdict
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
 
@@ -63,9 +62,8 @@ def audit_run(
     with ExitStack() as stack:
         memory = None
         if view.method.recall is not None and (encoder is not None or not view.method.encodes):
-            scratch = stack.enter_context(tempfile.TemporaryDirectory())
             needed = encoder if view.method.encodes else None
-            memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
+            memory = stack.enter_context(Memory(VolatileStore(), needed))
         replay = _Replay(view, Regime(view.identity["regime"]), memory, data.judge if data else None, heard)
         replay.run()
     check_predictions(view)
@@ -96,7 +94,7 @@ class _Replay:
         if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
             raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
         recalls = self._lines(RETRIEVALS)
-        stored = {p: self._lines(memory_file(p)) for p in Polarity}
+        stored = EntryLines(view.path)
         lines = self._lines(TRAJECTORIES)
         for turn, planned, (number, line) in zip(view.turns, todo, lines, strict=False):
             where = f"{view.path / TRAJECTORIES}, line {number} (question {planned.task.question.id})"
@@ -105,9 +103,9 @@ class _Replay:
             self._check_entry(turn, planned, stored, where)
             if turn_line(turn, view.manifest["run"]) != line:
                 raise AuditFailed(f"{where}: says something that is no part of a turn")
-        for rest, name in [(recalls, RETRIEVALS), *((stored[p], memory_file(p)) for p in Polarity)]:
-            if next(rest, None) is not None:
-                raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
+        extra = view.path / RETRIEVALS if next(recalls, None) is not None else stored.with_more()
+        if extra is not None:
+            raise AuditFailed(f"{extra}: has a line that belongs to no turn")
         self.report.questions = sum(turn.phase is Phase.ANSWER for turn in view.turns)
         self.report.stream = len(order)
         self.report.label = view.identity["dataset"].get("label", "")
@@ -241,17 +239,15 @@ class _Replay:
             self._tell(prompt, self._sampling, reflection)
             self.report.prompts += 1
 
-    def _check_entry(self, turn: Turn, planned: Planned, stored: dict[Polarity, Iterator[Any]], where: str) -> None:
+    def _check_entry(self, turn: Turn, planned: Planned, stored: EntryLines, where: str) -> None:
         method = method_in(planned.phase, self.view.method)
         entry = finalise(turn.episode, method, self.view.manifest["run"], self.regime)
         if turn.entry != (entry.id if entry else None):
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
         if entry is None:
             return
-        number, line = next(stored[entry.polarity], (0, None))
-        if line != entry.to_line():
-            file = self.view.path / memory_file(entry.polarity)
-            raise AuditFailed(f"{file}, line {number or 'missing'}: is not the entry {entry.id} that {where} left")
+        if line := stored.mismatch(entry):
+            raise AuditFailed(f"{line}: is not the entry {entry.id} that {where} left")
         self.committed[entry.id] = entry
         if self.memory is not None:
             self.memory.commit(entry)

@@ -2,7 +2,7 @@
 
 manifest.json        what the run is                        stream.json          questions, schemas, first answers
 trajectories.jsonl   one line a turn: the episode           retrievals.jsonl     one line a recall: pools and scores
-predictions.jsonl    one line a question: the final SQL     memory/              the memory files
+predictions.jsonl    one line a question: the final SQL     memory/              the memory's log
 metrics.json         the paper's accounting, at the end     timings.json         what it took, which differs each time
 
 A turn is committed when its trajectory line is whole: it is written last. Whatever a crash left of an unfinished turn
@@ -22,23 +22,21 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import RunUnusable
+from merit.memory import format3
+from merit.memory.format4 import LOG_NAME
 from merit.reading import LINES_BYTES, check_regular, parse_json, read_bytes, read_text
 from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
-from merit.types import Polarity, QuestionId
+from merit.types import QuestionId
 from merit.writing import whole
 
 STREAM, METRICS, TIMINGS = "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
 MEMORY, LOCK = "memory", "run.lock"
+ENTRIES = f"{MEMORY}/{LOG_NAME}"
 _APPENDED = (RETRIEVALS, PREDICTIONS, TRAJECTORIES)  # in the order in which a turn is written
 _log = logging.getLogger(__name__)
-
-
-def memory_file(polarity: Polarity) -> str:
-    """Where a run keeps the entries of a polarity."""
-    return f"{MEMORY}/memory_{polarity}.jsonl"
 
 
 @dataclass(frozen=True)
@@ -221,13 +219,14 @@ def write_text(path: Path, text: str) -> None:
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     """Find how many turns are whole in every file, and cut off what follows them."""
-    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, *map(memory_file, Polarity))}
+    if older := format3.files_in(view.path / MEMORY):
+        raise RunUnusable(f"{older[0]}: is of an earlier merit, which alone can go on with it; choose another --out")
+    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, ENTRIES)}
     used = dict.fromkeys(files, 0)
     whole: list[Turn] = []
     for turn in view.turns:
         needs = {RETRIEVALS: turn.recalls, PREDICTIONS: int(turn.phase is Phase.ANSWER), TRAJECTORIES: 1}
-        if turn.entry is not None:
-            needs[memory_file(polarity_of(turn.entry))] = 1
+        needs[ENTRIES] = int(turn.entry is not None)
         if any(used[name] + count > len(files[name]) for name, count in needs.items()):
             break
         if needs[PREDICTIONS] and files[PREDICTIONS][used[PREDICTIONS]] != prediction_line(turn).encode() + b"\n":
@@ -244,12 +243,6 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     return whole
 
 
-def polarity_of(entry: str) -> Polarity:
-    """What an entry is, by its id."""
-    found = (polarity for polarity in Polarity if entry.startswith(f"{polarity[:3]}-"))
-    return next(found, Polarity.NEGATIVE)  # a name that is none is found out with its line
-
-
 def _raw_lines(path: Path) -> list[bytes]:
     if not os.path.lexists(path):
         return []
@@ -258,7 +251,7 @@ def _raw_lines(path: Path) -> list[bytes]:
 
 def _check_own(run: Path) -> None:
     """Complain about a run to go on with whose files are links: what they lead to would be written, and cut."""
-    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, *map(memory_file, Polarity)):
+    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, ENTRIES):
         path = run / name
         if path.is_symlink():
             raise RunUnusable(f"{path}: is a link; a run that goes on has its files in its own folder")

@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.agent import Agent, Attempt, Reflection, Work, finalise, repair
 from merit.errors import MeritError, RunUnusable
-from merit.memory import Memory
+from merit.memory import FileStore, Memory
 from merit.models import AskedOnce, CachedEncoder, Share
 from merit.oracle import under
 from merit.reading import parse_json, read_text
@@ -84,7 +84,7 @@ async def run_stream(
         setup = replace(setup, completer=setup.completer.share())  # what this run sends is counted apart
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
-        Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
+        Memory(FileStore(path / MEMORY, exclusive=True), setup.encoder) as memory,
     ):
         todo = plan(setup.order, setup.method)
         _check_done(folder, todo)
