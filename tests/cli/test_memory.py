@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from making.disks import no_waiting
-from making.memories import WordEncoder, make_cue, make_entry
+from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.cli.main import cli
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Grade, Memory, RecallPolicy
@@ -78,8 +78,8 @@ def test_delete_keeps_the_reason_and_reaches_recall(folder: Path) -> None:
 def test_a_confirmed_entry_leaves_quarantine(folder: Path) -> None:
     policy = RecallPolicy(positives=0, negatives=0, precedents=4, least_grade=Grade.AGREED)
     with Memory(folder, WordEncoder()) as memory:
-        known = {"polarity": Polarity.PRECEDENT, "before": "", "type": FailureType.UNKNOWN}
-        old = memory.commit(make_entry(7, grade=Grade.EXECUTED, outcome=Status.EXECUTED, **known)).id
+        unsure = make_precedent(7, grade=Grade.EXECUTED, observed=Status.EXECUTED, outcome=Status.EXECUTED)
+        old = memory.commit(unsure).id
         assert memory.recall(make_cue(), policy).precedents == []
     said = output("confirm", folder, old[:12])
     (new,) = ids(folder, "--polarity", "precedent")
@@ -110,7 +110,7 @@ def test_what_cannot_be_confirmed_is_one_sentence(folder: Path) -> None:
         unsure = memory.commit(make_entry(1, question="how many [singers]?", grade=Grade.AGREED)).id
     (negative,) = ids(folder, "--polarity", "negative")
     output("delete", folder, gone, "--reason", "wrong")
-    before = (folder / "memory_positive.jsonl").read_bytes()
+    before = (folder / "memory.jsonl").read_bytes()
     for identity, said in (
         ("pos-nowhere", "there is no entry 'pos-nowhere'; merit memory list shows all ids"),
         (sure, f"{sure} is confirmed already"),
@@ -121,7 +121,7 @@ def test_what_cannot_be_confirmed_is_one_sentence(folder: Path) -> None:
         assert isinstance(refused.exception, InputError)
         assert refused.exit_code == 1
         assert str(refused.exception) == f"{folder}: {said}"
-    assert (folder / "memory_positive.jsonl").read_bytes() == before
+    assert (folder / "memory.jsonl").read_bytes() == before
     output("delete", folder, sure, "--reason", "no")  # what a person took out does not come back by another way
     assert f"{sure} is deleted already (no)" in str(merit("confirm", folder, unsure).exception)
 
@@ -154,23 +154,23 @@ def test_a_bad_import_imports_nothing(folder: Path, tmp_path: Path, change: dict
     edited(file, change)
     with pytest.raises(InputError, match=message):
         raise merit("import", other, file).exception or AssertionError
-    assert (other / "memory_positive.jsonl").read_text() == ""
+    assert (other / "memory.jsonl").read_text() == ""
 
 
 def test_an_id_under_which_something_else_is_known(folder: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "all.jsonl", tmp_path / "other"
     output("export", folder, "--out", file)
     output("import", other, file)
-    path = other / "memory_positive.jsonl"
+    path = other / "memory.jsonl"
     path.write_text(path.read_text().replace("SELECT b1", "SELECT edited"))
     assert "another entry has the id" in str(merit("import", other, file).exception)
 
 
 def test_an_export_never_writes_over_a_memory(folder: Path) -> None:
-    before = (folder / "memory_positive.jsonl").read_text()
-    for target in (folder / "memory_positive.jsonl", folder / "x.jsonl", folder):
+    before = (folder / "memory.jsonl").read_text()
+    for target in (folder / "memory.jsonl", folder / "x.jsonl", folder):
         assert isinstance(merit("export", folder, "--out", target).exception, InputError)
-    assert (folder / "memory_positive.jsonl").read_text() == before
+    assert (folder / "memory.jsonl").read_text() == before
 
 
 def test_stats_count(folder: Path) -> None:
@@ -183,7 +183,7 @@ def test_stats_count(folder: Path) -> None:
 
 def test_precedents_are_listed_and_shown_as_answers(folder: Path, tmp_path: Path) -> None:
     with Memory(folder, WordEncoder()) as memory:
-        kept = memory.commit(make_entry(7, polarity=Polarity.PRECEDENT, before="", type=FailureType.UNKNOWN))
+        kept = memory.commit(make_precedent(7))
     assert ids(folder, "--polarity", "precedent") == [kept.id]
     assert kept.id in output("list", folder, "--polarity", "precedent")
     assert kept.id not in ids(folder, "--polarity", "positive")
@@ -193,7 +193,7 @@ def test_precedents_are_listed_and_shown_as_answers(folder: Path, tmp_path: Path
     assert "UNKNOWN" not in shown  # an answer has no failure
     counted = json.loads(output("stats", folder, "--json"))
     assert counted["by_polarity"] == {"negative": 1, "positive": 2, "precedent": 1}
-    assert counted["bytes"] == sum(len(path.read_bytes()) for path in folder.glob("memory_*.jsonl"))
+    assert counted["bytes"] == len((folder / "memory.jsonl").read_bytes())
     assert kept.id in output("delete", folder, kept.id, "--reason", "x")
     assert ids(folder, "--polarity", "precedent", "--deleted") == [kept.id]
     file = tmp_path / "all.jsonl"
@@ -283,7 +283,7 @@ def test_a_run_folder_stands_for_its_memory(folder: Path, tmp_path: Path) -> Non
     assert ids(folder, "--deleted") == [first]
     assert "2 entries" in output("export", run, "--out", tmp_path / "all.jsonl")
     assert "0 entries imported, 2 were there" in output("import", run, tmp_path / "all.jsonl")
-    assert not (run / "memory_positive.jsonl").exists()
+    assert not (run / "memory.jsonl").exists()
     assert f"{second} is confirmed already" in str(merit("confirm", run, second).exception)
 
 
@@ -317,13 +317,13 @@ def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
 def test_an_import_of_a_strangers_lines_is_refused_in_a_sentence(
     folder: Path, tmp_path: Path, line: bytes, message: str
 ) -> None:
-    before = (folder / "memory_positive.jsonl").read_bytes()
+    before = (folder / "memory.jsonl").read_bytes()
     (tmp_path / "file.jsonl").write_bytes(line + b"\n")
     refused = merit("import", folder, tmp_path / "file.jsonl").exception
     assert isinstance(refused, InputError)
     assert message in str(refused)
     assert len(str(refused)) < 500
-    assert (folder / "memory_positive.jsonl").read_bytes() == before
+    assert (folder / "memory.jsonl").read_bytes() == before
 
 
 def test_an_import_from_a_pipe_or_device_is_refused(folder: Path, tmp_path: Path) -> None:

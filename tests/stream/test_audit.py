@@ -15,7 +15,7 @@ from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, r
 from merit.agent import METHODS
 from merit.agent.episode import Shown, repair_prompt
 from merit.errors import AuditFailed, MeritError, RunUnusable
-from merit.memory import entries_in
+from merit.memory import Repair, entries_in
 from merit.prompts import SPIDER
 from merit.stream import AuditData, Report, RunView, audit_run, read_run
 from merit.stream.folder import json_text
@@ -602,7 +602,7 @@ def test_a_number_is_not_written_as_a_truth_value(made: Made, field: str) -> Non
     caught(run, "trajectories.jsonl, line 1")
 
 
-@pytest.mark.parametrize("file", [LOG, "memory/memory_positive.jsonl", "memory/memory_negative.jsonl"])
+@pytest.mark.parametrize("file", [LOG, ENTRIES])
 def test_every_line_belongs_to_a_turn(made: Made, file: str) -> None:
     run = made("merit")
     lines = (run / file).read_bytes().splitlines(keepends=True)
@@ -709,7 +709,7 @@ def test_an_entry_stands_at_the_rank_of_its_own_score(made: Made) -> None:
     """Two entries of clearly different scores change places, and the prompt is made to show them so."""
     run = made("no_dense")
     view = read_run(run)
-    entries = {one.entry.id: one.entry for one in entries_in(run / "memory")}
+    entries = {one.entry.id: one.entry for one in entries_in(run / "memory") if isinstance(one.entry, Repair)}
     turns = {turn.episode.task.question.id: turn.episode for turn in view.turns}
     done: list[tuple[object, int, str]] = []
 

@@ -7,13 +7,13 @@ The memory has six entries. The question is number 100 on the database `shop`, a
     failed       position 5, negative, RESULT_MISMATCH
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from making.memories import make_entry
+from making.memories import make_entry, make_precedent
 from merit.agent import Draft, Task
 from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
@@ -29,7 +29,7 @@ NOTHING_TYPED = RecallPolicy(type_filter=TypeFilter.NONE)
 Pool = dict[str, Any]
 
 
-def occasion(policy: RecallPolicy | None = None, entries: list[Entry] = EVERYTHING, **changes: Any) -> Occasion:
+def occasion(policy: RecallPolicy | None = None, entries: Sequence[Entry] = EVERYTHING, **changes: Any) -> Occasion:
     committed = {entry.id: entry for entry in entries}
     fields: Pool = {"type": FailureType.RESULT_MISMATCH, "task": TASK, "where": "line 7"} | changes
     return Occasion(policy=policy or RecallPolicy(), committed=committed, **fields)
@@ -246,7 +246,7 @@ def test_a_limit_of_zero_has_no_pool() -> None:
 
 # Precedents.
 
-ANSWERS = [make_entry(i, id=f"answer{i}", polarity=Polarity.PRECEDENT, before="", db_id="zoo") for i in range(6, 9)]
+ANSWERS = [make_precedent(i, id=f"answer{i}", db_id="zoo") for i in range(6, 9)]
 TWO_ANSWERS = RecallPolicy(positives=0, negatives=0, precedents=2)
 
 
@@ -296,7 +296,7 @@ def test_no_failure_type_narrows_precedents(chosen: TypeFilter) -> None:
     ],
 )
 def test_a_precedent_is_of_another_and_earlier_question(changes: Pool, why: str) -> None:
-    bad = make_entry(9, id="bad", polarity=Polarity.PRECEDENT, before="", **changes)
+    bad = make_precedent(9, id="bad", **changes)
     when = occasion(TWO_ANSWERS, [*ANSWERS, bad])
     refused(
         [answers(["answer6", "bad"], stored=4, legal=4, same_type=4, size=4)],

@@ -14,14 +14,13 @@ from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import episode
 from merit.errors import AuditFailed, InputError, MeritError
-from merit.memory import entries_in
+from merit.memory import Precedent, entries_in
 from merit.models import AnswerStore, AskedOnce
 from merit.prompts import SPIDER, initial
 from merit.stream import AuditData, RunView, audit_run, read_run
-from merit.types import Polarity
 
 OURS = ["resample", "precedent"]
-ENTRIES = "memory/memory_precedent.jsonl"
+ENTRIES = "memory/memory.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +77,13 @@ def test_another_stream_draws_other_answers(bench: Bench, tmp_path: Path) -> Non
 def test_precedent_keeps_every_right_answer_and_shows_earlier_ones(bench: Bench, tmp_path: Path) -> None:
     model = FickleModel(luck=4)
     view = bench.run(tmp_path / "run", "precedent", model=model)
-    kept = {one.entry.provenance.question_id: one.entry for one in entries_in(view.path / "memory")}
-    assert {entry.polarity for entry in kept.values()} == {Polarity.PRECEDENT}
+    everything = [one.entry for one in entries_in(view.path / "memory")]
+    kept = {entry.provenance.question_id: entry for entry in everything if isinstance(entry, Precedent)}
+    assert len(kept) == len(everything)
     assert len(kept) == metrics(view)["correct"] == metrics(view)["entries"]["precedent"] > 4
     for turn in view.turns:
         entry = kept.get(turn.episode.task.question.id)
-        assert (entry.after if entry else None) == (turn.episode.final.sql if turn.final_correct else None)
+        assert (entry.sql if entry else None) == (turn.episode.final.sql if turn.final_correct else None)
         assert turn.entry == (entry.id if entry else None)
     for one in recalls(view):
         (pool,) = one["pools"]
@@ -310,7 +310,7 @@ def test_a_changed_episode_is_caught(run: Path, change: Callable[[list[Record]],
 
 
 def edit_answer(records: list[Record]) -> None:
-    records[1]["after"] = "SELECT 'forged'"
+    records[1]["sql"] = "SELECT 'forged'"
 
 
 def edit_question(records: list[Record]) -> None:

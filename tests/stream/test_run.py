@@ -56,7 +56,7 @@ def test_every_method_runs_end_to_end(bench: Bench, tmp_path: Path, method: str)
         "predictions.jsonl",
         "metrics.json",
     }
-    assert expected | {"memory/memory_positive.jsonl", "memory/memory_negative.jsonl"} <= set(files_of(view.path))
+    assert expected | {"memory/memory.jsonl"} <= set(files_of(view.path))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -161,9 +161,7 @@ def test_a_run_that_broke_off_goes_on(bench: Bench, tmp_path: Path, answers: int
     assert files_of(tmp_path / "broken") == files_of(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    "file", ["trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "memory/memory_negative.jsonl"]
-)
+@pytest.mark.parametrize("file", ["trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "memory/memory.jsonl"])
 @pytest.mark.parametrize("lost", [1, 40, 900])
 def test_files_cut_anywhere_are_made_whole_again(bench: Bench, tmp_path: Path, file: str, lost: int) -> None:
     bench.run(tmp_path / "run")

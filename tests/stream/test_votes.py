@@ -12,7 +12,7 @@ from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
 from merit.agent.agreement import choose, is_agreed
 from merit.errors import AuditFailed
-from merit.memory import Grade, entries_in
+from merit.memory import Grade, Precedent, entries_in
 from merit.models import AnswerStore, AskedOnce
 from merit.stream import RunView, audit_run, read_run
 from merit.types import Status
@@ -59,7 +59,8 @@ def test_what_is_kept_says_how_sure_it_is(voted: RunView) -> None:
         if entry is not None:
             agreed = is_agreed([attempt.verdict for attempt in episode.attempts], 0.5)
             assert entry.grade is (Grade.AGREED if agreed else Grade.EXECUTED)
-            assert entry.after == episode.final.sql
+            assert isinstance(entry, Precedent)
+            assert entry.sql == episode.final.sql
     assert {entry.grade for entry in kept.values()} == {Grade.AGREED, Grade.EXECUTED}
 
 

@@ -63,9 +63,13 @@ def log_line(change: Change, sequence: int, more: int = 0) -> bytes:
 
 
 def log_lines(changes: Sequence[Change], last_sequence: int) -> Iterator[bytes]:
-    """The lines of one append that follows a sequence number."""
+    """The lines of one append that follows a sequence number; a change that is too long is refused."""
     for number, change in enumerate(changes, 1):
-        yield log_line(change, last_sequence + number, len(changes) - number)
+        line = log_line(change, last_sequence + number, len(changes) - number)
+        if len(line) > LINE_BYTES:
+            kind = change_record(change)["kind"]
+            raise InputError(f"{kind} {change.id}: longer than {LINE_BYTES >> 20} MiB; nothing was written")
+        yield line
 
 
 def parse_head(line: bytes, where: str) -> Head:

@@ -19,7 +19,7 @@ from merit.memory.files import open_to_append, sync_folder, write_all
 from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
 from merit.memory.lock import WriterLock
 from merit.memory.log import Log
-from merit.types import Change, Deletion, Entry
+from merit.types import Change, Entry
 from merit.writing import whole
 
 LOCK_NAME = "memory.lock"
@@ -141,10 +141,6 @@ class FileStore:
 
     def _append(self, changes: Sequence[Change]) -> None:
         lines = list(log_lines(changes, self._log.sequence))
-        for change, line in zip(changes, lines, strict=True):
-            if len(line) > LINE_BYTES:
-                kind = "deletion" if isinstance(change, Deletion) else "entry"
-                raise InputError(f"{kind} {change.id}: longer than {LINE_BYTES >> 20} MiB; nothing was written")
         try:
             if self._log.is_converted:
                 self._convert()

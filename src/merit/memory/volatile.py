@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
-from merit.memory.format4 import log_line
+from merit.memory.format4 import log_lines
 from merit.types import Change, Deletion, Entry
 
 
@@ -16,6 +16,7 @@ class VolatileStore:
 
     def __init__(self) -> None:
         self._changes: list[Change] = []
+        self._digests = [b""]  # of the log up to each sequence number
         self._entries: dict[str, Entry] = {}
         self._mutex = threading.Lock()
         self._closed = False
@@ -26,6 +27,7 @@ class VolatileStore:
             self._check_open()
             if expected is not None and expected != len(self._changes):
                 raise MemoryChanged(f"{self.name}: changed meanwhile; try again")
+            self._digests += _digests(log_lines(changes, len(self._changes)), self._digests[-1])
             for change in changes:
                 self._changes.append(change)
                 if not isinstance(change, Deletion):
@@ -52,10 +54,7 @@ class VolatileStore:
         """The hash of the changes up to a sequence number."""
         with self._mutex:
             self._check_open()
-            if not 0 <= sequence <= len(self._changes):
-                return None
-            lines = (log_line(change, number) for number, change in enumerate(self._changes[:sequence], 1))
-            return hashlib.sha256(b"".join(lines)).hexdigest()
+            return self._digests[sequence].hex() if 0 <= sequence < len(self._digests) else None
 
     def close(self) -> None:
         """Forget everything."""
@@ -66,3 +65,12 @@ class VolatileStore:
     def _check_open(self) -> None:
         if self._closed:
             raise MemoryUnusable(f"{self.name}: closed")
+
+
+def _digests(lines: Iterable[bytes], digest: bytes) -> list[bytes]:
+    """A hash for each line, of itself and of the hash before it."""
+    digests = []
+    for line in lines:
+        digest = hashlib.sha256(digest + line).digest()
+        digests.append(digest)
+    return digests

@@ -35,8 +35,9 @@ class Store(Protocol):
     def append(self, changes: Sequence[Change], *, expected: int | None = None) -> int:
         """Commit changes, all of them or none, and return the last sequence number.
 
-        When this returns, they survive a crash. With `expected`, nothing is written if the log has another last
-        sequence number by now: MemoryChanged is raised, and the caller looks again at what is there.
+        When this returns, they survive a crash. A change of more than 16 MiB is refused. With `expected`, nothing is
+        written if the log has another last sequence number by now: MemoryChanged is raised, and the caller looks again
+        at what is there.
         """
         ...
 
