@@ -17,7 +17,7 @@ from making.disks import no_waiting
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.cli.main import cli
 from merit.errors import InputError, MemoryUnusable
-from merit.memory import Grade, Memory, RecallPolicy
+from merit.memory import FileStore, Grade, Memory, RecallPolicy
 from merit.types import FailureType, Polarity, Status
 
 
@@ -145,7 +145,7 @@ def edited(file: Path, change: dict[str, object]) -> None:
     [
         ({"after": "SELECT 9"}, "line 2: the id .* does not follow from the entry"),
         ({"format": 9}, "line 2: memory format 9"),
-        ({"provenance": {}}, "line 2, provenance: the field 'db_id' is missing"),
+        ({"provenance": {}}, "line 2, provenance: the field 'author' is missing"),
     ],
 )
 def test_a_bad_import_imports_nothing(folder: Path, tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -206,12 +206,37 @@ def test_a_folder_without_a_memory(tmp_path: Path) -> None:
     assert isinstance(merit("stats", tmp_path / "nowhere").exception, MemoryUnusable)
 
 
-def test_a_running_memory_cannot_be_edited(folder: Path) -> None:
-    first = ids(folder)[0]
+def test_what_is_deleted_is_not_recalled_by_a_memory_that_is_open(folder: Path) -> None:
     with Memory(folder, WordEncoder()) as memory:
+        before = memory.recall(make_cue(), RecallPolicy()).positives
+        output("delete", folder, before[0].id, "--reason", "x")
+        assert memory.recall(make_cue(), RecallPolicy()).positives == before[1:]
+        assert len(memory) == 2
+
+
+def test_a_memory_that_a_run_keeps_to_itself_cannot_be_edited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("merit.memory.lock._WAIT_S", 0.05)
+    first = ids(folder)[0]
+    with Memory(FileStore(folder, exclusive=True), WordEncoder()) as memory:
         refused = merit("delete", folder, first, "--reason", "x")
         assert isinstance(refused.exception, MemoryUnusable)
-        assert len(memory) == 3
+        assert "another process is writing this memory" in str(refused.exception)
+        assert len(memory) == len(ids(folder)) == 3  # reading is free
+        memory.delete(first, "x")
+    assert len(ids(folder)) == 2
+
+
+def test_an_export_in_format_3_can_be_imported(folder: Path, tmp_path: Path) -> None:
+    with Memory(folder, WordEncoder()) as memory:
+        memory.commit(make_precedent(7))
+    output("export", folder, "--out", tmp_path / "old.jsonl", "--format", "3")
+    output("export", folder, "--out", tmp_path / "new.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text().splitlines()]
+    assert {record["format"] for record in records} == {3}
+    assert [record["polarity"] for record in records] == ["positive", "positive", "negative", "precedent"]
+    for name in ("old", "new"):
+        assert "4 entries imported" in output("import", tmp_path / name, tmp_path / f"{name}.jsonl")
+        assert ids(tmp_path / name) == ids(folder)
 
 
 HOSTILE = "caf\u00e9 \x1b[2J\x9b1m \u202e\r\nid\tx :heart:"
@@ -305,11 +330,11 @@ def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
     ("line", "message"),
     [
         (b"[" * 100_000, "line 1: not valid JSON"),
-        (b'{"format": 3, "question": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1, provenance: missing"),
+        (b'{"format": 3, "question": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: the field 'after' is missing"),
         (b'{"format": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: memory format a list"),
         (b"\xff\xfe", "line 1: not valid JSON"),
         (b"9" * 10_000, "line 1: not valid JSON"),
-        (b'{"format": 3, "provenance": {"' + b"x" * 100_000 + b'": 1}}', "line 1, provenance: the field 'db_id' is"),
+        (b'{"format": 3, "' + b"x" * 100_000 + b'": 1}', "line 1: the field 'after' is missing"),
         (b"x" * (17 << 20), "line 1: longer than 16 MiB"),
     ],
     ids=["deep", "deep field", "deep format", "not text", "digits", "long name", "long line"],

@@ -24,7 +24,7 @@ TASK = Task(Question(100, "shop", "How many?"), "Database: shop", 10, Draft("SEL
 OLD = [make_entry(i, id=f"old{i}", db_id="school" if i == 3 else "shop") for i in range(4)]
 TYPED = make_entry(4, id="typed", type=FailureType.SYNTAX, subtype=FailureSubtype.PARSE_FAILURE)
 FAILED = make_entry(5, id="failed", polarity=Polarity.NEGATIVE)
-EVERYTHING = [*OLD, TYPED, FAILED]
+EVERYTHING: list[Entry] = [*OLD, TYPED, FAILED]
 NOTHING_TYPED = RecallPolicy(type_filter=TypeFilter.NONE)
 Pool = dict[str, Any]
 
@@ -246,12 +246,12 @@ def test_a_limit_of_zero_has_no_pool() -> None:
 
 # Precedents.
 
-ANSWERS = [make_precedent(i, id=f"answer{i}", db_id="zoo") for i in range(6, 9)]
+ANSWERS: list[Entry] = [make_precedent(i, id=f"answer{i}", db_id="zoo") for i in range(6, 9)]
 TWO_ANSWERS = RecallPolicy(positives=0, negatives=0, precedents=2)
 
 
 def answers(names: list[str], **counts: Any) -> Pool:
-    usual = {"stored": 3, "legal": 3, "same_type": 3, "typed": False, "fallback": False, "size": 3}
+    usual = {"stored": 3, "legal": 3, "same_type": 0, "typed": False, "fallback": False, "size": 3}
     return pool(names, "precedent", **{**usual, **counts})
 
 
@@ -299,7 +299,7 @@ def test_a_precedent_is_of_another_and_earlier_question(changes: Pool, why: str)
     bad = make_precedent(9, id="bad", **changes)
     when = occasion(TWO_ANSWERS, [*ANSWERS, bad])
     refused(
-        [answers(["answer6", "bad"], stored=4, legal=4, same_type=4, size=4)],
+        [answers(["answer6", "bad"], stored=4, legal=4, size=4)],
         when,
         f"entry bad was recalled, but {why}",
     )
