@@ -57,7 +57,7 @@ def lay_out(folder: Path, changes: list[Change]) -> dict[str, str]:
 @pytest.fixture
 def older(tmp_path: Path) -> Path:
     """A memory of format 3: two repairs, a failed direction, a precedent, and one repair that is deleted."""
-    made = [make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE), make_precedent(3), make_entry(4)]
+    made: list[Entry] = [make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE), make_precedent(3), make_entry(4)]
     entries = [with_id(entry) for entry in made]
     lay_out(tmp_path / "memory", [*entries, Deletion(entries[3].id, "wrong")])
     return tmp_path / "memory"

@@ -117,7 +117,8 @@ def test_curation_gives_way_to_other_writers(tmp_path: Path) -> None:
     first, second, third = (with_id(make_entry(number)) for number in range(3))
     with closing(VolatileStore()) as store:
         store.append([first])
-        append, done = store.append, []
+        append = store.append
+        done: list[int] = []
 
         def overtaken(changes: list[Entry | Deletion], *, expected: int | None = None) -> int:
             if not done:

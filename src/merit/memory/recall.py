@@ -16,7 +16,7 @@ from merit.memory.lexical import mean_length, weigh
 from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
 from merit.memory.segment import Segment
-from merit.memory.vectors import Matrix
+from merit.memory.vectors import Matrix, products
 from merit.types import Entry, FailureType, Polarity
 
 _EXACT_ROWS = 8192
@@ -212,10 +212,10 @@ def _matrix(share: Share) -> Matrix:
 def _near(share: Share, query: Matrix) -> Matrix:
     matrix = _matrix(share)
     if share.mask is None:
-        return matrix @ query
+        return products(matrix, query)
     if share.size < _COPIED_BELOW * len(matrix):
-        return matrix[share.mask] @ query
-    return (matrix @ query)[share.mask]
+        return products(matrix[share.mask], query)
+    return products(matrix, query)[share.mask]
 
 
 def _joined(parts: list[npt.NDArray[Number]]) -> npt.NDArray[Number]:
