@@ -120,7 +120,7 @@ def import_entries(store: Store, path: Path) -> tuple[int, int]:
 def stats(store: Store) -> dict[str, Any]:
     """Counts by polarity, type, database and grade."""
     listed = read_contents(store).entries.values()
-    live = [one.entry for one in listed if one.deleted is None]
+    live = [item.entry for item in listed if item.deleted is None]
     return {
         "entries": len(live),
         "deleted": len(listed) - len(live),
