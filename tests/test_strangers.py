@@ -189,7 +189,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", sorted({*FILES} - {"memory/*.jsonl"}) + ["memory/memory_positive.jsonl", "memory"])
+@pytest.mark.parametrize("name", sorted({*FILES} - {"memory/*.jsonl"}) + ["memory/memory.jsonl", "memory"])
 def test_what_is_no_file_of_a_run_hangs_nothing(
     kind: str, name: str, honest: Path, setups: dict[str, Setup], bench: Bench, tmp_path: Path
 ) -> None:
@@ -232,7 +232,7 @@ def test_a_run_of_another_format_says_what_to_do(honest: Path, tmp_path: Path) -
     assert said == f"{path}: a run of format 2, and this merit ({__version__}) reads format 1; update merit"
 
 
-WRITTEN = ["trajectories.jsonl", "predictions.jsonl", "retrievals.jsonl", "memory/memory_positive.jsonl", "memory"]
+WRITTEN = ["trajectories.jsonl", "predictions.jsonl", "retrievals.jsonl", "memory/memory.jsonl", "memory"]
 
 
 @pytest.mark.parametrize("name", [*WRITTEN, "run.lock", "manifest.json", "stream.json", "timings.json"])

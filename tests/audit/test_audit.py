@@ -16,7 +16,7 @@ from merit.agent import METHODS
 from merit.agent.behaviour import Recalled, repair_prompt
 from merit.audit import AuditData, Findings, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
-from merit.memory import curate
+from merit.memory import Repair, entries_in
 from merit.prompts import SPIDER
 from merit.runs import RunView, read_run
 from merit.runs.manifest import run_id
@@ -603,7 +603,7 @@ def test_a_number_is_not_written_as_a_truth_value(made: Made, field: str) -> Non
     caught(run, "trajectories.jsonl, line 1")
 
 
-@pytest.mark.parametrize("file", [LOG, "memory/memory_positive.jsonl", "memory/memory_negative.jsonl"])
+@pytest.mark.parametrize("file", [LOG, ENTRIES])
 def test_every_line_belongs_to_a_turn(made: Made, file: str) -> None:
     run = made("merit")
     lines = (run / file).read_bytes().splitlines(keepends=True)
@@ -710,7 +710,7 @@ def test_an_entry_stands_at_the_rank_of_its_own_score(made: Made) -> None:
     """Two entries of clearly different scores change places, and the prompt is made to show them so."""
     run = made("no_dense")
     view = read_run(run)
-    entries = {one.entry.id: one.entry for one in curate.kept(run / "memory")}
+    entries = {one.entry.id: one.entry for one in entries_in(run / "memory") if isinstance(one.entry, Repair)}
     turns = {turn.episode.task.question.id: turn.episode for turn in view.turns}
     done: list[tuple[object, int, str]] = []
 

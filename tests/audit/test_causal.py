@@ -7,13 +7,13 @@ The memory has six entries. The question is number 100 on the database `shop`, a
     failed       position 5, negative, RESULT_MISMATCH
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from making.memories import make_entry
+from making.memories import make_entry, make_precedent
 from merit.agent import Draft, Task
 from merit.audit.causal import Occasion, check_recall
 from merit.errors import AuditFailed
@@ -24,12 +24,12 @@ TASK = Task(Question(100, "shop", "How many?"), "Database: shop", 10, Draft("SEL
 OLD = [make_entry(i, id=f"old{i}", db_id="school" if i == 3 else "shop") for i in range(4)]
 TYPED = make_entry(4, id="typed", type=FailureType.SYNTAX, subtype=FailureSubtype.PARSE_FAILURE)
 FAILED = make_entry(5, id="failed", polarity=Polarity.NEGATIVE)
-EVERYTHING = [*OLD, TYPED, FAILED]
+EVERYTHING: list[Entry] = [*OLD, TYPED, FAILED]
 NOTHING_TYPED = RecallPolicy(type_filter=TypeFilter.NONE)
 Pool = dict[str, Any]
 
 
-def occasion(policy: RecallPolicy | None = None, entries: list[Entry] = EVERYTHING, **changes: Any) -> Occasion:
+def occasion(policy: RecallPolicy | None = None, entries: Sequence[Entry] = EVERYTHING, **changes: Any) -> Occasion:
     committed = {entry.id: entry for entry in entries}
     fields: Pool = {"type": FailureType.RESULT_MISMATCH, "task": TASK, "where": "line 7"} | changes
     return Occasion(policy=policy or RecallPolicy(), committed=committed, **fields)
@@ -246,12 +246,12 @@ def test_a_limit_of_zero_has_no_pool() -> None:
 
 # Precedents.
 
-ANSWERS = [make_entry(i, id=f"answer{i}", polarity=Polarity.PRECEDENT, before="", db_id="zoo") for i in range(6, 9)]
+ANSWERS: list[Entry] = [make_precedent(i, id=f"answer{i}", db_id="zoo") for i in range(6, 9)]
 TWO_ANSWERS = RecallPolicy(positives=0, negatives=0, precedents=2)
 
 
 def answers(names: list[str], **counts: Any) -> Pool:
-    usual = {"stored": 3, "legal": 3, "same_type": 3, "typed": False, "fallback": False, "size": 3}
+    usual = {"stored": 3, "legal": 3, "same_type": 0, "typed": False, "fallback": False, "size": 3}
     return pool(names, "precedent", **{**usual, **counts})
 
 
@@ -296,10 +296,10 @@ def test_no_failure_type_narrows_precedents(chosen: TypeFilter) -> None:
     ],
 )
 def test_a_precedent_is_of_another_and_earlier_question(changes: Pool, why: str) -> None:
-    bad = make_entry(9, id="bad", polarity=Polarity.PRECEDENT, before="", **changes)
+    bad = make_precedent(9, id="bad", **changes)
     when = occasion(TWO_ANSWERS, [*ANSWERS, bad])
     refused(
-        [answers(["answer6", "bad"], stored=4, legal=4, same_type=4, size=4)],
+        [answers(["answer6", "bad"], stored=4, legal=4, size=4)],
         when,
         f"entry bad was recalled, but {why}",
     )

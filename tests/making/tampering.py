@@ -16,7 +16,7 @@ Record = dict[str, Any]
 TURNS, LOG, ENTRIES, ANSWERS = (
     "trajectories.jsonl",
     "retrievals.jsonl",
-    "memory/memory_positive.jsonl",
+    "memory/memory.jsonl",
     "predictions.jsonl",
 )
 
@@ -26,11 +26,11 @@ def rewrite(run: Path, file: str, change: Callable[[list[Record]], object]) -> N
     path = run / file
     records = [json.loads(line) for line in path.read_text().splitlines()]
     change(records)
-    path.write_text("".join(_line(record, file.startswith("memory/")) + "\n" for record in records))
+    path.write_text("".join(_line(record) + "\n" for record in records))
 
 
-def _line(record: Record, ordered: bool) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=ordered)
+def _line(record: Record) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
 def turn_where(records: list[Record], holds: Callable[[Record], bool]) -> Record:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from making.memories import make_entry
+from making.memories import make_entry, make_precedent
 from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, VERSION, Family, Prompt, initial, reflection, repair, templates_hash
 from merit.types import (
@@ -549,8 +549,8 @@ def test_a_prompt_is_known_by_the_hash_of_its_text(prompt: Prompt, version: str,
 # Beyond the paper: confirmed answers, best first as recall gives them, the best one last as the prompt shows them.
 
 PRECEDENTS = [
-    make_entry(1, polarity=Polarity.PRECEDENT, before=""),
-    make_entry(3, polarity=Polarity.PRECEDENT, before="", db_id="school"),
+    make_precedent(1),
+    make_precedent(3, db_id="school"),
 ]
 
 
@@ -574,9 +574,9 @@ def test_without_precedents_a_prompt_is_the_papers() -> None:
 
 
 def test_a_precedent_shows_question_and_answer_and_nothing_else_of_an_entry() -> None:
-    entry = make_entry(1, polarity=Polarity.PRECEDENT, before="BEFORE", schema="SCHEMA", db_error="ERROR")
+    entry = make_precedent(1, schema="SCHEMA", author="AUTHOR")
     text = initial(SPIDER, SPIDER_QUESTION, "s", [entry]).text
-    assert not [word for word in ("BEFORE", "SCHEMA:\nSCHEMA", "ERROR", "pre-", "run:1") if word in text]
+    assert not [word for word in ("SCHEMA:\nSCHEMA", "AUTHOR", "pre-", "run:1") if word in text]
 
 
 def test_the_hash_of_a_text_beyond_ascii() -> None:
@@ -679,9 +679,7 @@ PLACES: dict[str, Callable[[str], Prompt]] = {
         MISMATCH,
         negatives=[make_entry(polarity=Polarity.NEGATIVE, before=text, after=text, outcome_error=text)],
     ),
-    "precedents": lambda text: initial(
-        BIRD, Q, "s", [make_entry(question=text, after=text, db_id=text, polarity=Polarity.PRECEDENT)] * 2
-    ),
+    "precedents": lambda text: initial(BIRD, Q, "s", [make_precedent(question=text, sql=text, db_id=text)] * 2),
     "demonstrations": lambda text: repair(
         SPIDER, Q, "s", [WRONG], MISMATCH, demonstrations=[Demonstration(text, text, text)]
     ),

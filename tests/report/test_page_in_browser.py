@@ -19,7 +19,7 @@ from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import make_bench
 from merit.cli.references import answers
-from merit.memory import curate
+from merit.memory import entries_in
 from merit.report import build
 from merit.report.page import write_page
 from merit.runs import RunView, Turn, account
@@ -264,7 +264,7 @@ def test_a_vote_shows_who_agrees_what_stands_and_what_is_poisoned(driver: Any, p
 
 def grade_in_files(view: RunView, turn: Turn) -> str:
     """The grade in the memory's own files."""
-    return next(one.entry.grade for one in curate.kept(view.path / "memory") if one.entry.id == turn.entry)
+    return next(one.entry.grade for one in entries_in(view.path / "memory") if one.entry.id == turn.entry)
 
 
 OUTCOMES = {(True, True): "right at once", (False, True): "repaired", (False, False): "wrong", (True, False): "wrong"}

@@ -25,8 +25,8 @@ from merit.runs.text import json_text
 from merit.stream import OwnParts, Setup, open_setup, run_stream
 
 TURNS, LOG, ANSWERS, MANIFEST = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "manifest.json"
-MEMORIES = ["memory/memory_positive.jsonl", "memory/memory_negative.jsonl"]
-FILES = [MANIFEST, "stream.json", TURNS, LOG, ANSWERS, *MEMORIES, "metrics.json", "timings.json"]
+ENTRIES = "memory/memory.jsonl"
+FILES = [MANIFEST, "stream.json", TURNS, LOG, ANSWERS, ENTRIES, "metrics.json", "timings.json"]
 LENGTH = 5
 SHOWN = 4  # the turn that is shown: one of several attempts
 NONSENSE: list[Any] = [None, -1, "x", [[]], {"x": 1}]
@@ -146,7 +146,7 @@ def rewrite(run: Path, file: str, change: Callable[[list[Any]], Any]) -> Any:
     """Change the records of a file of JSON lines; gives back what the change does."""
     records = [json.loads(line) for line in (run / file).read_text().splitlines()]
     done = change(records)
-    lines = [json.dumps(record, separators=(",", ":"), sort_keys="memory" in file) + "\n" for record in records]
+    lines = [json.dumps(record, separators=(",", ":")) + "\n" for record in records]
     (run / file).write_text("".join(lines))
     return done
 
@@ -210,7 +210,7 @@ def test_nonsense_in_a_line(run: Path, setup: Setup, field: str, file: str) -> N
     nonsense_in(run, setup, damage, refused_by_the_audit)
 
 
-@pytest.mark.parametrize("file", [TURNS, LOG, ANSWERS, *MEMORIES])
+@pytest.mark.parametrize("file", [TURNS, LOG, ANSWERS, ENTRIES])
 def test_nonsense_instead_of_a_line(run: Path, setup: Setup, file: str) -> None:
     def damage(value: Any) -> Any:
         return rewrite(run, file, lambda records: exchange(records, 0, value))
@@ -345,7 +345,7 @@ def test_half_a_character_in_a_turn(run: Path, setup: Setup, field: str) -> None
     refused_by_the_audit(use(run, setup))
 
 
-@pytest.mark.parametrize("file", [LOG, ANSWERS, *MEMORIES])
+@pytest.mark.parametrize("file", [LOG, ANSWERS, ENTRIES])
 def test_half_a_character_in_a_line(run: Path, setup: Setup, file: str) -> None:
     field = {LOG: "phase", ANSWERS: "sql"}.get(file, "after")
     rewrite(run, file, lambda records: exchange(records[0], field, SURROGATE))

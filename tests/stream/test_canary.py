@@ -96,7 +96,7 @@ def test_precedents_that_are_shown_are_the_models_own(tmp_path: Path, layout: st
     shown = [prompt for prompt in model.prompts if "[Confirmed answer 1]" in prompt]
     assert len(shown) > 5
     assert not [prompt for prompt in shown if CANARY in prompt]
-    kept = (view.path / "memory" / "memory_precedent.jsonl").read_text()
+    kept = (view.path / "memory" / "memory.jsonl").read_text()
     assert len(kept.splitlines()) > 4
     assert CANARY not in kept
 

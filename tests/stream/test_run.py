@@ -14,7 +14,7 @@ from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
-from merit.memory import curate
+from merit.memory import entries_in
 from merit.models import AnswerStore, CachingCompleter
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.runs import RunView, read_run
@@ -57,7 +57,7 @@ def test_every_method_runs_end_to_end(bench: Bench, tmp_path: Path, method: str)
         "predictions.jsonl",
         "metrics.json",
     }
-    assert expected | {"memory/memory_positive.jsonl", "memory/memory_negative.jsonl"} <= set(files_of(view.path))
+    assert expected | {"memory/memory.jsonl"} <= set(files_of(view.path))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -162,9 +162,7 @@ def test_a_run_that_broke_off_goes_on(bench: Bench, tmp_path: Path, answers: int
     assert files_of(tmp_path / "broken") == files_of(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    "file", ["trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "memory/memory_negative.jsonl"]
-)
+@pytest.mark.parametrize("file", ["trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "memory/memory.jsonl"])
 @pytest.mark.parametrize("lost", [1, 40, 900])
 def test_files_cut_anywhere_are_made_whole_again(bench: Bench, tmp_path: Path, file: str, lost: int) -> None:
     bench.run(tmp_path / "run")
@@ -189,7 +187,7 @@ def test_zero_shot_asks_nothing(bench: Bench, tmp_path: Path) -> None:
 def test_iterative_has_its_own_history_and_nothing_else(bench: Bench, tmp_path: Path) -> None:
     model = FickleModel(luck=10**9)
     view = bench.run(tmp_path / "run", "iterative", model=model)
-    assert not list(curate.kept(view.path / "memory"))
+    assert not list(entries_in(view.path / "memory"))
     assert not recalls(view)
     for prompt in model.prompts:
         assert "REPAIR DIRECTIONS:\n(none)\n" in prompt
@@ -216,7 +214,7 @@ def test_reflexion_reflects_after_every_unsuccessful_attempt(bench: Bench, tmp_p
     wrong, repaired = 12 - 4, found["repaired"]
     assert calls["reflection"] == calls["repair"] - repaired + wrong  # SPEC.md, arith
     assert calls["total"] == 12 + calls["repair"] + calls["reflection"]
-    assert not list(curate.kept(view.path / "memory"))
+    assert not list(entries_in(view.path / "memory"))
     for turn in failed_first(view):
         texts = [reflection.text for reflection in turn.episode.reflections]
         assert all(text.startswith("Thought ") and text.endswith("about it.") for text in texts)
@@ -227,7 +225,7 @@ def test_reflexion_reflects_after_every_unsuccessful_attempt(bench: Bench, tmp_p
 
 
 def polarities(view: RunView) -> set[Polarity]:
-    return {one.entry.polarity for one in curate.kept(view.path / "memory")}
+    return {one.entry.polarity for one in entries_in(view.path / "memory")}
 
 
 def test_dynamic_rag_has_one_pool_of_confirmed_changes(bench: Bench, tmp_path: Path) -> None:
@@ -246,7 +244,7 @@ def test_merit_has_a_typed_pool_for_each_polarity(bench: Bench, tmp_path: Path) 
     model = FickleModel(luck=9)
     view = bench.run(tmp_path / "run", "merit", model=model, budget=2)
     assert polarities(view) == {Polarity.POSITIVE, Polarity.NEGATIVE}
-    types = {one.entry.id: one.entry.type for one in curate.kept(view.path / "memory")}
+    types = {one.entry.id: one.entry.type for one in entries_in(view.path / "memory")}
     seen = {"typed": 0, "fallback": 0}
     for one in recalls(view):
         positive, negative = one["pools"]
@@ -312,7 +310,7 @@ def test_random_same_type_draws_by_the_seed(bench: Bench, tmp_path: Path) -> Non
 
 def test_cross_database_only_recalls_from_other_databases(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "cross_database_only")
-    sources = {one.entry.id: one.entry.provenance.db_id for one in curate.kept(view.path / "memory")}
+    sources = {one.entry.id: one.entry.provenance.db_id for one in entries_in(view.path / "memory")}
     here = {turn.episode.task.question.id: turn.episode.task.question.db_id for turn in view.turns}
     found = [
         (here[one["question_id"]], sources[m["entry"]])
@@ -345,7 +343,7 @@ def test_type_reliability_gives_a_bonus_to_unreliable_types_only(bench: Bench, t
 def test_transductive_batch_reads_the_whole_stream_but_never_itself(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "transductive_batch")
     assert metrics(view)["online"] is False
-    sources = {one.entry.id: one.entry.provenance for one in curate.kept(view.path / "memory")}
+    sources = {one.entry.id: one.entry.provenance for one in entries_in(view.path / "memory")}
     found = [
         (one["position"], one["question_id"], sources[str(m["entry"])])
         for one in recalls(view)
@@ -361,7 +359,7 @@ def test_transductive_batch_reads_the_whole_stream_but_never_itself(bench: Bench
 
 def test_positions_decide_for_everybody_else(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "merit")
-    sources = {one.entry.id: one.entry.provenance for one in curate.kept(view.path / "memory")}
+    sources = {one.entry.id: one.entry.provenance for one in entries_in(view.path / "memory")}
     found = [
         (one["position"], sources[str(m["entry"])].position)
         for one in recalls(view)
@@ -384,7 +382,7 @@ def test_without_an_oracle_nothing_is_correct_and_entries_are_weak(bench: Bench,
         *before, last = turn.episode.attempts
         assert all(attempt.verdict.status is not Status.EXECUTED for attempt in before)
         assert last.verdict.status is Status.EXECUTED or len(before) == 7
-    kept = [one.entry for one in curate.kept(view.path / "memory")]
+    kept = [one.entry for one in entries_in(view.path / "memory")]
     assert kept
     assert {entry.grade for entry in kept} == {"executed"}
     found = metrics(view)

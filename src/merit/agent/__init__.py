@@ -2,7 +2,7 @@
 
 from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, PaperBehaviour, Part, Recalled
 from merit.agent.episode import Agent, repair
-from merit.agent.finalise import finalise, grade_of
+from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
 from merit.agent.methods import METHODS, all_methods, find_method
 from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
@@ -35,5 +35,6 @@ __all__ = [
     "finalise",
     "find_method",
     "grade_of",
+    "polarity_of",
     "repair",
 ]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from merit import prompts
 from merit.agent.rules import NO_FAILURE, candidates_of, votes
 from merit.agent.trajectory import Attempt, Episode, Reflection, Task
-from merit.memory import Entry, RecallPolicy
+from merit.memory import Precedent, RecallPolicy, Repair
 from merit.prompts import Family, Prompt
 from merit.types import Demonstration, Polarity, Question, Regime
 
@@ -41,9 +41,9 @@ class Keep(StrEnum):
 class Recalled:
     """Entries of the memory, best first."""
 
-    positives: Sequence[Entry] = ()
-    negatives: Sequence[Entry] = ()
-    precedents: Sequence[Entry] = ()
+    positives: Sequence[Repair] = ()
+    negatives: Sequence[Repair] = ()
+    precedents: Sequence[Precedent] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,24 +5,50 @@ from merit.agent.behaviour import Keep
 from merit.agent.method import Method
 from merit.agent.rules import NO_FAILURE, candidates_of, votes
 from merit.agent.trajectory import Attempt, Episode
-from merit.memory import Entry, Grade, Provenance, with_id
+from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
 from merit.types import Polarity, Regime
 
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
     """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
+    kept, polarity = method.behaviour.keep(method, episode, regime), polarity_of(episode, method)
     candidates = candidates_of(episode.attempts)
-    after = episode.final
-    kept = method.behaviour.keep(method, episode, regime)
-    if kept is Keep.PRECEDENT and after.verdict.satisfied:
-        before, failure, polarity = Attempt("", "", 0, 0, after.verdict, None), NO_FAILURE, Polarity.PRECEDENT
-    elif kept is Keep.REPAIR and len(candidates) > 1:
-        before, polarity = candidates[-2], Polarity.POSITIVE if after.verdict.satisfied else Polarity.NEGATIVE
-        failure = before.failure or NO_FAILURE
-    else:
-        return None  # nothing to keep, or nothing was changed
+    if kept is None or polarity not in method.writes:
+        return None
     task = episode.task
-    entry = Entry(
+    source = Provenance(
+        run=run,
+        question_id=task.question.id,
+        db_id=task.question.db_id,
+        position=task.position,
+        step=len(candidates) - 1,
+        episode=f"{run}:{task.question.id}",
+    )
+    grade = grade_of(episode, method, regime)
+    if polarity is Polarity.PRECEDENT:
+        return with_id(_precedent(episode, grade, source)) if kept is Keep.PRECEDENT else None
+    if kept is not Keep.REPAIR or len(candidates) < 2:
+        return None  # a change needs two candidates
+    return with_id(_repair(episode, candidates[-2], polarity, grade, source))
+
+
+def polarity_of(episode: Episode, method: Method) -> Polarity:
+    """Which pool an entry of a finished episode belongs to, where its method keeps one."""
+    if not episode.final.verdict.satisfied:
+        return Polarity.NEGATIVE
+    return Polarity.PRECEDENT if Polarity.PRECEDENT in method.writes else Polarity.POSITIVE
+
+
+def _precedent(episode: Episode, grade: Grade, source: Provenance) -> Precedent:
+    task, answer = episode.task, episode.final
+    status = answer.verdict.status
+    return Precedent("", task.question.text, task.schema, answer.sql, status, status, grade, source)
+
+
+def _repair(episode: Episode, before: Attempt, polarity: Polarity, grade: Grade, source: Provenance) -> Repair:
+    task, after = episode.task, episode.final
+    failure = before.failure or NO_FAILURE
+    return Repair(
         id="",
         polarity=polarity,
         question=task.question.text,
@@ -35,17 +61,9 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
         after=after.sql,
         outcome=after.verdict.status,
         outcome_error=after.verdict.error,
-        grade=grade_of(episode, method, regime),
-        provenance=Provenance(
-            run=run,
-            question_id=task.question.id,
-            db_id=task.question.db_id,
-            position=task.position,
-            step=len(candidates) - 1,
-            episode=f"{run}:{task.question.id}",
-        ),
+        grade=grade,
+        provenance=source,
     )
-    return with_id(entry)
 
 
 def grade_of(episode: Episode, method: Method, regime: Regime) -> Grade:

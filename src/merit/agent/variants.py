@@ -7,6 +7,7 @@ from typing import Any
 from merit.agent.method import Method
 from merit.errors import InputError
 from merit.memory import RecallPolicy
+from merit.types import Polarity
 
 
 def varied(method: Method, change: str, name: str) -> Method:
@@ -50,6 +51,8 @@ def contradiction(method: Method) -> str | None:
         return "'draws' above 1 need a 'temperature', or the same answer is drawn again and again"
     if not method.history and (method.reflects or method.demonstrations):
         return "without 'history' a prompt is a first prompt, which shows neither reflections nor examples"
+    if {Polarity.POSITIVE, Polarity.PRECEDENT} <= method.writes:
+        return "it keeps changes and answers, and an episode leaves one entry: leave out one of them"
     if policy is None:
         return None
     if not method.history and (policy.positives or policy.negatives):

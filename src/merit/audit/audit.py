@@ -5,11 +5,9 @@ both are taken from the run. `Findings.on_trust` lists what was not proven. The 
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
@@ -19,15 +17,16 @@ from merit.agent.trajectory import Reflection
 from merit.audit.against_data import AuditData, check_against, engine_note
 from merit.audit.causal import Occasion, check_recall, same_ranking
 from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
 from merit.errors import AuditFailed
 from merit.failure import classify
-from merit.memory import Entry, Memory
+from merit.memory import Entry, Memory, VolatileStore
 from merit.oracle import Judge, under
 from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
 from merit.runs import RunView, Turn, stream_order
-from merit.runs.paths import RETRIEVALS, TRAJECTORIES, memory_file
+from merit.runs.paths import RETRIEVALS, TRAJECTORIES
 from merit.runs.plan import Planned, method_in, plan
 from merit.runs.retrievals import pool_records, recall_line
 from merit.runs.text import read_lines, to_json
@@ -37,7 +36,6 @@ from merit.types import (
     Completion,
     Encoder,
     FailureType,
-    Polarity,
     QuestionId,
     Regime,
     Sampling,
@@ -63,9 +61,8 @@ def audit_run(
     with ExitStack() as stack:
         memory = None
         if view.method.recall is not None and (encoder is not None or not view.method.encodes):
-            scratch = stack.enter_context(tempfile.TemporaryDirectory())
             needed = encoder if view.method.encodes else None
-            memory = stack.enter_context(Memory(Path(scratch), needed, keep_index=False))
+            memory = stack.enter_context(Memory(VolatileStore(), needed))
         replay = _Replay(view, memory, data.benchmark.judge if data else None, heard)
         replay.run()
     check_predictions(view)
@@ -100,7 +97,7 @@ class _Replay:
         if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
             raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
         recalls = self._lines(RETRIEVALS)
-        stored = {p: self._lines(memory_file(p)) for p in Polarity}
+        stored = EntryLines(view.path)
         lines = self._lines(TRAJECTORIES)
         for turn, planned, (number, line) in zip(view.turns, todo, lines, strict=False):
             where = f"{view.path / TRAJECTORIES}, line {number} (question {planned.task.question.id})"
@@ -109,9 +106,9 @@ class _Replay:
             self._check_entry(turn, planned, stored, where)
             if turn_line(turn, view.manifest.run) != line:
                 raise AuditFailed(f"{where}: says something that is no part of a turn")
-        for rest, name in [(recalls, RETRIEVALS), *((stored[p], memory_file(p)) for p in Polarity)]:
-            if next(rest, None) is not None:
-                raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
+        extra = view.path / RETRIEVALS if next(recalls, None) is not None else stored.with_more()
+        if extra is not None:
+            raise AuditFailed(f"{extra}: has a line that belongs to no turn")
         self.findings.questions = len(view.answers)
         self.findings.stream = len(order)
         self.findings.label = view.identity.dataset.label
@@ -244,17 +241,15 @@ class _Replay:
             self._tell(prompt, self._sampling, reflection)
             self.findings.prompts += 1
 
-    def _check_entry(self, turn: Turn, planned: Planned, stored: dict[Polarity, Iterator[Any]], where: str) -> None:
+    def _check_entry(self, turn: Turn, planned: Planned, stored: EntryLines, where: str) -> None:
         method = method_in(planned.phase, self.view.method)
         entry = finalise(turn.episode, method, self.view.manifest.run, self.regime)
         if turn.entry != (entry.id if entry else None):
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
         if entry is None:
             return
-        number, line = next(stored[entry.polarity], (0, None))
-        if line != entry.to_line():
-            file = self.view.path / memory_file(entry.polarity)
-            raise AuditFailed(f"{file}, line {number or 'missing'}: is not the entry {entry.id} that {where} left")
+        if line := stored.mismatch(entry):
+            raise AuditFailed(f"{line}: is not the entry {entry.id} that {where} left")
         self.committed[entry.id] = entry
         if self.memory is not None:
             self.memory.commit(entry)

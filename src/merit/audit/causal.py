@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.agent import Recalled, Task
 from merit.errors import AuditFailed
-from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
+from merit.memory import Databases, Entry, Precedent, RecallPolicy, Repair, TypeFilter
 from merit.types import FailureType, Polarity
 
 _RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
@@ -44,8 +44,12 @@ def check_recall(pools: Any, occasion: Occasion) -> Recalled:
     recalled: list[Entry] = []
     for pool, (polarity, limit) in zip(pools, wanted, strict=True):
         recalled += _check_pool(pool, polarity, limit, occasion)
-    split = {p: [entry for entry in recalled if entry.polarity is p] for p in Polarity}
-    return Recalled(split[Polarity.POSITIVE], split[Polarity.NEGATIVE], split[Polarity.PRECEDENT])
+    repairs = [entry for entry in recalled if isinstance(entry, Repair)]
+    return Recalled(
+        [repair for repair in repairs if repair.polarity is Polarity.POSITIVE],
+        [repair for repair in repairs if repair.polarity is Polarity.NEGATIVE],
+        [entry for entry in recalled if isinstance(entry, Precedent)],
+    )
 
 
 def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occasion) -> list[Entry]:

@@ -14,7 +14,7 @@ from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
-from merit.memory import Entry, curate
+from merit.memory import Entry, Precedent, entries_in
 from merit.reading import check_fields, parse_json
 from merit.runs import RunView, Turn, read_run
 from merit.runs.kept import kept_by
@@ -56,7 +56,7 @@ def show(
         _list(view, as_json)
         return
     turn = _find(view, question)
-    recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in curate.kept(view.path / MEMORY)}
+    recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in entries_in(view.path / MEMORY)}
     if as_json:
         print_json(_record(view, turn, recalls, entries, with_schema))
         return
@@ -257,7 +257,7 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
                 f"{entry.grade}, from question {inline(str(source.question_id))} at position {source.position}, "
                 f"{inline(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
             )
-            if entry.polarity is Polarity.PRECEDENT:
+            if isinstance(entry, Precedent):
                 console.block(entry.question, 7, "dim")
             console.block(entry.delta, 7, "dim")
 

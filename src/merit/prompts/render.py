@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from merit.errors import InputError
-from merit.memory import Entry
+from merit.memory import Precedent, Repair
 from merit.prompts.template import fill, names, read
 from merit.types import Demonstration, Failure, Question, Verdict
 
@@ -47,7 +47,7 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def initial(family: Family, question: Question, schema: str, precedents: Sequence[Entry] = ()) -> Prompt:
+def initial(family: Family, question: Question, schema: str, precedents: Sequence[Precedent] = ()) -> Prompt:
     """Ask for a first answer (Listing "Shared initial SQL-generation prompt"), or for one as if it were the first."""
     return _prompt("initial", family, question, schema, {"PRECEDENTS_IF_ANY": _precedents(precedents, question)})
 
@@ -59,9 +59,9 @@ def repair(
     tried: Sequence[Tried],
     failure: Failure,
     *,
-    positives: Sequence[Entry] = (),
-    negatives: Sequence[Entry] = (),
-    precedents: Sequence[Entry] = (),
+    positives: Sequence[Repair] = (),
+    negatives: Sequence[Repair] = (),
+    precedents: Sequence[Precedent] = (),
     reflections: Sequence[str] = (),
     demonstrations: Sequence[Demonstration] = (),
 ) -> Prompt:
@@ -134,7 +134,7 @@ def _evidence(question: Question, dialect: str) -> str:
     return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE}, dialect)
 
 
-def _positive(number: int, entry: Entry) -> str:
+def _positive(number: int, entry: Repair) -> str:
     return fill(
         "positive",
         {
@@ -148,7 +148,7 @@ def _positive(number: int, entry: Entry) -> str:
     )
 
 
-def _negative(number: int, entry: Entry) -> str:
+def _negative(number: int, entry: Repair) -> str:
     return fill(
         "negative",
         {
@@ -163,8 +163,8 @@ def _negative(number: int, entry: Entry) -> str:
     )
 
 
-def _precedents(entries: Sequence[Entry], question: Question) -> str:
-    """Confirmed answers, the nearest last, where it influences a model most."""
+def _precedents(entries: Sequence[Precedent], question: Question) -> str:
+    """Confirmed answers, the nearest last, where a model heeds it most."""
     if not entries:
         return ""
     shown = []
@@ -175,7 +175,7 @@ def _precedents(entries: Sequence[Entry], question: Question) -> str:
             "INDEX": str(number),
             "DATABASE_IF_ANOTHER": f"Database: {db_id}" if db_id != question.db_id else "",
             "QUESTION": entry.question,
-            "SQL": entry.after,
+            "SQL": entry.sql,
         }
         shown.append(fill("precedent", values))
     return fill("precedents", {"PRECEDENTS": "\n".join(shown)})

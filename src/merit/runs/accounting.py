@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from merit.agent import Attempt, Episode, Method, Reflection
+from merit.agent import Attempt, Episode, Method, Reflection, polarity_of
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
-from merit.runs.turn import Phase, Turn, polarity_of
+from merit.runs.turn import Phase, Turn
 from merit.types import Polarity, Regime, Status
 
 FORMAT = 1
@@ -20,7 +20,7 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
     repaired = [turn for turn in wrong if turn.final_correct]
     steps = sum(_repairs(turn.episode) for turn in answers)
     retrievals = sum(turn.recalls for turn in turns)
-    entries = sum(turn.entry is not None for turn in turns)
+    left = Counter(polarity_of(turn.episode, method) for turn in turns if turn.entry is not None)
     questions, right = len(answers), sum(turn.final_correct for turn in answers)
     return {
         "format": FORMAT,
@@ -40,11 +40,8 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "tokens": _tokens(turns),
         "judged": sum(not attempt.repeat for turn in turns for attempt in turn.episode.attempts),
         "retrieval_calls": retrievals,
-        "embedding_calls": retrievals * _queries(method) + entries if method.encodes else 0,
-        "entries": {
-            polarity.value: sum(turn.entry is not None and polarity_of(turn.entry) is polarity for turn in turns)
-            for polarity in Polarity
-        },
+        "embedding_calls": retrievals * _queries(method) + left.total() if method.encodes else 0,
+        "entries": {polarity.value: left[polarity] for polarity in Polarity},
         "initial_status": _statuses(turn.episode.attempts[0] for turn in answers),
         "final_status": _statuses(turn.episode.final for turn in answers),
         "initial_failures": _counts(f.type for turn in answers if (f := turn.episode.attempts[0].failure) is not None),

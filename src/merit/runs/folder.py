@@ -12,10 +12,12 @@ from typing import Any
 
 from merit.errors import RunUnusable
 from merit.files import is_locked, take_lock, write_all
+from merit.memory import format3
 from merit.reading import LINES_BYTES, check_regular, read_bytes
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Manifest, difference
 from merit.runs.paths import (
+    ENTRIES,
     LOCK,
     MANIFEST,
     MEMORY,
@@ -25,14 +27,12 @@ from merit.runs.paths import (
     STREAM,
     TIMINGS,
     TRAJECTORIES,
-    memory_file,
 )
 from merit.runs.questions import Questions, stream_text
 from merit.runs.retrievals import recall_lines
 from merit.runs.text import json_text, write_text
-from merit.runs.turn import Phase, Turn, polarity_of, prediction_line, turn_line
+from merit.runs.turn import Phase, Turn, prediction_line, turn_line
 from merit.runs.view import RunView, read_run
-from merit.types import Polarity
 
 _APPENDED = (RETRIEVALS, PREDICTIONS, TRAJECTORIES)  # in the order in which a turn is written
 _log = logging.getLogger(__name__)
@@ -124,13 +124,14 @@ class RunFolder:
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     """Find how many turns are whole in every file, and cut off what follows them."""
-    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, *map(memory_file, Polarity))}
+    if older := format3.files_in(view.path / MEMORY):
+        raise RunUnusable(f"{older[0]}: is of an earlier merit, which alone can go on with it; choose another --out")
+    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, ENTRIES)}
     used = dict.fromkeys(files, 0)
     whole: list[Turn] = []
     for turn in view.turns:
         needs = {RETRIEVALS: turn.recalls, PREDICTIONS: int(turn.phase is Phase.ANSWER), TRAJECTORIES: 1}
-        if turn.entry is not None:
-            needs[memory_file(polarity_of(turn.entry) or Polarity.NEGATIVE)] = 1  # or it is found out with its line
+        needs[ENTRIES] = int(turn.entry is not None)
         if any(used[name] + count > len(files[name]) for name, count in needs.items()):
             break
         if needs[PREDICTIONS] and files[PREDICTIONS][used[PREDICTIONS]] != prediction_line(turn).encode() + b"\n":
@@ -155,7 +156,7 @@ def _raw_lines(path: Path) -> list[bytes]:
 
 def _check_own(run: Path) -> None:
     """Complain about a run to go on with whose files are links: what they lead to would be written, and cut."""
-    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, *map(memory_file, Polarity)):
+    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, ENTRIES):
         path = run / name
         if path.is_symlink():
             raise RunUnusable(f"{path}: is a link; a run that goes on has its files in its own folder")

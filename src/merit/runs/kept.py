@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from merit.agent import grade_of
+from merit.agent import grade_of, polarity_of
 from merit.memory import Grade
-from merit.runs.turn import polarity_of
 from merit.runs.view import RunView
 from merit.types import Polarity
 
@@ -23,7 +22,7 @@ def kept_by(view: RunView) -> dict[str, Kept]:
     kept = {}
     for turn in view.turns:
         if turn.entry is not None:
-            polarity = polarity_of(turn.entry) or Polarity.NEGATIVE  # what is not an id is found out with its line
+            polarity = polarity_of(turn.episode, view.method)
             poisoned = polarity is not Polarity.NEGATIVE and not turn.final_correct
             kept[turn.entry] = Kept(polarity, grade_of(turn.episode, view.method, view.identity.regime), poisoned)
     return kept

@@ -2,23 +2,19 @@
 
 manifest.json        what the run is                        stream.json          questions, schemas, first answers
 trajectories.jsonl   one line a turn: the episode           retrievals.jsonl     one line a recall: pools and scores
-predictions.jsonl    one line a question: the final SQL     memory/              the memory files
+predictions.jsonl    one line a question: the final SQL     memory/              the memory's log
 metrics.json         the paper's accounting, at the end     timings.json         what it took, which differs each time
 """
 
 from pathlib import Path
 
 from merit.errors import RunUnusable
-from merit.types import Polarity
+from merit.memory.format4 import LOG_NAME
 
 MANIFEST, STREAM, METRICS, TIMINGS = "manifest.json", "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
 MEMORY, LOCK = "memory", "run.lock"
-
-
-def memory_file(polarity: Polarity) -> str:
-    """Where a run keeps the entries of a polarity."""
-    return f"{MEMORY}/memory_{polarity}.jsonl"
+ENTRIES = f"{MEMORY}/{LOG_NAME}"
 
 
 def is_finished(run: Path) -> bool:

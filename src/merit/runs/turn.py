@@ -12,7 +12,7 @@ from merit.runs.questions import Questions
 from merit.runs.text import to_json
 from merit.runs.tokens import MOST_COUNTED, check_tokens, tokens_estimated, without_default
 from merit.sql import canonical
-from merit.types import Cause, Failure, FailureSubtype, FailureType, Polarity, Status, Verdict
+from merit.types import Cause, Failure, FailureSubtype, FailureType, Status, Verdict
 
 FORMAT = 2
 
@@ -34,11 +34,6 @@ class Turn:
     initial_correct: bool  # what the judge says; in the regime dbms_only the agent does not know
     final_correct: bool
     recalls: int  # how many lines of the retrieval log belong to it
-
-
-def polarity_of(entry: str) -> Polarity | None:
-    """What an entry is, by its id in a turn; None for something that is not an entry's id."""
-    return next((polarity for polarity in Polarity if entry.startswith(f"{polarity[:3]}-")), None)
 
 
 def repeated_step(attempts: Sequence[Attempt], step: int) -> int:

@@ -20,7 +20,7 @@ from merit.agent import (
     repair,
 )
 from merit.errors import MeritError, RunUnusable
-from merit.memory import Memory
+from merit.memory import FileStore, Memory
 from merit.models import RunCompleter
 from merit.oracle import under
 from merit.reading import parse_json, read_text
@@ -95,7 +95,7 @@ async def run_stream(
     oracle, known = ThreadedOracle(under(setup.identity.regime, setup.benchmark.judge)), KnownVerdicts()
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
-        Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
+        Memory(FileStore(path / MEMORY, exclusive=True), setup.encoder) as memory,
     ):
         todo = plan(setup.order, setup.identity.method)
         _check_done(folder, todo)

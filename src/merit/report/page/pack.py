@@ -6,7 +6,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Reflection, grade_of
+from merit.agent import Attempt, Reflection, grade_of, polarity_of
 from merit.agent.rules import votes
 from merit.errors import InputError
 from merit.reading import check_fields
@@ -66,6 +66,7 @@ class Packed:
             packed["recalls"] = steps
         if turn.entry is not None:
             packed["entry"] = turn.entry
+            packed["polarity"] = polarity_of(turn.episode, self.identity.method)
             packed["grade"] = grade_of(turn.episode, self.identity.method, self.identity.regime)
             self._left[turn.entry] = len(self.turns)
         self.turns.append(to_json(packed))
