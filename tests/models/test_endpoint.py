@@ -49,8 +49,7 @@ from making.endpoint import (
 )
 from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
 from merit.models import Allowance, AnswerStore, AskedOnce, Completion, Sampling, Sent
-from merit.models.client import usual_patience
-from merit.models.connection import Patience, _reschedule
+from merit.models.connection import Patience, _reschedule, usual_patience
 from merit.models.endpoint import EndpointCompleter
 from merit.models.places import CALL, Call
 

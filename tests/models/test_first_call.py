@@ -9,8 +9,7 @@ import pytest
 from making.endpoint import UNKNOWN_MODEL, Asked, ChatServer, Reply, answer, refusal, status
 from merit.errors import EncoderFailed, ModelFailed
 from merit.models import Sampling
-from merit.models.client import usual_patience
-from merit.models.connection import Patience
+from merit.models.connection import Patience, usual_patience
 from merit.models.encoders import EndpointEncoder, open_encoder
 from merit.models.endpoint import EndpointCompleter
 

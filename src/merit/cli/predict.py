@@ -77,8 +77,10 @@ def predict(
     """
     allowance = allowed(max_tokens, max_cost, prices)
     loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
-    if not out.absolute().parent.is_dir() or out.is_dir():
-        raise InputError(f"{out}: name a file in a folder that is there")
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file for --out, such as {out / 'initial.jsonl'}")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: name a file in a folder that is there, or make {out.absolute().parent} first")
     folder = cache or cache_folder()
     if limit is None:
         absent = loaded.absent(chosen)

@@ -14,13 +14,22 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
-from merit.errors import ContextOverflow, InputError, ModelFailed
+from merit.errors import ContextOverflow, ModelFailed
 from merit.models.address import Address
-from merit.models.connection import Connection, NoResponse, NotSecure, Patience, Response, Silent, TooLarge, Unreachable
+from merit.models.connection import (
+    Connection,
+    NoResponse,
+    NotSecure,
+    Patience,
+    Response,
+    Silent,
+    TooLarge,
+    Unreachable,
+    usual_patience,
+)
 from merit.models.places import CALL, Places
 from merit.models.waiting import Waiting
 
@@ -272,25 +281,6 @@ def names_of(models: list[str]) -> str:
     """A few names of models, for a message."""
     more = len(models) - _MOST_NAMES
     return ", ".join(models[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def usual_patience(given: str) -> Patience:
-    """The usual patience, or more of it."""
-    usual = Patience()
-    if not given.strip():
-        return usual
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= usual.longest_request_s:
-        raise InputError(f"MERIT_PATIENCE_S is {given!r}; it should be a number of seconds up to 3600, such as 120")
-    return replace(
-        usual,
-        silent_s=seconds,
-        request_s=max(usual.request_s, seconds),
-        first_faults_s=max(usual.first_faults_s, min(seconds, usual.faults_s)),
-    )
 
 
 def _asked_to_wait(response: Response, longest_s: float) -> float | None:

@@ -7,18 +7,20 @@ at a time cannot, so silence that its answers have ended before is waited out th
 
 import asyncio
 import json
+import math
 import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
 
+from merit.errors import InputError
 from merit.models.address import Address
 
 _CHUNK = 1 << 16  # bytes read at a time
@@ -43,6 +45,25 @@ class Patience:
     longest_wait_s: float = 300.0  # that an endpoint may ask for
     tries: int = 20  # of one call, whatever happens to the others
     call_s: float = 900.0  # of one call that keeps failing, waits that were asked for included
+
+
+def usual_patience(given: str) -> Patience:
+    """The usual patience, or more of it."""
+    usual = Patience()
+    if not given.strip():
+        return usual
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= usual.longest_request_s:
+        raise InputError(f"MERIT_PATIENCE_S is {given!r}; it should be a number of seconds up to 3600, such as 120")
+    return replace(
+        usual,
+        silent_s=seconds,
+        request_s=max(usual.request_s, seconds),
+        first_faults_s=max(usual.first_faults_s, min(seconds, usual.faults_s)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from typing import Any
 
 from merit.errors import EncoderFailed, InputError, ModelFailed
 from merit.models.address import Address
-from merit.models.client import Client, usual_patience
-from merit.models.connection import Patience
+from merit.models.client import Client
+from merit.models.connection import Patience, usual_patience
 from merit.models.encoder import Encoder, EncoderIdentity, Matrix, unit_vectors
 from merit.models.waiting import Waiting
 from merit.reading import sendable

@@ -23,7 +23,8 @@ from typing import Any
 from merit.agent import Method
 from merit.errors import RunUnusable
 from merit.reading import LINES_BYTES, check_regular, parse_json, read_bytes, read_text
-from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
+from merit.stream.another import another_run
+from merit.stream.manifest import MANIFEST, method_of, read_manifest
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.types import Polarity, QuestionId
@@ -127,17 +128,32 @@ class RunFolder:
     def _begin(self, manifest: dict[str, Any], questions: dict[QuestionId, StreamQuestion]) -> None:
         ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
         if (self.path / MANIFEST).is_file():
-            there = read_manifest(self.path)["identity"]
-            if differs := difference(there, manifest["identity"]):
-                raise RunUnusable(f"{self.path}: holds another run: {differs}; choose another --out")
-            self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
+            differs = another_run(read_manifest(self.path)["identity"], manifest["identity"])
+            if differs is None:
+                self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
+            else:
+                self._replace(*differs)
+                self._write_new(manifest, questions)
         elif strangers := sorted({p.name for p in self.path.iterdir()} - ours):
             raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
         else:
-            write_text(self.path / STREAM, stream_text(questions))
-            self.write_whole(MANIFEST, manifest)
+            self._write_new(manifest, questions)
         for unfinished in self.path.glob("*.json.part"):
             unfinished.unlink()
+
+    def _write_new(self, manifest: dict[str, Any], questions: dict[QuestionId, StreamQuestion]) -> None:
+        write_text(self.path / STREAM, stream_text(questions))
+        self.write_whole(MANIFEST, manifest)
+
+    def _replace(self, differs: str, way_out: str) -> None:
+        """Clear the folder of another run, if no turn of it was finished: so nobody is stuck with a typing error."""
+        if _raw_lines(self.path / TRAJECTORIES):
+            raise RunUnusable(
+                f"{self.path}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
+            )
+        _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
+        for name in (*_APPENDED, *map(memory_file, Polarity), METRICS, TIMINGS):
+            (self.path / name).unlink(missing_ok=True)
 
 
 def in_use(path: Path) -> bool | None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
@@ -41,6 +42,7 @@ _IDENTITY: dict[str, type] = {
     "code": str,
 }
 
+_HASH = re.compile("[0-9a-f]{64}")
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
 _LONGEST_S = 10.0**6  # of one statement
@@ -138,13 +140,18 @@ def _policy(record: Any, where: str) -> RecallPolicy | None:
 
 def difference(there: Any, here: Any, field: str = "") -> str | None:
     """The first field in which two identities differ, with both values; None where they do not."""
+    for name, was, is_now in differences(there, here, field):
+        return f"{name} is {short(was)} there and {short(is_now)} here"
+    return None
+
+
+def differences(there: Any, here: Any, field: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every field in which two identities differ, with both values, in the manifest's order."""
     if isinstance(there, dict) and isinstance(here, dict):
-        for name in dict.fromkeys([*there, *here]):  # in the manifest's order, the telling ones first
-            found = difference(there.get(name), here.get(name), f"{field}.{name}".strip("."))
-            if found:
-                return found
-        return None
-    return None if there == here else f"{field} is {_short(there)} there and {_short(here)} here"
+        for name in dict.fromkeys([*there, *here]):
+            yield from differences(there.get(name), here.get(name), f"{field}.{name}".strip("."))
+    elif there != here:
+        yield field, there, here
 
 
 @cache
@@ -201,6 +208,9 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
         raise InputError(f"{where}.dataset: there is no split {shown(dataset['split'])} of {shown(dataset['name'])}")
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value for a message: of a hash its beginning, of a long text too."""
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return f"{value[:12]}..."
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."

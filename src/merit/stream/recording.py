@@ -63,7 +63,9 @@ def _record(view: RunView, identity: ModelIdentity, kept: dict[bytes, Answer]) -
         key, completion = answer_key(identity, prompt.text, sampling), without_estimate(completion)
         used.add(key)
         if kept.setdefault(key, (key, identity, completion))[2] != completion:
-            raise InputError(f"{view.path}: another answer to the prompt {key.hex()} came before; a recording has one")
+            raise InputError(
+                f"{view.path}: another answer to the prompt {key.hex()[:12]} came before; a recording has one"
+            )
 
     report = audit_run(view, heard=heard)
     about = {"method": view.method.name, "seed": view.identity["seed"]}

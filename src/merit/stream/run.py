@@ -1,6 +1,7 @@
 """Running a stream: questions in order, each finalised and committed before the next one may read the memory."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, closing, suppress
@@ -23,6 +24,7 @@ from merit.stream.turn import Phase, Turn
 from merit.tracing import span
 from merit.types import Question, Regime
 
+_log = logging.getLogger(__name__)
 _NOTED_EVERY = 50  # turns after which timings.json is brought up to date, so that a kill loses little of it
 
 
@@ -92,6 +94,15 @@ async def run_stream(
         before = len(folder.turns)
         if before < len(todo):
             folder.forget_metrics()
+        elif before > len(todo):
+            _log.warning(
+                "merit: %s: has %d turns already, and --limit asks for %d; what is shown is of all %d: choose another "
+                "--out for a shorter run",
+                path,
+                before,
+                len(todo),
+                before,
+            )
         progress = Progress(max(len(todo), before))
         for turn in folder.turns:
             progress.add(turn)
