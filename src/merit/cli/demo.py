@@ -21,7 +21,7 @@ from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
-from merit.cli.progress import progress_bar
+from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder
@@ -34,6 +34,7 @@ from merit.stream import (
     DataSpec,
     Gap,
     Grid,
+    Progress,
     RunSpec,
     RunView,
     Workshop,
@@ -216,8 +217,11 @@ def _tell(console: Console, sentences: Iterator[str]) -> None:
 def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
     async def go() -> dict[str, Gap | None]:
         async with Workshop(grid.model, grid.encoder, cache, concurrency) as shop:
+            seen: dict[str, Progress] = {}
             with progress_bar() as bar:
-                return await run_covered(grid, shop, following(bar, len(grid.runs)))
+                gaps = await run_covered(grid, shop, following(bar, len(grid.runs), seen))
+            warn_without_sql(*(progress.replies for progress in seen.values()))
+            return gaps
 
     try:
         with stoppable(lambda: "every answer of a live model is kept"):

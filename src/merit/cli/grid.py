@@ -24,7 +24,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
@@ -86,14 +86,16 @@ async def _run(
     read: Grid, concurrency: int, ahead: int | None, allowance: Allowance, cache: Path, bar: Bar
 ) -> dict[str, dict[str, Any]]:
     async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
+        seen: dict[str, Progress] = {}
         with bar:
-            return await run_grid(read, shop, ahead, following(bar, len(read.runs)))
+            found = await run_grid(read, shop, ahead, following(bar, len(read.runs), seen))
+        warn_without_sql(*(progress.replies for progress in seen.values()))
+        return found
 
 
-def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
-    """Somebody who hears how far each of so many runs is, and has a bar show it."""
+def following(bar: Bar, runs: int, seen: dict[str, Progress]) -> Callable[[str, Progress], None]:
+    """Somebody who hears how far each of so many runs is, keeps it in `seen`, and has a bar show it."""
     task = bar.add_task(f"{runs} runs", total=None, said="")
-    seen: dict[str, Progress] = {}
 
     def heard(name: str, progress: Progress) -> None:
         seen[name] = progress

@@ -24,6 +24,7 @@ from merit.models.exported import is_exported, open_recording, write_exported
 from merit.models.fetch import SOURCES, fetch_model
 from merit.report import open_runs
 from merit.stream.recording import manifest_place, write_recording
+from merit.stream.replies import beginning
 from merit.types import Question
 
 _PATH = click.Path(path_type=Path)
@@ -41,21 +42,25 @@ def model() -> None:
 @click.argument("uri")
 @JSON
 def check(uri: str, as_json: bool) -> None:
-    """Ask a model one question, twice, and say what works and how fast.
+    """Ask a model one question and say what works and how fast.
 
-    How fast it writes is measured by asking once more for the first token alone, so that reading the prompt is left
-    out. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds
-    for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    It is asked three times in all: twice to see whether the answer is the same, and once for the first token alone, so
+    that the speed of writing leaves out the time for reading the prompt. A reply without SQL is a warning and exit 0,
+    since the model is there. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes
+    longer than 45 seconds for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
     try:
         found = asyncio.run(_check(uri))
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
+    if not found["sql"]:
+        said = f"merit: warning: {found['model']} answers, but the reply held no SQL; it {beginning(found['reply'])}"
+        say(said, err=True)
     if as_json:
         print_json(found)
         return
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(found['model'])}[/]  answers")
+    console.print(f"[bold]{escape(found['model'])}[/]  answers{'' if found['sql'] else ', but not with SQL'}")
     console.print(f"  SQL           {escape(found['sql']) or '[red]none found in the reply[/]'}")
     if found["address"]:
         console.print(f"  address       {escape(found['address'])}")

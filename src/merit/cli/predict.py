@@ -24,11 +24,11 @@ from merit.cli.options import (
     open_data,
     stoppable,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.oracle import open_judge
-from merit.stream import Workshop, beginnings, family_named, predict_all, usable_questions
+from merit.stream import Replies, Workshop, beginnings, family_named, predict_all, usable_questions
 
 
 @click.command()
@@ -107,6 +107,7 @@ def predict(
 
     with stoppable(lambda: kept(bar, "first answer")):
         added = asyncio.run(go())
+    warn_without_sql(Replies.in_file(out, loaded, chosen))
     if as_json:
         print_json({"out": str(out), "questions": len(questions), "added": added})
     else:

@@ -31,11 +31,12 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.stream import (
     DataSpec,
     Progress,
+    Replies,
     RunSpec,
     Workshop,
     first_answers,
@@ -129,7 +130,7 @@ def run(
         limit,
         examples,
     )
-    bar = progress_bar()
+    bar, replies = progress_bar(), Replies()
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
@@ -138,10 +139,17 @@ def run(
             far = window(shop.completer.places, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
-                return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
+
+                def heard(progress: Progress) -> None:
+                    nonlocal replies
+                    replies = progress.replies
+                    _heard(bar, task, progress)
+
+                return await run_stream(setup, out, heard, ahead=far)
 
     with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
         found = asyncio.run(go())
+    warn_without_sql(replies)
     if as_json:
         print_json(found)
     else:

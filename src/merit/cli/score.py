@@ -11,13 +11,14 @@ from rich.table import Table
 
 from merit.cache import cache_folder
 from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
-from merit.cli.progress import progress_bar
+from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
 from merit.oracle import open_judge
 from merit.score import Score, accuracy, write_verdicts
 from merit.score import score as run
+from merit.stream import Replies
 from merit.types import QuestionId, Verdict
 
 _MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
@@ -66,6 +67,7 @@ def score(
     For example: merit score spider --data path/to/spider --pred predictions.jsonl, or --pred - to read what a pipe
     brings. --json prints one object.
     """  # noqa: D301 - click's own mark for lines that stay as they are
+    _check_places(root, pred)
     _check_out(out, pred)
     if math.isnan(timeout_s):
         raise InputError("--timeout: nan is no number of seconds")
@@ -87,6 +89,8 @@ def score(
         result = run(loaded, chosen, predictions, judge, partial=partial, jobs=jobs, on_verdict=heard)
     if out is not None:
         write_verdicts(result, out)
+    if 2 * result.empty > len(result.verdicts) and str(pred) != "-":
+        warn_without_sql(Replies.in_file(pred, loaded, chosen))
     if as_json:
         print_json(result.summary())
     else:
@@ -106,6 +110,12 @@ def _read(pred: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, str]:
     except UnicodeDecodeError as error:
         raise InputError(f"{place}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     return parse_predictions(text, place, dataset.questions, absent)
+
+
+def _check_places(root: Path | None, pred: Path) -> None:
+    """Complain about a file and a folder that are each other's."""
+    if root is not None and root.is_file() and pred.is_dir():
+        raise InputError(f"--data {root} is a file and --pred {pred} a folder; type --data {pred} --pred {root}")
 
 
 def _check_out(out: Path | None, pred: Path) -> None:

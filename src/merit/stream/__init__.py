@@ -12,6 +12,7 @@ from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
 from merit.stream.order import beginnings, stream_order
 from merit.stream.predict import first_answers, predict_all
+from merit.stream.replies import Replies
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import Setup, family_named, open_setup, usable_questions
 from merit.stream.turn import Phase, Turn
@@ -24,6 +25,7 @@ __all__ = [
     "Grid",
     "Phase",
     "Progress",
+    "Replies",
     "Report",
     "RunFolder",
     "RunSpec",

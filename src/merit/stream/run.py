@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from merit.stream.accounting import account, check_arithmetic
 from merit.stream.ahead import Ahead, Nowhere
 from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
 from merit.stream.plan import Planned, method_in, plan
+from merit.stream.replies import Replies
 from merit.stream.setup import Setup
 from merit.stream.turn import Phase, Turn
 from merit.tracing import span
@@ -41,6 +42,7 @@ class Progress:
     entries: int = 0
     tokens: int = 0
     estimated: bool = False  # whether tokens of any call are an estimate
+    replies: Replies = field(default_factory=Replies)
 
     def add(self, turn: Turn) -> None:
         """Count one more turn."""
@@ -55,6 +57,8 @@ class Progress:
         calls: list[Attempt | Reflection] = [*turn.episode.attempts[first:], *turn.episode.reflections]
         self.tokens += sum(call.prompt_tokens + call.output_tokens for call in calls)
         self.estimated |= any(call.tokens_estimated for call in calls)
+        for attempt in turn.episode.attempts[first:]:
+            self.replies.add(attempt.reply, attempt.sql)
 
 
 def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
