@@ -20,7 +20,7 @@ from merit.bundled import NAME, Recording, open_dataset, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
-from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
+from merit.cli.options import AGAIN, CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
@@ -102,8 +102,9 @@ def demo(
     made = build(views, against=against)
     show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
     _tell(console, left_out(grid, gaps))
-    _audit(console, views, encoder, folder)
-    page = _write(made, views, out)
+    with stoppable(lambda: f"the runs in {grid.out} are finished, the report is not", AGAIN):
+        _audit(console, views, encoder, folder)
+        page = _write(made, views, out)
     if as_json:
         ran = {name: account(view.turns, view.method) for name, view in _by_name(grid, views).items()}
         print_json({"report": str(page), "out": str(grid.out), "runs": {name: ran.get(name) for name in grid.runs}})
@@ -224,10 +225,20 @@ def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
             return gaps
 
     try:
-        with stoppable(lambda: "every answer of a live model is kept"):
+        with stoppable(lambda: _left(grid), AGAIN):
             return asyncio.run(go())
     except BaseExceptionGroup as several:
         raise first_of(several) from None
+
+
+def _left(grid: Grid) -> str:
+    """What there is when a demo is stopped before all its runs are done."""
+    out = grid.out.parent
+    if (out / _EARLIER).is_dir():
+        runs = f"the earlier demo in {out} is back as it was"
+    else:
+        runs = f"the runs in {out} are not finished"
+    return runs if grid.model.startswith("replay:") else f"every answer of {grid.model} is kept, {runs}"
 
 
 def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 
+AGAIN = "the same command begins anew"
 SECONDS = click.FloatRange(min=0.01, max=86_400.0)
 
 
@@ -130,12 +131,12 @@ def watched(trace: bool) -> Iterator[None]:
 
 
 @contextmanager
-def stoppable(kept: Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then."""
+def stoppable(kept: Callable[[], str], then: str = "the same command goes on") -> Iterator[None]:
+    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then, `then` what can be done."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Stopped(f"stopped; {kept()}; the same command goes on") from None
+        raise Stopped(f"stopped; {kept()}; {then}") from None
 
 
 def this_command() -> str:
