@@ -21,6 +21,7 @@ from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
 from merit.cli.options import AGAIN, CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
+from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
@@ -56,9 +57,14 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 @click.command()
 @click.option("--model", metavar="URI", help=f"A live model instead of the recorded answers: {KNOWN}.")
 @ENCODER
-@click.option("--methods", default=METHODS, show_default=True, help="Methods, with commas between them, or all.")
+@click.option(
+    "--methods",
+    default=METHODS,
+    show_default=METHODS.replace(",", ", "),
+    help="Methods, with commas between them, or all.",
+)
 @click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of each stream.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of each stream.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

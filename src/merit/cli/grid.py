@@ -62,8 +62,36 @@ def grid(
 ) -> None:
     """Run datasets x methods x seeds, side by side; the same command goes on where it stopped.
 
+    FILE is TOML; paths in it are relative to it. out, model and a [[dataset]] are needed.
+
+    \b
+    out         the folder for all runs
+    model       a model's URI, as --model of `merit run`
+    encoder     an encoder's URI (wordllama)
+    methods     a list of methods, or "all" (all)
+    seeds       a list of stream seeds ([0, 1, 2])
+    budget      repairs a question (7)
+    regime      "denotation_confirmed", or "dbms_only": no oracle
+    max_tokens  as --max-tokens, where that is not given
+    max_cost    as --max-cost, where that is not given
+    prices      as --prices, where that is not given: [0.15, 0.60]
+
+    Each [[dataset]], after those:
+
+    \b
+    name        spider, bird or bundled
+    data        its folder; none for bundled
+    label       for data of your own: what to call it
+    initial     the file of first answers, made where it is missing
+    split       "dev" or "train" ("dev")
+    protocol    "db" or "suite" ("suite" where there is one)
+    timeout     seconds for one execution (30)
+    limit       only so many questions of each stream (all)
+    examples    the fixed examples of the method vanilla
+    methods     other methods than those above, for this dataset
+
     --json prints one object: the folder `out`, and `runs` with the metrics of each by its folder's name in it.
-    """
+    """  # noqa: D301 - click's own mark for lines that stay as they are
     read = read_grid(file)
     allowance = allowed(max_tokens or read.max_tokens, max_cost or read.max_cost, prices or read.prices)
     folder = (cache or cache_folder()).absolute()

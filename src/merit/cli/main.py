@@ -15,6 +15,7 @@ from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.model import answers, model
 from merit.cli.options import AGAIN
+from merit.cli.plain import Group, Price
 from merit.cli.predict import predict
 from merit.cli.report import report
 from merit.cli.run import run
@@ -38,7 +39,7 @@ _STOPPED = {
 }
 
 
-class _Merit(click.Group):
+class _Merit(Group):
     """The group of all commands: what they print is shown, and Ctrl-C means the same in each."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -49,6 +50,10 @@ class _Merit(click.Group):
         words = ctx.args[:1]  # the command of a group, where one is called
         try:
             return super().invoke(ctx)
+        except click.BadOptionUsage as error:
+            if error.option_name == "--prices":  # one amount where there should be two
+                raise click.BadOptionUsage("--prices", f"--prices takes {Price.wanted}.", error.ctx) from None
+            raise
         except KeyboardInterrupt:
             name = ctx.invoked_subcommand or ""
             left = _STOPPED.get(" ".join([name, *words])) or _STOPPED.get(name, f"nothing was changed; {AGAIN}")

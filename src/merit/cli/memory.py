@@ -11,6 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
 
 from merit.cli.options import JSON
+from merit.cli.plain import Group
 from merit.cli.screen import Console, visible
 from merit.memory import Entry, curate
 from merit.types import FailureType, Polarity
@@ -44,7 +45,7 @@ _FOLDER = click.argument(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def memory() -> None:
     """List, show, delete, confirm, export, import and count a memory's entries.
 
@@ -54,8 +55,13 @@ def memory() -> None:
 
 @memory.command("list")
 @_FOLDER
-@click.option("--polarity", type=click.Choice([p.value for p in Polarity]))
-@click.option("--type", "kind", type=click.Choice([t.value for t in FailureType], case_sensitive=False))
+@click.option("--polarity", type=click.Choice([p.value for p in Polarity]), help="Only entries of this kind.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice([t.value for t in FailureType], case_sensitive=False),
+    help="Only entries about failures of this type.",
+)
 @click.option("--db", "db_id", help="Only entries learned on this database.")
 @click.option("--deleted", is_flag=True, help="Only deleted entries.")
 @JSON

@@ -24,6 +24,7 @@ from merit.cli.options import (
     open_data,
     stoppable,
 )
+from merit.cli.plain import at_least
 from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
@@ -44,7 +45,7 @@ from merit.stream import Replies, Workshop, beginnings, family_named, predict_al
 )
 @SPLIT
 @PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
+@click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
 @MAX_TOKENS

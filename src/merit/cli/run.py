@@ -31,6 +31,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
+from merit.cli.plain import at_least
 from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.stream import (
@@ -65,10 +66,8 @@ _FIRST = "first answers"
 @MODEL
 @ENCODER
 @click.option("--out", type=_OUT, required=True, help="The run's folder; a run that was begun goes on.")
-@click.option(
-    "--budget", type=click.IntRange(min=0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question."
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of the stream.")
+@click.option("--budget", type=at_least(0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of the stream.")
 @click.option(
     "--regime",
     type=click.Choice([regime.value for regime in Regime]),

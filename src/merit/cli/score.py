@@ -1,6 +1,5 @@
 """`merit score`: judge a file of predictions."""
 
-import math
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +10,7 @@ from rich.table import Table
 
 from merit.cache import cache_folder
 from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
+from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
@@ -35,7 +35,7 @@ _MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--partial", is_flag=True, help="Score only the questions that the file answers.")
 @TIMEOUT
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Predictions judged at a time.")
+@click.option("--jobs", type=at_least(1), default=1, show_default=True, help="Predictions judged at a time.")
 @CACHE
 @click.option("--no-cache", is_flag=True, help="Compute every reference result anew.")
 def score(
@@ -69,8 +69,6 @@ def score(
     """  # noqa: D301 - click's own mark for lines that stay as they are
     _check_places(root, pred)
     _check_out(out, pred)
-    if math.isnan(timeout_s):
-        raise InputError("--timeout: nan is no number of seconds")
     loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
     predictions = _read(pred, loaded, chosen)
     folder = None if no_cache else (cache or cache_folder())

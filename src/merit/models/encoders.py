@@ -58,7 +58,8 @@ class SentenceTransformerEncoder:
             library = import_module("sentence_transformers")
         except ImportError:
             raise EncoderFailed(
-                "sentence-transformers is not installed; run: pip install 'merit-sql[paper]' (or use wordllama)"
+                "sentence-transformers is not installed; use wordllama, or "
+                "run, in merit's own folder: pip install '.[paper]'"
             ) from None
         try:
             self._model: Any = library.SentenceTransformer(name)
