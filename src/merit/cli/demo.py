@@ -70,7 +70,7 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
     type=click.Path(path_type=Path),
     default=Path("merit-demo"),
     show_default=True,
-    help="The folder for runs and report; an earlier demo in it is replaced once this one has run.",
+    help="The folder for runs and report; an earlier demo in it is replaced once this one has run to its end.",
 )
 @CONCURRENCY
 @CACHE

@@ -195,8 +195,8 @@ class Client:
         if self._kind == "embedding" and status in (400, 404, 405, 501):  # it may have no embeddings at all
             raise ModelFailed(
                 f"{self._address.named}: answered {status} for the encoder {self._model} ({why}); set OPENAI_BASE_URL "
-                "to an endpoint that has /embeddings and --encoder to openai: and a model that it offers for them, or "
-                "use --encoder wordllama"
+                "to an endpoint that has /embeddings, --encoder to openai: and one of its models for them, or use "
+                "--encoder wordllama"
             )
         raise ModelFailed(
             f"{self._address.named}: answered {status} for model {self._model} ({why}); "
