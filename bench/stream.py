@@ -28,7 +28,7 @@ from typing import Any
 
 from merit.agent import find_method
 from merit.data import load
-from merit.models import AnswerStore, AskedOnce, CachedEncoder, open_completer, open_encoder
+from merit.models import AnswerStore, CachedEncoder, CachingCompleter, open_completer, open_encoder
 from merit.oracle import open_judge
 from merit.stream import open_setup, run_stream
 
@@ -150,7 +150,7 @@ async def runs(
         closing(open_judge(dataset, "db", cache=folder.parent / "cache")) as judge,
         closing(CachedEncoder(open_encoder("wordllama"), None)) as encoder,
     ):
-        asked = AskedOnce(open_completer("openai:mock", concurrency=PLACES), AnswerStore(None))
+        asked = CachingCompleter(open_completer("openai:mock", concurrency=PLACES), AnswerStore(None))
         setups = {
             (name, seed): open_setup(
                 dataset, "db", judge, initial=initial, method=find_method(name), seed=seed, completer=asked,

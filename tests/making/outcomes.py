@@ -9,17 +9,16 @@ from typing import Any
 
 from making.memories import make_entry
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
-from merit.agent.episode import chosen as chosen_of
+from merit.agent.rules import chosen as chosen_of
 from merit.failure import classify
 from merit.memory import Match, PoolReport, Recall
-from merit.models import Sampling
 from merit.stream import Phase, RunView, Turn, account, read_run, stream_order
 from merit.stream.accounting import check_arithmetic
 from merit.stream.folder import METRICS, TIMINGS, RunFolder
 from merit.stream.manifest import make_manifest
 from merit.stream.setup import stream_text
 from merit.stream.turn import StreamQuestion
-from merit.types import Polarity, Question, QuestionId, Regime, Status, Verdict
+from merit.types import Polarity, Question, QuestionId, Regime, Sampling, Status, Verdict
 
 RIGHT = Verdict(Status.CORRECT)
 WRONG = Verdict(Status.DENOTATION_MISMATCH)

@@ -11,10 +11,10 @@ from making.benchmark import FickleModel, build, write_initial
 from making.memories import WordEncoder
 from merit.agent import find_method
 from merit.data import load
-from merit.models import Completer
+from merit.models import AnswerStore, CachedEncoder, CachingCompleter
 from merit.oracle import open_judge
 from merit.stream import AuditData, RunView, open_setup, read_run, run_stream
-from merit.types import Regime
+from merit.types import Completer, Regime
 
 
 @dataclass
@@ -36,8 +36,8 @@ class Bench:
                 initial=options.pop("initial", self.initial),
                 method=find_method(method),
                 seed=options.pop("seed", 0),
-                completer=model or FickleModel(),
-                encoder=WordEncoder(),
+                completer=caching(model or FickleModel()),
+                encoder=CachedEncoder(WordEncoder(), None),
                 timeout_s=5.0,
                 regime=Regime(options.pop("regime", "denotation_confirmed")),
                 **options,
@@ -51,6 +51,11 @@ class Bench:
         dataset = load(self.layout, self.root)
         with closing(open_judge(dataset, "db", cache=None, timeout_s=5.0)) as judge:
             yield AuditData(dataset, dataset.content_hash(), "db", judge, examples)
+
+
+def caching(model: Completer) -> CachingCompleter:
+    """A model as runs are given it: its answers kept, here in memory."""
+    return model if isinstance(model, CachingCompleter) else CachingCompleter(model, AnswerStore(None))
 
 
 def make_bench(folder: Path, *, layout: str = "spider", canary: str = "") -> Bench:

@@ -8,10 +8,10 @@ import pytest
 
 from making.endpoint import UNKNOWN_MODEL, Asked, ChatServer, Reply, answer, refusal, status
 from merit.errors import EncoderFailed, ModelFailed
-from merit.models import Sampling
 from merit.models.connection import Patience, usual_patience
 from merit.models.encoders import EndpointEncoder, open_encoder
 from merit.models.endpoint import EndpointCompleter
+from merit.types import Sampling
 
 HASTY = Patience(faults_s=30.0, first_faults_s=0.4, first_pause_s=0.02, longest_pause_s=0.1, tries=1000)
 

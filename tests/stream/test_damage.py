@@ -15,11 +15,12 @@ from click.testing import CliRunner
 
 from making.benchmark import FickleModel
 from making.memories import WordEncoder
-from making.runs import Bench, files_of, make_bench
+from making.runs import Bench, caching, files_of, make_bench
 from merit.agent import find_method
 from merit.cli.main import cli
 from merit.data import load
 from merit.errors import MeritError
+from merit.models import CachedEncoder
 from merit.oracle import open_judge
 from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
 from merit.stream.folder import json_text
@@ -51,8 +52,8 @@ def setup(bench: Bench) -> Iterator[Setup]:
             initial=bench.initial,
             method=find_method("merit"),
             seed=0,
-            completer=FickleModel(luck=4),
-            encoder=WordEncoder(),
+            completer=caching(FickleModel(luck=4)),
+            encoder=CachedEncoder(WordEncoder(), None),
             limit=LENGTH,
             budget=3,
         )
@@ -98,7 +99,7 @@ def go_on(run: Path, setup: Setup) -> None:
 def use(run: Path, setup: Setup) -> dict[str, str | None]:
     """Use a run in every way; all of them work, or say in a sentence why not."""
     return {
-        "audit": outcome(lambda: audit_run(read_run(run), encoder=WordEncoder())),
+        "audit": outcome(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None))),
         "show": outcome(lambda: invoke("show", run, setup.order[SHOWN].question.id)),
         "going on": outcome(lambda: go_on(run, setup)),
     }

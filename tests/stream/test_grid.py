@@ -34,9 +34,10 @@ from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
 from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
-from merit.models import AnswerStore, ModelIdentity, Sampling, answer_key
+from merit.models import AnswerStore, answer_key
 from merit.models.answers import FILE
 from merit.stream import audit_run, read_grid, read_run
+from merit.types import ModelIdentity, Sampling
 
 
 def dripping(asked: Asked) -> Reply:

@@ -12,12 +12,13 @@ from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, rewrite
 from merit.agent import METHODS
 from merit.errors import AuditFailed, InputError, NotRecorded
-from merit.models import Sampling, answer_key
+from merit.models import answer_key
 from merit.models.exported import open_exported
 from merit.models.replay import ReplayCompleter
 from merit.reading import hash_file
 from merit.stream import RunView, read_run
 from merit.stream.recording import write_recording
+from merit.types import Sampling
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,12 @@ from merit.cli.options import CACHE
 from merit.cli.screen import Console, say
 from merit.data import Dataset
 from merit.errors import AuditFailed, InputError, MeritError
-from merit.models import CachedEncoder, Encoder, open_encoder
+from merit.models import CachedEncoder, open_encoder
 from merit.oracle import open_judge
 from merit.stream import AuditData, Report, RunView, audit_run, read_run
 from merit.stream.folder import run_folders
 from merit.stream.manifest import MANIFEST, code_hash, read_manifest
+from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
 

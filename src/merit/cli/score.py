@@ -84,7 +84,7 @@ def score(
             right += verdict is not None and verdict.correct
             bar.update(task, advance=1, said=f"{right} right")
 
-        result = run(loaded, chosen, predictions, judge, partial=partial, jobs=jobs, on_verdict=heard)
+        result = run(loaded, chosen, predictions, judge.judge, partial=partial, jobs=jobs, on_verdict=heard)
     if out is not None:
         write_verdicts(result, out)
     if 2 * result.empty > len(result.verdicts) and str(pred) != "-":

@@ -8,11 +8,13 @@ from typing import Any
 from merit.agent import Attempt, grade_of
 from merit.errors import InputError
 from merit.memory import Grade
-from merit.reading import parse_json
+from merit.reading import parse_json, shown
 from merit.sql import canonical
 from merit.stream import Phase, RunView, Turn
 from merit.stream.folder import METRICS, RETRIEVALS, polarity_of, read_lines
 from merit.types import Polarity, QuestionId, Regime
+
+_LARGEST_SIMILARITY = 1.001  # a cosine of two vectors of length 1, up to rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +87,9 @@ def repeated_step(attempts: Sequence[Attempt], step: int) -> int:
     return next((place for place, one in enumerate(attempts[:step]) if canonical(one.sql) == said), -1)
 
 
-def _number(value: Any) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is no number")
+def _similarity(value: Any) -> float:
+    if not isinstance(value, int | float) or not abs(value) <= _LARGEST_SIMILARITY:
+        raise TypeError(f"{shown(value)} is not a similarity")
     return float(value)
 
 
@@ -95,7 +97,7 @@ def _look(record: dict[str, Any], where: str) -> Look:
     try:
         matches = [match for pool in record["pools"] for match in pool["matches"]]
         entries = tuple(str(match["entry"]) for match in matches)
-        dense = [_number(match["dense"]) for match in matches if match["dense"] is not None]
+        dense = [_similarity(match["dense"]) for match in matches if match["dense"] is not None]
     except (KeyError, TypeError, OverflowError) as error:
         raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
     return Look(entries, max(dense, default=None))

@@ -65,7 +65,7 @@ def _one(
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
-            far = window(shop.completer.places, 1) if ahead is None else ahead
+            far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             return await run_stream(shop.setup(spec), out, ahead=far)
 
     try:

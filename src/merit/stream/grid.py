@@ -121,7 +121,7 @@ async def run_grid(
     """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
     await first_answers(grid.runs.values(), shop)
     setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}  # what is wrong is said before a run begins
-    places = window(shop.completer.places, len(setups)) if ahead is None else ahead
+    places = window(shop.completer.concurrency, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
             name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=places))

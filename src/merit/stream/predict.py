@@ -10,7 +10,6 @@ from pathlib import Path
 from merit import prompts
 from merit.data import Dataset
 from merit.errors import InputError, RunUnusable
-from merit.models import Completer, Sampling
 from merit.prompts import Family
 from merit.reading import parse_json
 from merit.stream.folder import read_lines
@@ -18,7 +17,7 @@ from merit.stream.initial import FORMAT, check_initial, initial_line, model_labe
 from merit.stream.order import beginnings
 from merit.stream.setup import family_named, usable_questions
 from merit.stream.workshop import RunSpec, Workshop
-from merit.types import Question, QuestionId
+from merit.types import Completer, Question, QuestionId, Sampling
 
 _BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.models import Completion, ModelIdentity, Sampling, answer_key
-from merit.models.completer import without_estimate
+from merit.models import answer_key
 from merit.models.exported import Answer, write_exported
+from merit.models.tokens import without_estimate
 from merit.prompts import Prompt
 from merit.reading import hash_file
 from merit.stream.audit import audit_run
 from merit.stream.folder import RunView, json_text, write_text
 from merit.stream.manifest import difference
+from merit.types import Completion, ModelIdentity, Sampling
 
 FORMAT = 1
 # What all runs of a recording share; it is said once.

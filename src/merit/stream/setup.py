@@ -10,7 +10,7 @@ from typing import Any
 from merit.agent import Draft, Method
 from merit.data import Dataset
 from merit.errors import InputError
-from merit.models import Completer, Encoder, Sampling
+from merit.models import CachedEncoder, CachingCompleter
 from merit.oracle import Judge, fixed_demonstrations
 from merit.prompts import BIRD, SPIDER, VERSION, Family, templates_hash
 from merit.reading import check_count, check_fields, check_format, hash_file, shown
@@ -18,7 +18,7 @@ from merit.stream.initial import missing, read_initial
 from merit.stream.manifest import code_hash, make_manifest
 from merit.stream.order import stream_order
 from merit.stream.turn import MOST_COUNTED, StreamQuestion, said_if_estimated, tokens_estimated
-from merit.types import Demonstration, Question, QuestionId, Regime
+from merit.types import Demonstration, Question, QuestionId, Regime, Sampling
 
 FORMAT = 1
 DEFAULT_BUDGET = 7  # the paper's K
@@ -35,9 +35,9 @@ class Setup:
     budget: int
     regime: Regime
     family: Family
-    completer: Completer
+    completer: CachingCompleter
     sampling: Sampling
-    encoder: Encoder | None
+    encoder: CachedEncoder | None
     demonstrations: tuple[Demonstration, ...]
     questions: dict[QuestionId, StreamQuestion]  # in the dataset's order
     length: int  # how many of the stream take part
@@ -74,8 +74,8 @@ def open_setup(
     initial: Path,
     method: Method,
     seed: int,
-    completer: Completer,
-    encoder: Encoder | None,
+    completer: CachingCompleter,
+    encoder: CachedEncoder | None,
     budget: int = DEFAULT_BUDGET,
     regime: Regime = Regime.DENOTATION_CONFIRMED,
     limit: int | None = None,

@@ -12,12 +12,11 @@ from merit.agent import find_method
 from merit.bundled import open_dataset
 from merit.data import Dataset
 from merit.errors import InputError
-from merit.models import Allowance, AnswerStore, AskedOnce, CachedEncoder, Sampling, open_completer, open_encoder
+from merit.models import Allowance, AnswerStore, CachedEncoder, CachingCompleter, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
-from merit.models.replay import ReplayCompleter
 from merit.oracle import Judge, open_judge
 from merit.stream.setup import DEFAULT_BUDGET, Setup, open_setup
-from merit.types import Regime
+from merit.types import Regime, Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Workshop:
     concurrency: int = 32
     allowance: Allowance = field(default_factory=Allowance)
     sampling: Sampling = field(default_factory=Sampling)
-    _completer: AskedOnce | None = None
+    _completer: CachingCompleter | None = None
     _encoder: CachedEncoder | None = None
     _judges: dict[DataSpec, tuple[Dataset, str, Judge]] = field(default_factory=dict)
 
@@ -89,13 +88,13 @@ class Workshop:
                 stack.callback(judge.close)
 
     @property
-    def completer(self) -> AskedOnce:
+    def completer(self) -> CachingCompleter:
         """The model, asked once for each answer."""
         if self._completer is None:
             opened = open_completer(self.model, concurrency=self.concurrency)
             # A recording answers alone: what was kept elsewhere fills none of its gaps, and it is not copied there.
-            kept = None if isinstance(opened, ReplayCompleter) else self.cache / ANSWERS
-            self._completer = AskedOnce(opened, AnswerStore(kept), self.allowance)
+            kept = None if opened.recorded else self.cache / ANSWERS
+            self._completer = CachingCompleter(opened, AnswerStore(kept), self.allowance)
         return self._completer
 
     def judge(self, spec: DataSpec) -> tuple[Dataset, str, Judge]:
