@@ -9,8 +9,13 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 .PHONY: demo test check format bench clean
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
+# METHOD and SEED say the same as METHODS and SEEDS, on the command line alone: others may have such names in their environment.
+given = $(if $(filter command line,$(origin $(1))),$($(1)))
+CHOSEN_METHODS = $(or $(METHODS),$(call given,METHOD))
+CHOSEN_SEEDS = $(or $(SEEDS),$(call given,SEED))
 DEMO = $(strip $(if $(MODEL),--model '$(MODEL)') $(if $(ENCODER),--encoder '$(ENCODER)') \
-	$(if $(METHODS),--methods '$(METHODS)') $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(LIMIT),--limit '$(LIMIT)'))
+	$(if $(CHOSEN_METHODS),--methods '$(CHOSEN_METHODS)') $(if $(CHOSEN_SEEDS),--seeds '$(CHOSEN_SEEDS)') \
+	$(if $(LIMIT),--limit '$(LIMIT)'))
 
 demo: $(READY)
 	$(BIN)/merit demo $(DEMO)

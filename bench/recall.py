@@ -7,7 +7,8 @@ rebuild  rank-bm25 and FAISS IndexFlatIP, built anew for the selected pool at ea
 floor    one plain matrix-vector product over the selected pools' vectors: no exact recall can be faster
 
 Entries are made up (seeded): 200 databases, two polarities, failure types as unevenly spread as in the paper, 384
-dimensions. The policy is full MERIT. Each size runs in a process of its own; times are medians. Needs merit-sql[bench].
+dimensions. The policy is full MERIT. Each size runs in a process of its own; times are medians. Needs the
+extra: pip install '.[bench]'.
 """
 
 import argparse

@@ -79,7 +79,7 @@ def test_nothing_is_recorded_unless_asked_for(tmp_path: Path) -> None:
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
-    with pytest.raises(InputError, match=r"run: pip install 'merit-sql\[trace\]'"):
+    with pytest.raises(InputError, match=r"run, in merit's own folder: pip install '.\[trace\]'"):
         tracing.start()
 
 

@@ -28,6 +28,8 @@ class Score:
     unjudged: Mapping[QuestionId, str]  # questions whose own reference fails, with the reason
     unpredicted: int
     seconds: float
+    empty: int = 0  # predictions without any SQL
+    fenced: int = 0  # predictions in a code fence, as models write them: no evaluator takes it off
 
     @property
     def correct(self) -> int:
@@ -54,6 +56,13 @@ class Score:
         """What looks as if the file, and not the model, were wrong."""
         total, syntax = len(self.verdicts), self.syntax_errors
         named = sum(map(_names_what_is_not_there, self.verdicts.values()))
+        if self.fenced:
+            return [
+                f"{self.fenced} of {total} answers begin with a code fence (```), which makes them syntax errors, here "
+                "and in the official evaluators: write the SQL alone, as merit.prompts.parse_sql finds it in a reply"
+            ]
+        if 2 * self.empty > total:
+            return [f"{self.empty} of {total} answers are empty: the replies they were taken from may have held no SQL"]
         if 2 * syntax > total:
             layout = "check that the file's layout is one that `merit score --help` names"
             return [f"{syntax} of {total} answers are syntax errors: {layout}"]
@@ -138,7 +147,18 @@ def score(
     if not verdicts:
         raise InputError(f"nothing could be judged; {next(iter(unjudged.values()))}, and so for all others")
     seconds = time.monotonic() - started
-    return Score(dataset, protocol, verdicts, absent, unjudged, len(usable) - len(asked), seconds)
+    texts = [predictions[question.id].strip() for question in verdicts]
+    return Score(
+        dataset,
+        protocol,
+        verdicts,
+        absent,
+        unjudged,
+        unpredicted=len(usable) - len(asked),
+        seconds=seconds,
+        empty=sum(not text for text in texts),
+        fenced=sum(text.startswith("```") for text in texts),
+    )
 
 
 def _judge_together(

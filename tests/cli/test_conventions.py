@@ -165,7 +165,9 @@ def test_a_run_goes_on_under_its_name_alone(data: Path, model: str, tmp_path: Pa
     ]
     good(*run, "--out", tmp_path / "run", "--name", "shops")
     good(*run, "--out", tmp_path / "run", "--name", "shops")
-    assert 'dataset.label is "shops" there and null here' in refused(*run, "--out", tmp_path / "run")
+    assert "the data's name is shops there and none in this command; give --name shops" in refused(
+        *run, "--out", tmp_path / "run"
+    )
 
 
 def test_two_datasets_of_one_layout_in_one_grid(data: Path, model: str, tmp_path: Path) -> None:

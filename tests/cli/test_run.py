@@ -324,7 +324,7 @@ def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run:
     assert "method 'merit:draws=2': 'draws' above 1 need a 'temperature'" in refused(
         *run_command(data, script, initial, run, "merit:draws=2")
     )
-    assert "holds another run: seed is 0 there and 4 here" in refused(*ours, "--seed", 4)
+    assert "holds another run: the seed is 0 there and 4 in this command" in refused(*ours, "--seed", 4)
     assert "there is no run here, nor in a folder below (no manifest.json)" in refused("audit", tmp_path / "nowhere")
     assert "question '77' is not in its stream" in refused("show", run, 77)
     assert not (tmp_path / "new").exists()

@@ -52,7 +52,7 @@ def test_an_unknown_encoder_is_named(uri: str) -> None:
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed")
 def test_a_missing_extra_is_named() -> None:
-    with pytest.raises(EncoderFailed, match=r"run: pip install 'merit-sql\[paper\]'"):
+    with pytest.raises(EncoderFailed, match=r"run, in merit's own folder: pip install '.\[paper\]'"):
         open_encoder("sentence-transformers:any")
 
 

@@ -49,8 +49,7 @@ from making.endpoint import (
 )
 from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
 from merit.models import Allowance, AnswerStore, CachingCompleter, Sent
-from merit.models.client import usual_patience
-from merit.models.connection import Patience, _reschedule
+from merit.models.connection import Patience, _reschedule, usual_patience
 from merit.models.endpoint import EndpointCompleter
 from merit.models.places import CALL, Call
 from merit.types import Completion, Sampling
@@ -979,8 +978,8 @@ def test_a_slow_server_can_be_given_more_time_for_its_first_answer(chat: ChatSer
 
 def test_the_environment_says_how_much() -> None:
     assert usual_patience("") == Patience()
-    assert usual_patience(" 120 ") == Patience(silent_s=120.0)
-    assert usual_patience("600") == Patience(silent_s=600.0, request_s=600.0)
+    assert usual_patience(" 120 ") == Patience(silent_s=120.0, first_faults_s=45.0)
+    assert usual_patience("600") == Patience(silent_s=600.0, request_s=600.0, first_faults_s=45.0)
 
 
 @pytest.mark.parametrize("value", ["long", "0", "-1", "nan", "inf", "1e9"])

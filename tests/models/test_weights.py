@@ -41,7 +41,7 @@ def test_an_extra_that_is_missing_is_named_with_its_command(
     with pytest.raises(ModelFailed) as caught:
         open_completer(uri)
     why = f"import of {module} halted; None in sys.modules"
-    assert str(caught.value) == f"{said} ({why}); run: pip install 'merit-sql[{extra}]'"
+    assert str(caught.value) == f"{said} ({why}); run, in merit's own folder: pip install '.[{extra}]'"
 
 
 @pytest.mark.parametrize("kind", ["transformers", "vllm"])

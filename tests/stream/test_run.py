@@ -427,9 +427,9 @@ def test_missing_first_answers_are_counted(bench: Bench, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
-        ({"seed": 1}, "seed is 0 there and 1 here"),
-        ({"budget": 3}, "budget is 7 there and 3 here"),
-        ({"method": "iterative"}, 'method.name is "merit" there and "iterative" here'),
+        ({"seed": 1}, "the seed is 0 there and 1 in this command; give --seed 0"),
+        ({"budget": 3}, "the budget is 7 there and 3 in this command; give --budget 7"),
+        ({"method": "iterative"}, "the method is merit there and iterative in this command; give --method merit"),
     ],
 )
 def test_a_folder_of_another_run_is_refused_with_the_field(
@@ -437,14 +437,16 @@ def test_a_folder_of_another_run_is_refused_with_the_field(
 ) -> None:
     bench.run(tmp_path / "run")
     before = files_of(tmp_path / "run")
-    with pytest.raises(RunUnusable, match=f"holds another run: {field}; choose another --out"):
+    with pytest.raises(
+        RunUnusable, match=f"holds another run: {field} to go on with that one, or choose another --out"
+    ):
         bench.run(tmp_path / "run", **changed)
     assert files_of(tmp_path / "run") == before
 
 
 def test_other_first_answers_are_another_run(bench: Bench, tmp_path: Path) -> None:
     bench.run(tmp_path / "run")
-    with pytest.raises(RunUnusable, match="initial_sha256"):
+    with pytest.raises(RunUnusable, match="the hash of the first answers is"):
         bench.run(tmp_path / "run", initial=write_initial(tmp_path / "new.jsonl", ["broken"]))
 
 

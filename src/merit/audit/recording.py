@@ -64,7 +64,9 @@ def _record(view: RunView, kept: dict[bytes, Answer]) -> dict[str, Any]:
         key, completion = answer_key(model, prompt.text, sampling), without_estimate(completion)
         used.add(key)
         if kept.setdefault(key, (key, model, completion))[2] != completion:
-            raise InputError(f"{view.path}: another answer to the prompt {key.hex()} came before; a recording has one")
+            raise InputError(
+                f"{view.path}: another answer to the prompt {key.hex()[:12]} came before; a recording has one"
+            )
 
     findings = audit_run(view, heard=heard)
     about = {"method": view.method.name, "seed": view.identity.seed}

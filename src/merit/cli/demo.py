@@ -22,8 +22,9 @@ from merit.bundled import NAME, Recording, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
-from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
-from merit.cli.progress import progress_bar
+from merit.cli.options import AGAIN, CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
+from merit.cli.plain import at_least
+from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder
@@ -31,7 +32,7 @@ from merit.models.completers import KNOWN
 from merit.report import Mark, Report, Table, build, summary_table, write_report
 from merit.report.page import write_page
 from merit.runs import RunView, account, read_run
-from merit.stream import Gap, Grid, RunSpec, Workshop, run_covered
+from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
 from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
@@ -46,15 +47,20 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 @click.command()
 @click.option("--model", metavar="URI", help=f"A live model instead of the recorded answers: {KNOWN}.")
 @ENCODER
-@click.option("--methods", default=METHODS, show_default=True, help="Methods, with commas between them, or all.")
+@click.option(
+    "--methods",
+    default=METHODS,
+    show_default=METHODS.replace(",", ", "),
+    help="Methods, with commas between them, or all.",
+)
 @click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of each stream.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of each stream.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("merit-demo"),
     show_default=True,
-    help="The folder for runs and report; an earlier demo in it is replaced once this one has run.",
+    help="The folder for runs and report; an earlier demo in it is replaced once this one has run to its end.",
 )
 @CONCURRENCY
 @CACHE
@@ -92,8 +98,9 @@ def demo(
     made = build(views, against=against)
     show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
     _tell(console, left_out(grid, gaps))
-    _audit(console, views, encoder, folder)
-    page = _write(made, views, out)
+    with stoppable(lambda: f"the runs in {grid.out} are finished, the report is not", AGAIN):
+        _audit(console, views, encoder, folder)
+        page = _write(made, views, out)
     if as_json:
         ran = {name: account(view.turns, view.method) for name, view in _by_name(grid, views).items()}
         print_json({"report": str(page), "out": str(grid.out), "runs": {name: ran.get(name) for name in grid.runs}})
@@ -206,14 +213,27 @@ def _tell(console: Console, sentences: Iterator[str]) -> None:
 def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
     async def go() -> dict[str, Gap | None]:
         async with Workshop(grid.model, grid.encoder, cache, concurrency) as shop:
+            seen: dict[str, Progress] = {}
             with progress_bar() as bar:
-                return await run_covered(grid, shop, following(bar, len(grid.runs)))
+                gaps = await run_covered(grid, shop, following(bar, len(grid.runs), seen))
+            warn_without_sql(*(progress.replies for progress in seen.values()))
+            return gaps
 
     try:
-        with stoppable(lambda: "every answer of a live model is kept"):
+        with stoppable(lambda: _left(grid), AGAIN):
             return asyncio.run(go())
     except BaseExceptionGroup as several:
         raise first_of(several) from None
+
+
+def _left(grid: Grid) -> str:
+    """What there is when a demo is stopped before all its runs are done."""
+    out = grid.out.parent
+    if (out / _EARLIER).is_dir():
+        runs = f"the earlier demo in {out} is back as it was"
+    else:
+        runs = f"the runs in {out} are not finished"
+    return runs if grid.model.startswith("replay:") else f"every answer of {grid.model} is kept, {runs}"
 
 
 def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
@@ -62,8 +62,36 @@ def grid(
 ) -> None:
     """Run datasets x methods x seeds, side by side; the same command goes on where it stopped.
 
+    FILE is TOML; paths in it are relative to it. out, model and a [[dataset]] are needed.
+
+    \b
+    out         the folder for all runs
+    model       a model's URI, as --model of `merit run`
+    encoder     an encoder's URI (wordllama)
+    methods     a list of methods, or "all" (all)
+    seeds       a list of stream seeds ([0, 1, 2])
+    budget      repairs a question (7)
+    regime      "denotation_confirmed", or "dbms_only": no oracle
+    max_tokens  as --max-tokens, where that is not given
+    max_cost    as --max-cost, where that is not given
+    prices      as --prices, where that is not given: [0.15, 0.60]
+
+    Each [[dataset]], after those:
+
+    \b
+    name        spider, bird or bundled
+    data        its folder; none for bundled
+    label       for data of your own: what to call it
+    initial     the file of first answers, made where it is missing
+    split       "dev" or "train" ("dev")
+    protocol    "db" or "suite" ("suite" where there is one)
+    timeout     seconds for one execution (30)
+    limit       only so many questions of each stream (all)
+    examples    the fixed examples of the method vanilla
+    methods     other methods than those above, for this dataset
+
     --json prints one object: the folder `out`, and `runs` with the metrics of each by its folder's name in it.
-    """
+    """  # noqa: D301 - click's own mark for lines that stay as they are
     read = read_grid(file)
     allowance = allowed(max_tokens or read.max_tokens, max_cost or read.max_cost, prices or read.prices)
     folder = (cache or cache_folder()).absolute()
@@ -86,14 +114,16 @@ async def _run(
     read: Grid, concurrency: int, ahead: int | None, allowance: Allowance, cache: Path, bar: Bar
 ) -> dict[str, dict[str, Any]]:
     async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
+        seen: dict[str, Progress] = {}
         with bar:
-            return await run_grid(read, shop, ahead, following(bar, len(read.runs)))
+            found = await run_grid(read, shop, ahead, following(bar, len(read.runs), seen))
+        warn_without_sql(*(progress.replies for progress in seen.values()))
+        return found
 
 
-def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
-    """A callback that shows on a bar how far each of so many runs is."""
+def following(bar: Bar, runs: int, seen: dict[str, Progress]) -> Callable[[str, Progress], None]:
+    """A callback that shows on a bar how far each of so many runs is, and keeps it in `seen`."""
     task = bar.add_task(f"{runs} runs", total=None, said="")
-    seen: dict[str, Progress] = {}
 
     def heard(name: str, progress: Progress) -> None:
         seen[name] = progress

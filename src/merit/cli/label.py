@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.markup import render
 
 from merit.cli.options import JSON, stoppable
+from merit.cli.plain import at_least
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.report import labels
@@ -20,8 +21,14 @@ _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), default=Path("labels.csv"), show_default=True)
-@click.option("--n", "size", type=click.IntRange(min=1), help="A sample of so many, every failure type in proportion.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("labels.csv"),
+    show_default=True,
+    help="The CSV file; one that was begun goes on.",
+)
+@click.option("--n", "size", type=at_least(1), help="A sample of so many, every failure type in proportion.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the sample and its order.")
 @click.option("--classifier", is_flag=True, help="Add the classifier's own label as the last column.")
 @click.option(

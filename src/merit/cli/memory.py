@@ -12,6 +12,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
 
 from merit.cli.options import JSON
+from merit.cli.plain import Group
 from merit.cli.screen import Console, visible
 from merit.errors import InputError
 from merit.memory import Entry, FileStore, Precedent, Repair, curate, entries_in, memory_folder
@@ -62,7 +63,7 @@ def _writing(folder: Path) -> Iterator[FileStore]:
         yield store
 
 
-@click.group()
+@click.group(cls=Group)
 def memory() -> None:
     """List, show, delete, confirm, export, import and count a memory's entries.
 
@@ -72,8 +73,13 @@ def memory() -> None:
 
 @memory.command("list")
 @_FOLDER
-@click.option("--polarity", type=click.Choice([p.value for p in Polarity]))
-@click.option("--type", "kind", type=click.Choice([t.value for t in FailureType], case_sensitive=False))
+@click.option("--polarity", type=click.Choice([p.value for p in Polarity]), help="Only entries of this kind.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice([t.value for t in FailureType], case_sensitive=False),
+    help="Only entries about failures of this type.",
+)
 @click.option("--db", "db_id", help="Only entries learned on this database.")
 @click.option("--deleted", is_flag=True, help="Only deleted entries.")
 @JSON

@@ -23,11 +23,12 @@ from merit.cli.options import (
     allowed,
     stoppable,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.plain import at_least
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.runs import beginnings
-from merit.stream import Workshop, predict_all
+from merit.stream import Replies, Workshop, predict_all
 
 
 @click.command()
@@ -43,7 +44,7 @@ from merit.stream import Workshop, predict_all
 )
 @SPLIT
 @PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
+@click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
 @MAX_TOKENS
@@ -78,8 +79,10 @@ def predict(
     folder = cache or cache_folder()
     benchmark = DataSpec(dataset, root, split, protocol, label=label).open(folder)
     loaded = benchmark.dataset
-    if not out.absolute().parent.is_dir() or out.is_dir():
-        raise InputError(f"{out}: name a file in a folder that is there")
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file for --out, such as {out / 'initial.jsonl'}")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: name a file in a folder that is there, or make {out.absolute().parent} first")
     if limit is None:
         questions = benchmark.present_questions
     else:
@@ -103,6 +106,7 @@ def predict(
 
     with stoppable(lambda: kept(bar, "first answer")):
         added = asyncio.run(go())
+    warn_without_sql(Replies.in_file(out, loaded, benchmark.protocol))
     if as_json:
         print_json({"out": str(out), "questions": len(questions), "added": added})
     else:

@@ -32,11 +32,13 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.plain import at_least
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.stream import (
     DEFAULT_BUDGET,
     Progress,
+    Replies,
     RunSpec,
     Workshop,
     first_answers,
@@ -65,10 +67,8 @@ _FIRST = "first answers"
 @MODEL
 @ENCODER
 @click.option("--out", type=_OUT, required=True, help="The run's folder; a run that was begun goes on.")
-@click.option(
-    "--budget", type=click.IntRange(min=0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question."
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of the stream.")
+@click.option("--budget", type=at_least(0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of the stream.")
 @click.option(
     "--regime",
     type=click.Choice([regime.value for regime in Regime]),
@@ -130,7 +130,7 @@ def run(
         limit,
         examples,
     )
-    bar = progress_bar()
+    bar, replies = progress_bar(), Replies()
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
@@ -139,10 +139,17 @@ def run(
             far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
-                return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
+
+                def heard(progress: Progress) -> None:
+                    nonlocal replies
+                    replies = progress.replies
+                    _heard(bar, task, progress)
+
+                return await run_stream(setup, out, heard, ahead=far)
 
     with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
         metrics = asyncio.run(go())
+    warn_without_sql(replies)
     if as_json:
         print_json(metrics)
     else:

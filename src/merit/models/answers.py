@@ -180,10 +180,10 @@ class AnswerStore:
 
     def _completion(self, key: bytes, text: Any, prompt_tokens: Any, output_tokens: Any) -> Completion:
         if not isinstance(text, str):
-            raise self._damaged(f"the text of the answer {key.hex()} is gone")
+            raise self._damaged(f"the text of the answer {key.hex()[:12]} is gone")
         for tokens in (prompt_tokens, output_tokens):
             if not isinstance(tokens, int) or not 0 <= tokens <= MOST_TOKENS:
-                raise self._damaged(f"the tokens of the answer {key.hex()} cannot be {shown(tokens)}")
+                raise self._damaged(f"the tokens of the answer {key.hex()[:12]} cannot be {shown(tokens)}")
         return Completion(text, prompt_tokens, output_tokens)
 
     def _identity(self, name: Any, revision: Any) -> ModelIdentity:

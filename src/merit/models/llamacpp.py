@@ -26,7 +26,9 @@ class LlamaCppCompleter:
         try:
             library = import_module("xllamacpp")
         except ImportError:
-            raise ModelFailed("llama.cpp is not installed; run: pip install 'merit-sql[llamacpp]'") from None
+            raise ModelFailed(
+                "llama.cpp is not installed; run, in merit's own folder: pip install '.[llamacpp]'"
+            ) from None
         parameters = library.CommonParams()
         parameters.model.path = str(path)
         parameters.n_ctx = context_tokens

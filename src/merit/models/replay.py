@@ -33,7 +33,7 @@ class ReplayCompleter:
         if (found := self._store.get(key)) is not None:
             return found
         raise NotRecorded(
-            f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()}; "
+            f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()[:12]}; "
             "ask a live model with --model",
             key.hex(),
         )

@@ -26,7 +26,8 @@ class TransformersCompleter:
             torch, library = import_module("torch"), import_module("transformers")
         except ImportError as error:
             raise ModelFailed(
-                f"transformers or torch is missing ({first_line(error)}); run: pip install 'merit-sql[transformers]'"
+                f"transformers or torch is missing ({first_line(error)}); "
+                "run, in merit's own folder: pip install '.[transformers]'"
             ) from None
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()

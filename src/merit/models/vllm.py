@@ -37,7 +37,9 @@ class VllmCompleter:
             self._faults = import_module("vllm.v1.engine.exceptions")
             self._sampling = import_module("vllm.sampling_params")
         except ImportError as error:
-            raise ModelFailed(f"vLLM is missing ({first_line(error)}); run: pip install 'merit-sql[vllm]'") from None
+            raise ModelFailed(
+                f"vLLM is missing ({first_line(error)}); run, in merit's own folder: pip install '.[vllm]'"
+            ) from None
         self._weights = Weights(name, context_tokens)
         try:
             arguments = library.AsyncEngineArgs(

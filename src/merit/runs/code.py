@@ -22,9 +22,9 @@ DECIDING: dict[str, frozenset[str]] = {
     "oracle": frozenset({"explain", "subset"}),
     "prompts": frozenset(),
     "reading": frozenset(),  # replaces what cannot be written or sent
-    "runs": frozenset({"code", "decode", "kept", "paths"}),
+    "runs": frozenset({"another", "code", "decode", "kept", "paths"}),
     "sql": frozenset(),
-    "stream": frozenset({"ahead", "cluster", "covered", "grid", "predict", "spec", "workshop"}),
+    "stream": frozenset({"ahead", "cluster", "covered", "grid", "predict", "replies", "spec", "workshop"}),
     "types": frozenset(),
 }
 # Rooms that decide nothing of it. A dataset's content has a hash of its own, wherever it comes from.

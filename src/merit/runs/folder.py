@@ -14,8 +14,9 @@ from merit.errors import RunUnusable
 from merit.files import is_locked, take_lock, write_all
 from merit.memory import format3
 from merit.reading import LINES_BYTES, check_regular, read_bytes
+from merit.runs.another import another_run
 from merit.runs.decode import read_manifest
-from merit.runs.manifest import Manifest, difference
+from merit.runs.manifest import Manifest
 from merit.runs.paths import (
     ENTRIES,
     LOCK,
@@ -109,17 +110,32 @@ class RunFolder:
     def _begin(self, manifest: Manifest, questions: Questions) -> None:
         ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
         if (self.path / MANIFEST).is_file():
-            there = read_manifest(self.path).identity
-            if differs := difference(there.record(), manifest.identity.record()):
-                raise RunUnusable(f"{self.path}: holds another run: {differs}; choose another --out")
-            self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
+            differs = another_run(read_manifest(self.path).identity.record(), manifest.identity.record())
+            if differs is None:
+                self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
+            else:
+                self._replace(*differs)
+                self._write_new(manifest, questions)
         elif strangers := sorted({p.name for p in self.path.iterdir()} - ours):
             raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
         else:
-            write_text(self.path / STREAM, stream_text(questions))
-            self.write_whole(MANIFEST, manifest.record())
+            self._write_new(manifest, questions)
         for unfinished in self.path.glob("*.json.part"):
             unfinished.unlink()
+
+    def _write_new(self, manifest: Manifest, questions: Questions) -> None:
+        write_text(self.path / STREAM, stream_text(questions))
+        self.write_whole(MANIFEST, manifest.record())
+
+    def _replace(self, differs: str, way_out: str) -> None:
+        """Clear the folder of another run, if no turn of it was finished: a mistyped option must not cost a folder."""
+        if _raw_lines(self.path / TRAJECTORIES):
+            raise RunUnusable(
+                f"{self.path}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
+            )
+        _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
+        for name in (*_APPENDED, ENTRIES, METRICS, TIMINGS):
+            (self.path / name).unlink(missing_ok=True)
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from merit.data import Dataset
 from merit.types import Demonstration, EncoderIdentity, ModelIdentity, Regime, Sampling
 
 FORMAT = 1
+_HASH = re.compile("[0-9a-f]{64}")
 Record = dict[str, Any]  # plain values, as JSON has them
 
 
@@ -128,15 +130,23 @@ def run_id(identity: Mapping[str, Any]) -> str:
 
 def difference(there: Any, here: Any, field: str = "") -> str | None:
     """The first field in which two records differ, with both values; None where they do not."""
+    for name, was, is_now in differences(there, here, field):
+        return f"{name} is {short(was)} there and {short(is_now)} here"
+    return None
+
+
+def differences(there: Any, here: Any, field: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Every field in which two records differ, with both values, in the manifest's order."""
     if isinstance(there, dict) and isinstance(here, dict):
-        for name in dict.fromkeys([*there, *here]):  # in the manifest's order, the most telling fields first
-            differs = difference(there.get(name), here.get(name), f"{field}.{name}".strip("."))
-            if differs:
-                return differs
-        return None
-    return None if there == here else f"{field} is {_short(there)} there and {_short(here)} here"
+        for name in dict.fromkeys([*there, *here]):
+            yield from differences(there.get(name), here.get(name), f"{field}.{name}".strip("."))
+    elif there != here:
+        yield field, there, here
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value for a message: of a hash its beginning, of a long text too."""
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return f"{value[:12]}..."
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."

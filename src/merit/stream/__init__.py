@@ -6,6 +6,7 @@ from merit.stream.covered import Gap, run_covered
 from merit.stream.grid import Grid, read_grid, run_grid
 from merit.stream.initial import read_initial
 from merit.stream.predict import first_answers, predict_all
+from merit.stream.replies import Replies
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import Setup, open_setup
 from merit.stream.spec import DEFAULT_BUDGET, RunSpec
@@ -18,6 +19,7 @@ __all__ = [
     "OwnParts",
     "Parts",
     "Progress",
+    "Replies",
     "RunSpec",
     "Setup",
     "Workshop",

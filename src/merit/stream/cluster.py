@@ -28,7 +28,7 @@ def run_grid_on_ray(
     try:
         ray = import_module("ray")
     except ImportError:
-        raise InputError("--engine ray needs Ray; run: pip install 'merit-sql[ray]'") from None
+        raise InputError("--engine ray needs Ray; run, in merit's own folder: pip install '.[ray]'") from None
     asyncio.run(_begin(grid, cache, concurrency, allowance))
     started = not ray.is_initialized()
     if started:

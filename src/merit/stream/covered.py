@@ -31,7 +31,7 @@ class Gap:
     def __str__(self) -> str:
         return (
             f"the recording ends after {self.done} of {self.total} episodes ({self.total - self.done} not run); "
-            f"the first prompt without an answer is {self.prompt}"
+            f"the first prompt without an answer is {self.prompt[:12]}"
         )
 
 
@@ -51,7 +51,7 @@ async def run_covered(
         done, total = reached
         raise InputError(
             f"nothing can be run: the recording ends at first answer {done + 1} of {total}, whose prompt is "
-            f"{error.prompt}; ask a live model with --model"
+            f"{error.prompt[:12]}; ask a live model with --model"
         ) from None
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
     ahead = window(shop.completer.concurrency, len(setups))

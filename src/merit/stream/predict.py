@@ -85,7 +85,8 @@ async def first_answers(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[int]:
-    """A file open for appending, by one process at a time."""
+    """A file open for appending, by one process at a time; one that is still empty after a failure was never there."""
+    there = path.exists()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     except OSError as error:
@@ -93,7 +94,12 @@ def _alone(path: Path) -> Iterator[int]:
     try:
         if not take_lock(file):
             raise RunUnusable(f"{path}: another process writes first answers there; wait for it or stop it")
-        yield file
+        try:
+            yield file
+        except BaseException:
+            if not there and not os.fstat(file).st_size:
+                path.unlink(missing_ok=True)
+            raise
     finally:
         os.close(file)
 

@@ -1,10 +1,11 @@
 """Running a stream: questions in order, each finalised and committed before the next one may read the memory."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,12 @@ from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
 from merit.runs.paths import MEMORY, METRICS, TIMINGS
 from merit.runs.plan import Planned, method_in, plan
 from merit.stream.ahead import LookAhead, NoLookAhead
+from merit.stream.replies import Replies
 from merit.stream.setup import Setup
 from merit.tracing import span
 from merit.types import Completer, Oracle, Question, Regime
 
+_log = logging.getLogger(__name__)
 _NOTED_EVERY = 50  # turns after which timings.json is brought up to date, so that a kill loses little of it
 
 
@@ -48,6 +51,7 @@ class Progress:
     entries: int = 0
     tokens: int = 0
     estimated: bool = False  # whether tokens of any call are an estimate
+    replies: Replies = field(default_factory=Replies)
 
     def add(self, turn: Turn) -> None:
         """Count one more turn."""
@@ -62,6 +66,8 @@ class Progress:
         calls: list[Attempt | Reflection] = [*turn.episode.attempts[first:], *turn.episode.reflections]
         self.tokens += sum(call.prompt_tokens + call.output_tokens for call in calls)
         self.estimated |= any(call.tokens_estimated for call in calls)
+        for attempt in turn.episode.attempts[first:]:
+            self.replies.add(attempt.reply, attempt.sql)
 
 
 def agents(setup: Setup, completer: Completer, oracle: Oracle, memory: Memory, work: Work) -> dict[Phase, Agent]:
@@ -104,6 +110,15 @@ async def run_stream(
         before = len(folder.turns)
         if before < len(todo):
             folder.forget_metrics()
+        elif before > len(todo):
+            _log.warning(
+                "merit: %s: has %d turns already, and --limit asks for %d; what is shown is of all %d: choose another "
+                "--out for a shorter run",
+                path,
+                before,
+                len(todo),
+                before,
+            )
         progress = Progress(max(len(todo), before))
         for turn in folder.turns:
             progress.add(turn)
