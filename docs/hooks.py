@@ -15,6 +15,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 FOLDER = "repository"
 ALWAYS = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LOG.md", "SECURITY.md")  # the site's own menu has them
+METHODS_MARK = "<!-- methods -->"  # stands where the table of methods goes
 LARGEST_BYTES = 2_000_000  # a larger file is named on the page, but not copied
 _LINK = re.compile(r"(!?\[[^\]]*\])\((?!https?:|mailto:|#)([^)\s#]*)(#[^)\s]*)?\)")
 _CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -54,7 +55,19 @@ def on_page_markdown(markdown: str, page: Any, **_kept: Any) -> str:
             return match[1].strip("![]") if (ROOT / target).exists() else match[0]
         return f"{match[1]}({posixpath.relpath(place, posixpath.dirname(source) or '.')}{match[3] or ''})"
 
+    if METHODS_MARK in markdown:
+        markdown = markdown.replace(METHODS_MARK, _methods_table())
     return "".join(part if _CODE.fullmatch(part) else _LINK.sub(link, part) for part in _CODE.split(markdown))
+
+
+def _methods_table() -> str:
+    from merit.agent import METHODS
+
+    rows = ["| Method | Online | Keeps | What it does |", "|---|---|---|---|"]
+    for method in METHODS.values():
+        keeps = ", ".join(sorted(method.writes)) or "nothing"
+        rows.append(f"| `{method.name}` | {'yes' if method.online else '**no**'} | {keeps} | {method.summary} |")
+    return "\n".join(rows)
 
 
 def _outside(path: str, text: str) -> Iterator[str]:
