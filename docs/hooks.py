@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +19,9 @@ ALWAYS = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LOG.md", "SECUR
 METHODS_MARK = "<!-- methods -->"  # stands where the table of methods goes
 LARGEST_BYTES = 2_000_000  # a larger file is named on the page, but not copied
 _LINK = re.compile(r"(!?\[[^\]]*\])\((?!https?:|mailto:|#)([^)\s#]*)(#[^)\s]*)?\)")
+_FETCHED = re.compile(
+    r"""<(?:script|img|iframe|source|object)\b[^>]*(?:src|data)=["']?(?:https?:)?//[^>]*>|<link\b[^>]*https?://[^>]*>"""
+)
 _CODE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -58,6 +62,13 @@ def on_page_markdown(markdown: str, page: Any, **_kept: Any) -> str:
     if METHODS_MARK in markdown:
         markdown = markdown.replace(METHODS_MARK, _methods_table())
     return "".join(part if _CODE.fullmatch(part) else _LINK.sub(link, part) for part in _CODE.split(markdown))
+
+
+def on_post_page(output: str, page: Any, **_kept: Any) -> str:
+    """Refuse a page that would ask another server for something when it is opened."""
+    if found := _FETCHED.search(output):
+        raise PluginError(f"{page.file.src_uri}: the page asks another server: {found[0]}")
+    return output
 
 
 def _methods_table() -> str:
