@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.runs import files_of
 from merit.agent import METHODS
-from merit.agent.episode import reflection_prompt
+from merit.agent.behaviour import reflection_prompt
 from merit.bundled import read_sources, recorded
 from merit.bundled.source import HERE
 from merit.cli import demo as door

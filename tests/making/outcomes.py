@@ -9,7 +9,7 @@ from typing import Any
 
 from making.memories import make_entry
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
-from merit.agent.episode import chosen as chosen_of
+from merit.agent.rules import chosen as chosen_of
 from merit.failure import classify
 from merit.memory import Match, PoolReport, Recall
 from merit.stream import Phase, RunView, Turn, account, read_run, stream_order

@@ -13,8 +13,20 @@ from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import Error, Limits, Result, Row, Rows, Sandbox, Timeout, digest, encode
-from merit.types import Cause, Question, QuestionId, Status, Verdict
+from merit.sql import SQLiteSandbox, digest, encode
+from merit.types import (
+    Cause,
+    Error,
+    Limits,
+    Question,
+    QuestionId,
+    Result,
+    Row,
+    Rows,
+    Status,
+    Timeout,
+    Verdict,
+)
 
 _CORRECT = Verdict(Status.CORRECT)
 _MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
@@ -26,7 +38,7 @@ class Judge:
     """Judges by one benchmark's rule, over one or many databases a question. Safe to use from many threads."""
 
     def __init__(
-        self, rule: Rule, references: References, sandbox: Sandbox, store: ResultStore, limits: Limits
+        self, rule: Rule, references: References, sandbox: SQLiteSandbox, store: ResultStore, limits: Limits
     ) -> None:
         self._rule = rule
         self._references = references

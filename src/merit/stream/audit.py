@@ -13,26 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
-from merit.agent.episode import (
-    NO_FAILURE,
-    Reflection,
-    Shown,
-    chosen,
-    cue_of,
-    drawn,
-    reflection_prompt,
-    repair_prompt,
-    repeated,
-    spent,
-    unfinished,
-)
+from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
+from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
+from merit.agent.trajectory import Reflection
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
 from merit.oracle import Judge, under
 from merit.prompts import Prompt, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
-from merit.sql import Timeout
 from merit.stream.against_data import AuditData, check_against, engine_note
 from merit.stream.causal import Occasion, check_recall, same_ranking
 from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
@@ -54,6 +43,7 @@ from merit.types import (
     Regime,
     Sampling,
     Status,
+    Timeout,
     Verdict,
 )
 
@@ -207,7 +197,7 @@ class _Replay:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
         if attempt.sql != parse_sql(attempt.reply):
             raise AuditFailed(f"{at}: the SQL is not the one in the reply")
-        shown = Shown()
+        shown = Recalled()
         if method.recall is not None:
             shown = self._check_recall(before, planned, method, recalls)
         examples = [Demonstration(**one) for one in self.view.identity["demonstrations"]]
@@ -220,7 +210,7 @@ class _Replay:
 
     def _check_recall(
         self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
-    ) -> Shown:
+    ) -> Recalled:
         assert method.recall is not None
         task, step, path = planned.task, len(before), self.view.path / RETRIEVALS
         number, line = next(recalls, (0, None))

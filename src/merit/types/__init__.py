@@ -1,5 +1,6 @@
 """The nouns and Protocols that cross rooms. Nothing here knows a reference answer."""
 
+from merit.types.engine import DIALECTS, Engine, Error, Limits, Result, Row, Rows, Timeout, Value
 from merit.types.model import Completer, Completion, Encoder, EncoderIdentity, Matrix, ModelIdentity, Sampling
 from merit.types.nouns import (
     Cause,
@@ -15,18 +16,24 @@ from merit.types.nouns import (
     Verdict,
 )
 from merit.types.oracle import Judging, Oracle
+from merit.types.schema import Column, Schema, Table
 
 __all__ = [
+    "DIALECTS",
     "Cause",
+    "Column",
     "Completer",
     "Completion",
     "Demonstration",
     "Encoder",
     "EncoderIdentity",
+    "Engine",
+    "Error",
     "Failure",
     "FailureSubtype",
     "FailureType",
     "Judging",
+    "Limits",
     "Matrix",
     "ModelIdentity",
     "Oracle",
@@ -34,7 +41,14 @@ __all__ = [
     "Question",
     "QuestionId",
     "Regime",
+    "Result",
+    "Row",
+    "Rows",
     "Sampling",
+    "Schema",
     "Status",
+    "Table",
+    "Timeout",
+    "Value",
     "Verdict",
 ]
