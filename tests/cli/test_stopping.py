@@ -54,7 +54,7 @@ def test_every_command_says_what_is_kept(
         ("label.read_run", ["label", one], "nothing was changed"),
         ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
         ("model.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
-        ("memory.curate.stats", ["memory", "stats", one], "every entry is whole"),
+        ("memory.FileStore", ["memory", "stats", one], "every entry is whole"),
         ("report.write_report", ["report", runs, "--out", tmp_path / "report"], "every file that was written is whole"),
         ("predict.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),
         ("run.run_stream", ["run", *common, "--initial", root / "predictions.jsonl", "--method", "iterative", "--out", out], "no turn was finished"),

@@ -19,7 +19,7 @@ def unit(rows: int) -> npt.NDArray[np.float32]:
     return scaled
 
 
-class Watched(np.ndarray):  # type: ignore[type-arg]
+class Watched(np.ndarray):
     """A matrix that cannot be multiplied as one, which is what BLAS shares between threads."""
 
     def __matmul__(self, other: Any) -> Any:
