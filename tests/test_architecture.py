@@ -33,12 +33,14 @@ ALLOWED: dict[str, set[str]] = {
     "runs": {"agent", "data", "errors", "files", "memory", "prompts", "reading", "sql", "types"},
     "benchmark": {"bundled", "cache", "data", "errors", "oracle", "sql", "types"},
     "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "types"},
-    "score": {"benchmark", "data", "errors", "failure", "files", "oracle", "runs", "types"},
+    "scoring": {"benchmark", "data", "errors", "failure", "files", "oracle", "runs", "types"},
 }
 _MAKING_AND_PROVING = {"agent", "benchmark", "bundled", "data", "errors", "failure", "files", "memory", "models"}
 _MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "tracing", "types"}
 ALLOWED["stream"] = ALLOWED["audit"] = _MAKING_AND_PROVING  # and neither imports the other
-ALLOWED["cli"] = {*ALLOWED} - {"cli"}
+ALLOWED["library"] = {"agent", "benchmark", "cache", "data", "errors", "memory", "models", "prompts", "runs"}
+ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
+ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
 
 # Rooms that no reference answer may reach, and the rooms that hold reference answers.
 WITHOUT_REFERENCES = ("agent", "prompts", "memory", "failure", "runs", "report")

@@ -1,20 +1,129 @@
 """merit: an agent that repairs Text-to-SQL failures and remembers what it learned."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from merit.agent import (
+        Attempt,
+        Behaviour,
+        Episode,
+        Keep,
+        Method,
+        Moment,
+        PaperBehaviour,
+        Part,
+        Recalled,
+        all_methods,
+        find_method,
+    )
+    from merit.benchmark import Benchmark, DataSpec
     from merit.data import Dataset
+    from merit.errors import MeritError
+    from merit.library import load, open_benchmark, open_memory, repair_questions, run, score
+    from merit.memory import Cue, Entry, Grade, Memory, Precedent, Recall, RecallPolicy, Repair
+    from merit.prompts import Prompt
+    from merit.runs import RunView, Turn, read_run
+    from merit.scoring import Score
+    from merit.sql import SQLiteEngine
+    from merit.stream import RunSpec
+    from merit.types import (
+        Completer,
+        Completion,
+        Encoder,
+        Engine,
+        Limits,
+        Oracle,
+        Polarity,
+        Question,
+        Regime,
+        Sampling,
+        Schema,
+        Status,
+        Store,
+        Verdict,
+    )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+
+# Where each public name stands. A name is imported when it is first used, so `import merit` takes no time.
+_HOMES = {
+    "merit.agent": "Attempt Behaviour Episode Keep Method Moment PaperBehaviour Part Recalled all_methods find_method",
+    "merit.benchmark": "Benchmark DataSpec",
+    "merit.data": "Dataset",
+    "merit.errors": "MeritError",
+    "merit.library": "load open_benchmark open_memory repair_questions run score",
+    "merit.memory": "Cue Entry Grade Memory Precedent Recall RecallPolicy Repair",
+    "merit.prompts": "Prompt",
+    "merit.runs": "RunView Turn read_run",
+    "merit.scoring": "Score",
+    "merit.sql": "SQLiteEngine",
+    "merit.stream": "RunSpec",
+    "merit.types": "Completer Completion Encoder Engine Limits Oracle Polarity "
+    "Question Regime Sampling Schema Status Store Verdict",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [
+    "Attempt",
+    "Behaviour",
+    "Benchmark",
+    "Completer",
+    "Completion",
+    "Cue",
+    "DataSpec",
+    "Dataset",
+    "Encoder",
+    "Engine",
+    "Entry",
+    "Episode",
+    "Grade",
+    "Keep",
+    "Limits",
+    "Memory",
+    "MeritError",
+    "Method",
+    "Moment",
+    "Oracle",
+    "PaperBehaviour",
+    "Part",
+    "Polarity",
+    "Precedent",
+    "Prompt",
+    "Question",
+    "Recall",
+    "RecallPolicy",
+    "Recalled",
+    "Regime",
+    "Repair",
+    "RunSpec",
+    "RunView",
+    "SQLiteEngine",
+    "Sampling",
+    "Schema",
+    "Score",
+    "Status",
+    "Store",
+    "Turn",
+    "Verdict",
+    "all_methods",
+    "find_method",
+    "load",
+    "open_benchmark",
+    "open_memory",
+    "read_run",
+    "repair_questions",
+    "run",
+    "score",
+]
 
 
-def load(name: str, root: str | Path | None = None, split: str = "dev", *, label: str = "") -> "Dataset":
-    """Read a benchmark: "bundled", which comes with merit, or "spider" or "bird" from the folder `root`.
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'merit' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return value
 
-    `label` is what to call data of your own in one of those layouts.
-    """
-    from merit.bundled import open_dataset  # only now: importing merit itself takes no time
-    from merit.cache import cache_folder
 
-    return open_dataset(name, None if root is None else Path(root), split, cache_folder(), label)
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

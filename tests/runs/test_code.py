@@ -49,7 +49,7 @@ def test_the_same_sources_have_the_same_hash(copied: Path) -> None:
         "runs/code.py",
         "stream/ahead.py",
         "stream/grid.py",
-        "score.py",
+        "scoring.py",
         "errors.py",
         "memory/curate.py",
     ],

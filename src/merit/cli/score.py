@@ -15,8 +15,8 @@ from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
 from merit.runs.accounting import accuracy
-from merit.score import Score, write_verdicts
-from merit.score import score as run
+from merit.scoring import Score, write_verdicts
+from merit.scoring import score as run
 from merit.stream import Replies
 from merit.types import QuestionId, Verdict
 

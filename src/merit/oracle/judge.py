@@ -1,19 +1,17 @@
 """The judge: is this SQL right? An agent gets its verdicts through the Protocol `Oracle`, and nothing else of it."""
 
-import hashlib
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 
-from merit.errors import DatabaseUnusable, ReferenceFailed
+from merit.errors import ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import SQLiteSandbox, digest, encode
+from merit.sql import SQLiteSandbox, executed, failed
 from merit.types import (
     Cause,
     Error,
@@ -21,7 +19,6 @@ from merit.types import (
     Question,
     QuestionId,
     Result,
-    Row,
     Rows,
     Status,
     Timeout,
@@ -31,7 +28,6 @@ from merit.types import (
 _CORRECT = Verdict(Status.CORRECT)
 _MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
 _VERDICTS_KEPT = 100_000
-_LONG_BYTES = 1 << 20  # of an encoded result
 
 
 class Judge:
@@ -74,11 +70,7 @@ class Judge:
             return _too_long(sql)
         self.statements += 1
         result = self._sandbox.execute(database, rule.rewrite(sql), self._limits, lossy=rule.lossy)
-        if isinstance(result, Error):
-            return _failed(result, database)
-        if isinstance(result, Timeout):
-            return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
-        return Verdict(Status.EXECUTED, result=_fingerprint(result.rows))
+        return executed(result, database)
 
     def unjudgeable(self, questions: Iterable[Question]) -> dict[QuestionId, str]:
         """Questions whose own reference fails, with the reason; computes every reference on the way."""
@@ -127,7 +119,7 @@ class Judge:
         """The verdict on a result whose rows are not the reference's to the letter; None where they are right."""
         timeout_s = self._limits.timeout_s
         if isinstance(result, Error):
-            return _failed(result, expected.database)
+            return failed(result, expected.database)
         if isinstance(result, Rows):
             if result.truncated:
                 return _MISMATCH
@@ -147,27 +139,5 @@ class Judge:
             self._new_kills[content] += 1
 
 
-def _fingerprint(rows: list[Row]) -> str:
-    """The same for the same rows in any order of rows and columns; empty for no rows."""
-    if not rows:
-        return ""
-    if len(encode(rows)) > _LONG_BYTES:  # spelling it out twice would take many times as much
-        return _long_fingerprint(rows)
-    columns = sorted(zip(*rows, strict=True), key=lambda column: sorted(map(repr, column)))
-    return hashlib.sha256(repr(sorted(map(repr, zip(*columns, strict=True)))).encode()).hexdigest()[:16]
-
-
-def _long_fingerprint(rows: list[Row]) -> str:
-    """The same for a large result, from a short digest of each row whatever the order of its columns."""
-    digests = sorted(digest(encode([tuple(sorted(row, key=repr))])) for row in rows)
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
-
-
 def _too_long(sql: str) -> Verdict:
     return Verdict(Status.EXECUTION_ERROR, f"statement too long: {len(sql)} characters", Cause.TOO_LARGE)
-
-
-def _failed(failure: Error, database: Path) -> Verdict:
-    if failure.cause.environmental:
-        raise DatabaseUnusable(f"{database}: {failure.message}")
-    return Verdict(Status.EXECUTION_ERROR, failure.message, failure.cause)

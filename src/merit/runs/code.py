@@ -41,7 +41,8 @@ NOT_DECIDING = frozenset(
         "files",
         "mutation",
         "report",
-        "score",
+        "library",
+        "scoring",
         "tracing",
     }
 )

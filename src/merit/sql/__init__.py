@@ -2,6 +2,7 @@
 
 from merit.sql.canonical import canonical
 from merit.sql.encoding import decode, digest, encode
+from merit.sql.outcome import executed, failed
 from merit.sql.sqlite import SQLITE_VERSION, SQLiteEngine, SQLiteSandbox, Trial
 
 __all__ = [
@@ -13,4 +14,6 @@ __all__ = [
     "decode",
     "digest",
     "encode",
+    "executed",
+    "failed",
 ]

@@ -1,0 +1,182 @@
+"""What `import merit` offers beside its nouns: open a benchmark, score, run a method, repair questions of your own."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from merit import prompts
+from merit.agent import (
+    Agent,
+    Draft,
+    Episode,
+    Method,
+    RememberingOracle,
+    Task,
+    ThreadedOracle,
+    Work,
+    finalise,
+    find_method,
+    repair,
+)
+from merit.benchmark import DEFAULT_TIMEOUT_S, Benchmark, DataSpec
+from merit.cache import cache_folder
+from merit.data import Dataset
+from merit.errors import InputError
+from merit.memory import FileStore, Memory, VolatileStore, entries_in
+from merit.models import AnswerStore, CachingCompleter, open_completer, open_encoder
+from merit.models.answers import FILE as ANSWERS
+from merit.prompts import Family, parse_sql
+from merit.runs import RunView, read_run
+from merit.scoring import Score
+from merit.scoring import score as score_predictions
+from merit.sql import SQLiteEngine, executed
+from merit.stream import DEFAULT_BUDGET, RunSpec, Workshop, first_answers, open_setup, run_stream, window
+from merit.types import Completer, Engine, Limits, Question, QuestionId, Regime, Sampling, Verdict
+
+DEFAULT_ENCODER = "wordllama"
+Paths = str | Path
+
+
+def load(name: str, root: Paths | None = None, split: str = "dev", *, label: str = "") -> Dataset:
+    """Read a benchmark: "bundled", which comes with merit, or "spider" or "bird" from the folder `root`.
+
+    `label` is what to call data of your own in one of those layouts.
+    """
+    return DataSpec(name, _path(root), split, label=label).open().dataset
+
+
+def open_benchmark(
+    name: str,
+    root: Paths | None = None,
+    *,
+    split: str = "dev",
+    protocol: str | None = None,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+    label: str = "",
+) -> Benchmark:
+    """A benchmark with its judge, to be used in a `with` block: `benchmark.judge.judge(question, sql)`."""
+    return DataSpec(name, _path(root), split, protocol, timeout_s, label).open()
+
+
+def score(benchmark: Benchmark, predictions: Mapping[QuestionId, str], *, partial: bool = False) -> Score:
+    """Judge predictions, one for each question; `partial` judges only the questions that have one."""
+    return score_predictions(benchmark.dataset, benchmark.protocol, predictions, benchmark.judge.judge, partial=partial)
+
+
+def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER, concurrency: int = 32) -> RunView:
+    """Run a method over a benchmark, or go on with it; first answers that are missing are asked for first."""
+
+    async def go() -> None:
+        async with Workshop(model, encoder, cache_folder(), concurrency=concurrency) as shop:
+            await first_answers([spec], shop)
+            await run_stream(open_setup(spec, shop), Path(out), ahead=window(shop.completer.concurrency, 1))
+
+    asyncio.run(go())
+    return read_run(Path(out))
+
+
+def open_memory(folder: Paths, *, encoder: str | None = DEFAULT_ENCODER) -> Memory:
+    """The memory in a folder, for recalling and committing; use it in a `with` block."""
+    return Memory(Path(folder), open_encoder(encoder) if encoder else None)
+
+
+def repair_questions(
+    database: Paths,
+    questions: Sequence[str | Question],
+    *,
+    model: str | Completer,
+    method: str | Method = "merit",
+    memory: Paths | None = None,
+    encoder: str = DEFAULT_ENCODER,
+    budget: int = DEFAULT_BUDGET,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
+) -> list[Episode]:
+    """Answer questions over a SQLite file, without references: an answer that fails to run is repaired.
+
+    Questions are answered in order, and each may recall what earlier ones left, here or before in the same `memory`.
+    """
+    return asyncio.run(
+        _repair_all(Path(database), questions, model, method, memory, encoder, budget, Limits(timeout_s=timeout_s))
+    )
+
+
+async def _repair_all(
+    database: Path,
+    questions: Sequence[str | Question],
+    model: str | Completer,
+    method: str | Method,
+    folder: Paths | None,
+    encoder: str,
+    budget: int,
+    limits: Limits,
+) -> list[Episode]:
+    chosen = find_method(method) if isinstance(method, str) else method
+    if chosen.demonstrations or not chosen.online:
+        raise InputError(f"the method {chosen.name!r} needs a benchmark; use another one")
+    if not database.is_file():
+        raise InputError(f"{database}: there is no such database")
+    asked = [_question(question, number, database) for number, question in enumerate(questions)]
+    run_name = f"library-{uuid4().hex[:12]}"
+    with ExitStack() as stack:
+        engine = stack.enter_context(closing(SQLiteEngine(database)))
+        store = FileStore(Path(folder)) if folder is not None else VolatileStore()
+        first = _next_position(folder)
+        remembered = stack.enter_context(Memory(store, open_encoder(encoder) if chosen.encodes else None))
+        opened = open_completer(model) if isinstance(model, str) else model
+        kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
+        completer = CachingCompleter(opened, AnswerStore(kept))
+        work, family = Work(), Family("own", evidence=any(question.evidence for question in asked))
+        oracle = RememberingOracle(ThreadedOracle(_Execution(engine, database, limits).judge), {}, work)
+        agent = Agent(chosen, budget, family, completer, oracle, remembered, Regime.DBMS_ONLY, work=work)
+        schema = replace(engine.schema(), db_id=database.stem).text()
+        episodes = []
+        try:
+            for position, question in enumerate(asked, first):
+                task = await _task(agent, question, schema, position)
+                episodes.append(await repair(agent, task))
+                entry = finalise(episodes[-1], chosen, run_name, Regime.DBMS_ONLY)
+                if entry is not None:
+                    remembered.commit(entry)
+        finally:
+            await completer.close()
+    return episodes
+
+
+class _Execution:
+    """Judges by execution alone."""
+
+    def __init__(self, engine: Engine, database: Path, limits: Limits) -> None:
+        self._engine = engine
+        self._database = database
+        self._limits = limits
+
+    def judge(self, _question: Question, sql: str) -> Verdict:
+        """Whether `sql` ran, and if not, how it failed."""
+        return executed(self._engine.execute(sql, self._limits), self._database)
+
+
+async def _task(agent: Agent, question: Question, schema: str, position: int) -> Task:
+    """A question with its first answer."""
+    prompt = prompts.initial(agent.family, question, schema)
+    reply = await agent.completer.complete(prompt.text, Sampling())
+    draft = Draft(parse_sql(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
+    return Task(question, schema, position, draft, reads_from=position)
+
+
+def _next_position(folder: Paths | None) -> int:
+    """A position after everything that a memory holds, so that all of it is earlier."""
+    listed = entries_in(Path(folder)) if folder is not None and Path(folder).is_dir() else []
+    return 1 + max((entry.entry.provenance.position for entry in listed), default=-1)
+
+
+def _question(question: str | Question, number: int, database: Path) -> Question:
+    if isinstance(question, Question):
+        return question
+    return Question(f"{uuid4().hex[:8]}-{number}", database.stem, question)
+
+
+def _path(path: Paths | None) -> Path | None:
+    return None if path is None else Path(path)

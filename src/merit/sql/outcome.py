@@ -1,0 +1,41 @@
+"""What running a statement says about it, where no reference has a part in it."""
+
+import hashlib
+
+from merit.errors import DatabaseUnusable
+from merit.sql.encoding import digest, encode
+from merit.types import Cause, Error, Result, Row, Status, Timeout, Verdict
+
+_LONG_BYTES = 1 << 20  # of an encoded result
+
+
+def executed(result: Result, database: object, *, coded: bool = False) -> Verdict:
+    """The verdict of an execution alone; `coded` keeps the engine's code, for dialects that are classified by it."""
+    if isinstance(result, Error):
+        return failed(result, database, coded=coded)
+    if isinstance(result, Timeout):
+        return Verdict(Status.TIMEOUT, result.message, Cause.TIMEOUT)
+    return Verdict(Status.EXECUTED, result=fingerprint(result.rows))
+
+
+def failed(error: Error, database: object, *, coded: bool = False) -> Verdict:
+    """The verdict of a statement that gave no rows; what the environment is to blame for is raised."""
+    if error.cause.environmental:
+        raise DatabaseUnusable(f"{database}: {error.message}")
+    return Verdict(Status.EXECUTION_ERROR, error.message, error.cause, code=error.code if coded else None)
+
+
+def fingerprint(rows: list[Row]) -> str:
+    """The same for the same rows in any order of rows and columns; empty for no rows."""
+    if not rows:
+        return ""
+    if len(encode(rows)) > _LONG_BYTES:  # spelling it out twice would take many times as much
+        return _long_fingerprint(rows)
+    columns = sorted(zip(*rows, strict=True), key=lambda column: sorted(map(repr, column)))
+    return hashlib.sha256(repr(sorted(map(repr, zip(*columns, strict=True)))).encode()).hexdigest()[:16]
+
+
+def _long_fingerprint(rows: list[Row]) -> str:
+    """The same for a large result, from a short digest of each row whatever the order of its columns."""
+    digests = sorted(digest(encode([tuple(sorted(row, key=repr))])) for row in rows)
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]

@@ -1,0 +1,127 @@
+"""Methods of other packages: the tutorial's, as a package of its own, through grid, audit, report and page."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from making.benchmark import build, write_initial
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "own-method.md"
+SCRIPT = [
+    {"contains": ["This SQL failed"], "reply": "<answer>SELECT name FROM item</answer>"},
+    {"reply": "<answer>SELECT 1</answer>"},
+]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def install(folder: Path, source: str, version: str = "0.1") -> None:
+    """The tutorial's package in a folder on the path, as pip would leave it there."""
+    folder.mkdir(exist_ok=True)
+    (folder / "one_example.py").write_text(source)
+    info = folder / "one_example-0.1.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: one-example\nVersion: {version}\n")
+    (project,) = blocks("toml")
+    (points,) = re.findall(r'^one_example = "(.*)"$', project, re.MULTILINE)
+    (info / "entry_points.txt").write_text(f"[merit.methods]\none_example = {points}\n")
+
+
+def merit(folder: Path, packages: Path | None, *arguments: object) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join(filter(None, [str(packages) if packages else "", os.environ.get("PYTHONPATH", "")]))
+    command = [sys.executable, "-m", "merit", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "200"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package, and a finished grid of its method beside one of ours."""
+    folder = tmp_path_factory.mktemp("made")
+    build(folder / "data")
+    write_initial(folder / "initial.jsonl")
+    install(folder / "packages", blocks("python")[0])
+    (folder / "script.jsonl").write_text("".join(json.dumps(line) + "\n" for line in SCRIPT))
+    (folder / "grid.toml").write_text(
+        'out = "runs"\nmodel = "scripted:script.jsonl"\nmethods = ["iterative", "one_example"]\nseeds = [0]\nbudget = 2\n'
+        '[[dataset]]\nname = "spider"\ndata = "data"\ninitial = "initial.jsonl"\n'
+    )
+    ran = merit(folder, folder / "packages", "grid", "grid.toml")
+    assert ran.returncode == 0, ran.stderr
+    return folder
+
+
+def run_of(folder: Path) -> Path:
+    return folder / "runs" / "spider-dev" / "one_example" / "seed0"
+
+
+def test_the_tutorials_method_is_short() -> None:
+    assert len(blocks("python")[0].splitlines()) < 60
+
+
+def test_it_is_listed_with_its_package(made: Path) -> None:
+    listed = merit(made, made / "packages", "methods").stdout
+    assert "one_example" in listed
+    assert "(from one-example)" in listed
+    assert "one_example" not in merit(made, None, "methods").stdout
+
+
+def test_its_run_names_its_origin_and_keeps_only_what_was_confirmed(made: Path) -> None:
+    method = json.loads((run_of(made) / "manifest.json").read_text())["identity"]["method"]
+    assert method["origin"]["package"] == "one-example"
+    assert re.fullmatch("[0-9a-f]{16}", method["origin"]["sha256"])
+    other = json.loads((made / "runs/spider-dev/iterative/seed0/manifest.json").read_text())["identity"]["method"]
+    assert "origin" not in other
+
+
+def test_it_is_audited_with_its_package_and_refused_without(made: Path) -> None:
+    held = merit(made, made / "packages", "audit", run_of(made), "--data", "data")
+    assert held.returncode == 0, held.stderr
+    assert "holds" in held.stdout
+    refused = merit(made, None, "audit", run_of(made), "--data", "data")
+    assert refused.returncode == 1
+    assert "comes from one-example 0.1; install it first" in refused.stderr
+
+
+def test_a_prompt_that_it_would_not_make_again_is_found(made: Path, tmp_path: Path) -> None:
+    install(tmp_path / "changed", blocks("python")[0].replace("This SQL failed", "This failed"))
+    refused = merit(made, tmp_path / "changed", "audit", run_of(made))
+    assert refused.returncode == 1
+    assert "the one that is installed is of one-example 0.1" in refused.stderr
+
+
+def test_report_and_page_show_it_even_where_it_is_not_installed(made: Path, tmp_path: Path) -> None:
+    for packages in (made / "packages", None):
+        out = tmp_path / f"report-{packages is None}"
+        told = merit(made, packages, "report", "runs", "--out", out)
+        assert told.returncode == 0, told.stderr
+        assert "one_example [one-example]" in (out / "report.md").read_text()
+        assert (out / "report.html").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (("METHOD = Method(", "METHOD = print("), "should lead to a merit.Method of the same name"),
+        (('"one_example",', '"merit",'), "should lead to a merit.Method of the same name"),
+        (("from merit import", "from merit import nothing_there,"), "cannot be loaded"),
+    ],
+)
+def test_a_package_that_does_not_fit_is_named(
+    made: Path, tmp_path: Path, changed: tuple[str, str], message: str
+) -> None:
+    source = blocks("python")[0].replace(*changed)
+    if "print(" in source:
+        source = re.sub(r"METHOD = print\(.*\)", "METHOD = 1", source, flags=re.DOTALL)
+    install(tmp_path / "bad", source)
+    told = merit(made, tmp_path / "bad", "methods")
+    assert told.returncode == 1
+    assert told.stderr.startswith("merit: one-example: ")
+    assert message in told.stderr

@@ -1,0 +1,83 @@
+"""`import merit` as a library: its names, and what it does for a program."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import merit
+from making.benchmark import build
+from merit.errors import InputError
+from merit.models.scripted import ScriptedCompleter, ScriptedReply
+
+
+def test_every_public_name_is_there_and_documented() -> None:
+    assert merit.__all__ == sorted(merit.__all__)
+    for name in merit.__all__:
+        assert getattr(merit, name).__doc__, name
+    assert set(merit.__all__) <= set(dir(merit))
+
+
+def test_a_name_is_the_same_object_as_in_its_room() -> None:
+    for name in merit.__all__:
+        home = merit._HOME_OF[name]
+        assert getattr(merit, name) is getattr(import_module(home), name)
+    assert sorted(merit._HOME_OF) == merit.__all__
+
+
+def test_a_name_that_is_not_public_is_refused() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        merit.nothing  # noqa: B018
+
+
+def test_importing_merit_imports_no_room() -> None:
+    """Every statement's process imports the package, and must not pay for the rest."""
+    code = "import sys, merit; print([name for name in sys.modules if name.startswith('merit.')])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return build(tmp_path / "data")
+
+
+def test_a_benchmark_judges_and_scores(root: Path) -> None:
+    with merit.open_benchmark("spider", root) as benchmark:
+        question = benchmark.dataset.questions[0]
+        wrong = benchmark.judge.judge(question, "SELECT 1 WHERE 0")
+        assert wrong.status in (merit.Status.DENOTATION_MISMATCH, merit.Status.CORRECT)
+        scored = merit.score(benchmark, {question.id: "SELECT nothing"}, partial=True)
+        assert scored.summary()["questions"] == 1
+        with pytest.raises(InputError, match="have no prediction"):
+            merit.score(benchmark, {question.id: "SELECT 1"})
+
+
+def test_questions_of_ones_own_are_repaired_without_references(root: Path, tmp_path: Path) -> None:
+    database = root / "database" / "shop" / "shop.sqlite"
+    model = ScriptedCompleter(
+        [
+            ScriptedReply(("no such table",), "<answer>SELECT count(*) FROM item</answer>"),
+            ScriptedReply((), "<answer>SELECT count(*) FROM items</answer>"),
+        ]
+    )
+    memory = tmp_path / "memory"
+    first = merit.repair_questions(database, ["How many items are there?"], model=model, memory=memory)
+    assert [attempt.sql for attempt in first[0].attempts] == ["SELECT count(*) FROM items", "SELECT count(*) FROM item"]
+    assert first[0].final.verdict.status is merit.Status.EXECUTED
+    with merit.open_memory(memory, encoder=None) as opened:
+        assert len(opened) == 1
+    again = merit.repair_questions(database, ["How many items are in the shop?"], model=model, memory=memory)
+    (recall,) = [attempt.recall for attempt in again[0].attempts[1:]]
+    assert recall is not None
+    assert [entry.after for entry in recall.positives] == ["SELECT count(*) FROM item"]
+
+
+def test_what_cannot_be_repaired_here_is_said(root: Path, tmp_path: Path) -> None:
+    model = ScriptedCompleter([])
+    database = root / "database" / "shop" / "shop.sqlite"
+    with pytest.raises(InputError, match="there is no such database"):
+        merit.repair_questions(tmp_path / "none.sqlite", ["?"], model=model)
+    with pytest.raises(InputError, match="'vanilla' needs a benchmark"):
+        merit.repair_questions(database, ["?"], model=model, method="vanilla")
