@@ -51,7 +51,7 @@ def test_every_command_says_what_is_kept(
         ("data.write_subset", ["data", "subset", "spider", "--data", root, "--out", out], "the data is as it was"),
         ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1], "every answer of a live model is kept"),
         ("grid.read_grid", ["grid", tmp_path / "grid.toml"], "nothing was changed"),
-        ("label.read_run", ["label", one], "nothing was changed"),
+        ("label.open_run", ["label", one], "nothing was changed"),
         ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
         ("model.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
         ("memory.curate.stats", ["memory", "stats", one], "every entry is whole"),
@@ -59,7 +59,7 @@ def test_every_command_says_what_is_kept(
         ("predict.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),
         ("run.run_stream", ["run", *common, "--initial", root / "predictions.jsonl", "--method", "iterative", "--out", out], "no turn was finished"),
         ("score.run", ["score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--out", tmp_path / "v"], "no verdict was written"),
-        ("show.read_run", ["show", one], "nothing was changed"),
+        ("show.open_run", ["show", one], "nothing was changed"),
         ("view.PageServer.serve_forever", ["view", one, "--port", 0, "--no-browser"], "the page is closed"),
     ]  # fmt: skip
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")

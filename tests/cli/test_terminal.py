@@ -76,14 +76,14 @@ def test_labelling_breaks_no_word(run: Path, tmp_path: Path, monkeypatch: pytest
     check_words(lines)
     assert any("1 Result mismatch" in line for line in lines)
     assert all(any(name in line for line in lines) for name in FAILURES.values())
-    assert "1 of 3 failures labelled" in lines[-1]
+    assert "1 of 3 failures are labelled" in lines[-1]
 
 
 def test_ctrl_d_ends_labelling_as_q_does(run: Path, tmp_path: Path) -> None:
     keys = (("quit", "1"), ("quit", "\x04"))
     code, output = on_terminal(["label", run, "--out", tmp_path / "l.csv", "--n", 3], keys=keys, columns=200)
     assert code == 0, output
-    assert "1 of 3 failures labelled" in output
+    assert "1 of 3 failures are labelled" in output
 
 
 def test_ctrl_c_while_labelling_says_what_is_kept(run: Path, tmp_path: Path) -> None:

@@ -3,17 +3,20 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
-from merit.cli.options import CACHE
-from merit.cli.screen import Console, say
+from merit.cli.options import CACHE, JSON
+from merit.cli.run_data import find_data
+from merit.cli.screen import Console, print_json, say
 from merit.data import Dataset
-from merit.errors import AuditFailed, InputError, MeritError
+from merit.errors import AuditFailed, InputError, MeritError, counted, short_hash
 from merit.models import CachedEncoder, Encoder, open_encoder
 from merit.oracle import open_judge
 from merit.stream import AuditData, Report, RunView, audit_run, read_run
@@ -45,36 +48,80 @@ _OWN_ENCODER = "wordllama"  # comes with merit
     help="Rank every recall again with this encoder (default: wordllama, for runs that used it).",
 )
 @CACHE
+@JSON
 def audit(
     runs: tuple[Path, ...],
     roots: tuple[Path, ...],
     examples: tuple[Path, ...],
     encoder: str | None,
     cache: Path | None,
+    as_json: bool,
 ) -> None:
     """Derive runs again from their records; exit 1 with the first contradiction of each.
 
-    RUNS are run folders, or folders that hold some. What cannot be proven is listed at the end.
+    RUNS are run folders, or folders that hold some. What cannot be proven is listed at the end. --json prints one
+    object: whether all hold, and for each run whether it holds (null where it could not be audited), the sentence that
+    says why not, what was gone through, and what is taken on trust.
     """
     paths = [path for given in runs for path in run_folders(given)]
     _check_given(paths, roots, examples)
+    outcomes = []
     with ExitStack() as stack:
         bench = _Bench(roots, examples, encoder, cache or cache_folder(), stack)
-        if len(paths) == 1:
-            show_trust([bench.audit(paths[0])])
-            return
-        reports = []
         for path in paths:
-            try:
-                reports.append(bench.audit(path))
-            except MeritError as error:
-                say(str(error), err=True)
-    failed = len(paths) - len(reports)
-    if not failed:
-        click.echo(f"all {len(paths)} runs hold")
-    show_trust(reports)
+            outcomes.append(bench.audit(path))
+            if not as_json and (len(paths) > 1 or outcomes[-1].holds):
+                outcomes[-1].show()
+    failed = [one for one in outcomes if one.holds is not True]
+    if as_json:
+        print_json({"holds": not failed, "runs": [one.record() for one in outcomes]})
+    else:
+        if len(paths) > 1 and not failed:
+            click.echo(f"all {len(paths)} runs hold")
+        show_trust([one.report for one in outcomes if one.report])
+    if failed and len(paths) == 1 and failed[0].error:
+        raise failed[0].error
     if failed:
-        raise AuditFailed(f"{failed} of {len(paths)} runs do not hold")
+        raise AuditFailed(_counted_failures(failed, len(paths)))
+
+
+def _counted_failures(failed: Sequence["_Outcome"], total: int) -> str:
+    wrong = sum(one.holds is False for one in failed)
+    said = [f"{wrong} of {total} runs {'does' if wrong == 1 else 'do'} not hold"] if wrong else []
+    if others := len(failed) - wrong:
+        said.append(f"{others} of {total} runs could not be audited")
+    return ", and ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What an audit of one run came to."""
+
+    path: Path
+    holds: bool | None  # None where it could not be audited
+    report: Report | None = None
+    error: MeritError | None = None
+    other_code: bool = False  # whether another version of merit made the run
+
+    def show(self) -> None:
+        """Say it to a person."""
+        if self.report is None:
+            say(str(self.error), err=True)
+            return
+        Console().block(f"{self.path}: holds. {gone_through(self.report)}", 0)
+        if self.other_code:
+            click.echo("note: it was made by another version of merit's code", err=True)
+
+    def record(self) -> dict[str, Any]:
+        """The same for a program."""
+        report = self.report
+        return {
+            "run": str(self.path),
+            "holds": self.holds,
+            "why": str(self.error) if self.error else None,
+            "findings": asdict(report) | {"other_code": self.other_code} if report else None,
+            "on_trust": report.on_trust if report else [],
+        }
 
 
 def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequence[Path]) -> None:
@@ -102,10 +149,10 @@ def gone_through(report: Report) -> str:
     asked = "compared with the dataset" if report.judged else "taken from the run"
     if report.timeouts:
         judged += f", but for {report.timeouts} that met the time limit then and not now"
-    recalls = f", {report.recalls} recalls legal and {ranked}" if report.recalls else ""
+    recalls = f", {counted(report.recalls, 'recall')} legal and {ranked}" if report.recalls else ""
     return (
-        f"{report.questions} of {report.stream} questions ({asked}), {report.attempts} attempts ({judged}), "
-        f"{report.prompts} prompts, {report.entries} entries{recalls}"
+        f"{report.questions} of {counted(report.stream, 'question')} ({asked}), {counted(report.attempts, 'attempt')} "
+        f"({judged}), {counted(report.prompts, 'prompt')}, {counted(report.entries, 'entry', 'entries')}{recalls}"
     )
 
 
@@ -133,40 +180,36 @@ class _Bench:
         self._datasets: dict[tuple[Path | None, str, str], tuple[Dataset, str]] = {}
         self._opened: dict[tuple[str, str, float], AuditData] = {}
 
-    def audit(self, path: Path) -> Report:
-        """Audit one run and say what was gone through."""
-        view = read_run(path)
+    def audit(self, path: Path) -> _Outcome:
+        """Audit one run."""
         with ExitStack() as stack:
-            chosen = _encoder(view, self._encoder, self._cache, stack)
-            report = audit_run(view, encoder=chosen, data=self._own_data(view))
-        Console().block(f"{path}: holds. {gone_through(report)}", 0)
-        if view.identity["code"] != code_hash():
-            click.echo("note: it was made by another version of merit's code", err=True)
-        return report
+            try:
+                view = read_run(path)
+            except MeritError as error:
+                return _Outcome(path, False, error=error)
+            try:
+                data, chosen = self._own_data(view), _encoder(view, self._encoder, self._cache, stack)
+            except MeritError as error:
+                return _Outcome(path, False if isinstance(error, AuditFailed) else None, error=error)
+            try:
+                report = audit_run(view, encoder=chosen, data=data)
+            except MeritError as error:
+                return _Outcome(path, False, error=error)
+            return _Outcome(path, True, report, other_code=view.identity["code"] != code_hash())
 
     def _own_data(self, view: RunView) -> AuditData | None:
         """A run's own data, if it comes with merit or is in one of the folders given; None where none was given."""
         wanted = view.identity["dataset"]
-        own = wanted["name"] == BUNDLED
-        roots: Sequence[Path | None] = [None] if own else self._roots
-        for root in roots:
-            try:
-                dataset, content = self._data(root, wanted["name"], wanted["split"])
-            except InputError:
-                if len(roots) == 1:
-                    raise
-                continue  # another dataset's folder
-            if content == wanted["sha256"]:
-                return self._open(dataset, content, view)
-        if own:
-            made_by = view.manifest["made_with"]["merit"]
-            raise AuditFailed(
-                f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
-                f"differs); it was edited, or made by another version of merit: audit it with that one ({made_by})"
-            )
-        if roots:
-            raise InputError(f"{self._roots[0]}: is not the data of {view.path} (its content hash differs)")
-        return None
+        if wanted["name"] != BUNDLED:
+            return self._open(*find_data(view, self._roots, self._data), view) if self._roots else None
+        dataset, content = self._data(None, wanted["name"], wanted["split"])
+        if content == wanted["sha256"]:
+            return self._open(dataset, content, view)
+        made_by = view.manifest["made_with"]["merit"]
+        raise AuditFailed(
+            f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
+            f"differs); it was edited, or made by another version of merit: audit it with that one ({made_by})"
+        )
 
     def _open(self, dataset: Dataset, content: str, view: RunView) -> AuditData:
         key = (content, view.identity["protocol"], view.identity["timeout_s"])
@@ -193,9 +236,13 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
             None  # a run's own word is not enough to load a model, fetch one or ask an endpoint: that takes --encoder
         )
     opened = open_encoder(uri or _OWN_ENCODER)
-    mine = opened.identity
-    if (mine.name, mine.revision, mine.dimension) != (wanted["name"], wanted["revision"], wanted["dimension"]):
+    own = (opened.identity.name, opened.identity.revision, opened.identity.dimension)
+    theirs = (wanted["name"], wanted["revision"], wanted["dimension"])
+    if own != theirs:
         if uri is None:
             return None
-        raise InputError(f"{uri}: is {mine}, but the run was made with {wanted}")
+        here, there = (
+            f"{name} ({short_hash(revision)}), of {size} dimensions" for name, revision, size in (own, theirs)
+        )
+        raise InputError(f"{view.path}: was made with the encoder {there}, but --encoder {uri} is {here}; give its own")
     return stack.enter_context(closing(CachedEncoder(opened, folder)))

@@ -10,9 +10,12 @@ import click
 from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
 
+from merit.cli.find_run import refuse_several
 from merit.cli.options import JSON
 from merit.cli.screen import Console, visible
+from merit.errors import InputError, counted
 from merit.memory import Entry, curate
+from merit.stream.manifest import MANIFEST
 from merit.types import FailureType, Polarity
 
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
@@ -35,13 +38,34 @@ def _tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
         click.echo(_visible(sentence))
 
 
+def _entries(number: int) -> str:
+    return counted(number, "entry", "entries")
+
+
 def _print_entry(entry: Entry) -> None:
     _print_json(json.loads(entry.to_line()))
 
 
-_FOLDER = click.argument(
-    "folder", type=click.Path(path_type=Path), callback=lambda _context, _argument, folder: curate.memory_in(folder)
-)
+def _memory_in(context: click.Context, _argument: click.Parameter, folder: Path) -> Path:
+    """A memory's folder, as given or inside a run's; a folder above several runs is told with what to type."""
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
+    found = curate.memory_in(folder)
+    if found == folder and context.info_name != "import":  # which may begin a memory wherever it likes
+        refuse_several(folder, f"merit memory {context.info_name}", better=_remembers)
+    return found
+
+
+def _remembers(run: Path) -> bool:
+    return any(file.stat().st_size for file in curate.memory_in(run).glob("memory_*.jsonl"))
+
+
+def _warn_of_audit(folder: Path) -> None:
+    if (folder.parent / MANIFEST).exists():
+        click.echo("merit: this is the memory of a run, whose audit will no longer hold", err=True)
+
+
+_FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
 
 
 @click.group()
@@ -66,9 +90,9 @@ def list_entries(
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
-    listed = 0
+    listed = stored = 0
     for one in curate.kept(folder):
-        entry = one.entry
+        entry, stored = one.entry, stored + 1
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
             continue
         if db_id not in (None, entry.provenance.db_id) or deleted != (one.deleted is not None):
@@ -80,7 +104,7 @@ def list_entries(
             source = entry.provenance
             click.echo(_row((entry.id, entry.type, source.db_id, str(source.position), entry.question), width))
     if not listed:
-        click.echo("merit: no entry matches", err=True)
+        click.echo(f"merit: {'no entry matches' if stored else 'there is no entry in this memory'}", err=True)
 
 
 def _row(cells: Sequence[str], width: int | None) -> str:
@@ -136,8 +160,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
 def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
     gone = curate.delete(folder, identity, reason).id
-    if (folder.parent / "manifest.json").exists():
-        click.echo("merit: this is the memory of a run, whose audit will no longer hold", err=True)
+    _warn_of_audit(folder)
     _tell(as_json, {"deleted": gone}, f"deleted {gone}")
 
 
@@ -148,6 +171,7 @@ def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
 def confirm(folder: Path, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
     old, new = curate.confirm(folder, identity)
+    _warn_of_audit(folder)
     _tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
 
@@ -158,7 +182,7 @@ def confirm(folder: Path, identity: str, as_json: bool) -> None:
 def export(folder: Path, out: Path, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
     count = curate.export(folder, out)
-    _tell(as_json, {"exported": count}, f"{count} entries written to {out}")
+    _tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
 
 
 @memory.command("import")
@@ -168,7 +192,13 @@ def export(folder: Path, out: Path, as_json: bool) -> None:
 def import_entries(folder: Path, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
     new, known = curate.import_entries(folder, file)
-    _tell(as_json, {"imported": new, "known": known}, f"{new} entries imported, {known} were there already")
+    if new:
+        _warn_of_audit(folder)
+    _tell(
+        as_json,
+        {"imported": new, "known": known},
+        f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already",
+    )
 
 
 @memory.command()
@@ -176,13 +206,13 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
 @JSON
 def stats(folder: Path, as_json: bool) -> None:
     """Count entries."""
-    counted = curate.stats(folder)
+    found = curate.stats(folder)
     if as_json:
-        click.echo(json.dumps(counted, indent=2))
+        click.echo(json.dumps(found, indent=2))
         return
     console = Console(soft_wrap=True)
-    console.print(f"{counted['entries']} entries, {counted['deleted']} deleted, {counted['bytes']} bytes")
+    console.print(f"{_entries(found['entries'])}, {found['deleted']} deleted, {counted(found['bytes'], 'byte')}")
     for group in ("by_polarity", "by_type", "by_grade", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")
-        for name, count in counted[group].items():
+        for name, count in found[group].items():
             console.print(f"  {escape(f'{_visible(name):<24}')}{count:>8}")

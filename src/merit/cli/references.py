@@ -12,8 +12,10 @@ from rich.table import Table
 from merit.bundled import NAME as BUNDLED
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
+from merit.cli.run_data import about, find_data
 from merit.cli.screen import Console, inline
-from merit.errors import InputError
+from merit.data import Dataset
+from merit.errors import InputError, counted, short_hash
 from merit.oracle import Comparison, Excerpt, Explainer
 from merit.report.page.pack import stream_key
 from merit.stream import Phase, RunView
@@ -57,23 +59,24 @@ def explainers(roots: Sequence[Path]) -> Iterator[Callable[[RunView], Explainer]
 
 
 def _open(view: RunView, roots: Sequence[Path]) -> Explainer:
-    wanted = view.identity["dataset"]
-    places: list[Path | None] = [None] if wanted["name"] == BUNDLED else [*roots]
-    if not places:
-        raise InputError(f"{view.path}: --with-references needs the data of {wanted['name']}; give --data its folder")
-    refused: InputError | None = None
-    for root in places:
-        try:
-            dataset = open_dataset(wanted["name"], root, wanted["split"], cache_folder())
-        except InputError as error:  # the folder of another dataset, perhaps
-            refused = error
-            continue
-        if dataset.content_hash() == wanted["sha256"]:
-            return Explainer(dataset, view.identity["protocol"])
-    if refused is not None and len(places) == 1:
-        raise refused
-    what = "--data" if wanted["name"] != BUNDLED else "the benchmark of this version of merit"
-    raise InputError(f"{view.path}: was made with other data than {what} has (its content hash differs)")
+    wanted, protocol = view.identity["dataset"], view.identity["protocol"]
+    if wanted["name"] != BUNDLED:
+        if not roots:
+            raise InputError(f"{view.path}: --with-references needs the data of {about(view)}; give --data its folder")
+        return Explainer(find_data(view, roots, _opened)[0], protocol)
+    dataset, content = _opened(None, wanted["name"], wanted["split"])
+    if content != wanted["sha256"]:
+        raise InputError(
+            f"{view.path}: was made with another version of the benchmark that comes with merit (content hash "
+            f"{short_hash(wanted['sha256'])}, not {short_hash(content)}); use the merit that made it, "
+            f"{view.manifest['made_with']['merit']}"
+        )
+    return Explainer(dataset, protocol)
+
+
+def _opened(root: Path | None, name: str, split: str) -> tuple[Dataset, str]:
+    dataset = open_dataset(name, root, split, cache_folder())
+    return dataset, dataset.content_hash()
 
 
 def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
@@ -117,6 +120,8 @@ class Beside:
         check_asked(roots, with_references)
         if not with_references:
             return None
+        if roots and view.identity["dataset"]["name"] == BUNDLED:
+            raise InputError(f"{view.path}: is a run over bundled, whose data comes with merit; leave --data out")
         of = click.get_current_context().with_resource(explainers(roots))
         return cls(view, console, of(view))
 
@@ -147,7 +152,8 @@ def where(found: Comparison) -> str:
 
 
 def _table(title: str, excerpt: Excerpt) -> Table:
-    head = excerpt.failure or f"{excerpt.count} rows, {excerpt.columns} columns"
+    rows = f"{excerpt.count} {'row' if excerpt.count == '1' else 'rows'}"
+    head = excerpt.failure or f"{rows}, {counted(excerpt.columns, 'column')}"
     table = Table(title=f"{title}: {inline(head)}", title_justify="left", show_header=False, title_style="dim")
     for row in excerpt.rows:
         table.add_row(*map(inline, row))

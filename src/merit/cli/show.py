@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from merit.agent import Attempt
+from merit.cli.find_run import answers_of, find_turn, finished, open_run
 from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
@@ -17,9 +18,9 @@ from merit.errors import InputError
 from merit.memory import Entry, curate
 from merit.reading import check_fields, parse_json
 from merit.report.recalled import kept_by, repeated_step
-from merit.stream import RunView, Turn, read_run
+from merit.stream import RunView, Turn
 from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
-from merit.stream.turn import Phase, turn_line
+from merit.stream.turn import turn_line
 from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
@@ -50,11 +51,13 @@ def show(
     check_asked(roots, with_references)
     if as_json and with_references:
         raise InputError("--with-references is for people: it cannot be given together with --json")
-    view = read_run(run)
+    if question is None and with_references:
+        raise InputError("--with-references is for one question: name it after the run")
+    view = open_run(run, "merit show", *([question] if question else []))
     if question is None:
         _list(view, as_json)
         return
-    turn = _find(view, question)
+    turn = find_turn(view, question)
     recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in curate.kept(view.path / MEMORY)}
     if as_json:
         print_json(_record(view, turn, recalls, entries, with_schema))
@@ -89,7 +92,7 @@ def show(
 
 def _list(view: RunView, as_json: bool) -> None:
     """The finished questions, one line each; the first ones on a terminal."""
-    turns = _answers(view)
+    turns = answers_of(view)
     if as_json:
         questions = [
             {
@@ -116,7 +119,7 @@ def _list(view: RunView, as_json: bool) -> None:
     more = len(turns) - most
     said = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
     if not turns or not console.soft_wrap:  # piped, a line is a question
-        console.print(inline(f"{len(turns)} questions are finished{said}; `merit show {view.path} ID` prints one"))
+        console.print(inline(f"{finished(turns)}{said}; `merit show {view.path} ID` prints one"))
 
 
 def _record(
@@ -182,23 +185,6 @@ def _agreement(turn: Turn, step: int) -> str:
     others = [str(i) for i, one in enumerate(attempts) if one.verdict.result == result and i != step]
     name = f"result {numbered.index(result) + 1}" if result else "no rows"
     return f"  {name}{', as attempt ' + listed(others) if others else ''}"
-
-
-def _answers(view: RunView) -> list[Turn]:
-    return [turn for turn in view.turns if turn.phase is Phase.ANSWER]
-
-
-def _find(view: RunView, wanted: str) -> Turn:
-    turns = _answers(view)
-    for turn in turns:
-        if str(turn.episode.task.question.id) == wanted:
-            return turn
-    known = {str(identity) for identity in view.questions}
-    why = "is not finished yet" if wanted in known else "is not in its stream"
-    raise InputError(
-        f"{view.path}: question {wanted!r} {why}; {len(turns)} questions are finished, and `merit show {view.path}` "
-        "lists them"
-    )
 
 
 def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
@@ -280,7 +266,9 @@ def _show_end(view: RunView, turn: Turn, console: Console) -> None:
         left += f" ({kept.grade})"
         left += ", poisoned: kept as right, but the judge calls it wrong" if kept.poisoned else ""
     users = _used_by(view, turn.entry) if turn.entry else []
-    used = f", recalled later by questions {inline(listed(users))}" if users else ""
+    used = (
+        f", recalled later by {'question' if len(users) == 1 else 'questions'} {inline(listed(users))}" if users else ""
+    )
     console.print(f"\n[bold]{ended}[/], {left}{used}")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from merit.errors import InputError
+from merit.errors import InputError, counted
 from merit.memory.entry import Entry, Grade, from_record, says_the_same, with_id
 from merit.memory.store import MemoryStore, Tombstone, numbered_lines, open_file
 from merit.types import Polarity, Status
@@ -55,7 +55,7 @@ def find(folder: Path, identity: str) -> Kept:
     found = [one for one in kept(folder) if one.entry.id.startswith(identity)]
     exact = [one for one in found if one.entry.id == identity]
     if len(exact or found) != 1:
-        count = f"{len(found)} entries begin with" if found else "there is no entry"
+        count = counted(len(found), "entry begins with", "entries begin with") if found else "there is no entry"
         raise InputError(f"{folder}: {count} {identity!r}; merit memory list shows all ids")
     return (exact or found)[0]
 

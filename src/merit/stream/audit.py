@@ -26,7 +26,7 @@ from merit.agent.episode import (
     spent,
     unfinished,
 )
-from merit.errors import AuditFailed
+from merit.errors import AuditFailed, short_hash
 from merit.failure import classify
 from merit.memory import Entry, Memory
 from merit.models import Completion, Encoder, Sampling
@@ -36,7 +36,7 @@ from merit.reading import parse_json
 from merit.sql import Timeout
 from merit.stream.against_data import AuditData, check_against, engine_note
 from merit.stream.causal import Occasion, check_recall, same_ranking
-from merit.stream.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.stream.claims import check_all_used, check_identity, check_metrics, check_predictions, check_stream
 from merit.stream.findings import Report
 from merit.stream.folder import RETRIEVALS, TRAJECTORIES, RunView, memory_file, read_lines
 from merit.stream.manifest import MANIFEST
@@ -106,8 +106,7 @@ class _Replay:
             if turn_line(turn, view.manifest["run"]) != line:
                 raise AuditFailed(f"{where}: says something that is no part of a turn")
         for rest, name in [(recalls, RETRIEVALS), *((stored[p], memory_file(p)) for p in Polarity)]:
-            if next(rest, None) is not None:
-                raise AuditFailed(f"{view.path / name}: has a line that belongs to no turn")
+            check_all_used(rest, view.path / name)
         self.report.questions = sum(turn.phase is Phase.ANSWER for turn in view.turns)
         self.report.stream = len(order)
         self.report.label = view.identity["dataset"].get("label", "")
@@ -289,4 +288,6 @@ def _said(verdict: Verdict, other: Verdict) -> str:
     """A verdict for people, as far as it differs from another."""
     if verdict.error != other.error:
         return f"{verdict.status} ({verdict.error})" if verdict.error else verdict.status
-    return f"{verdict.status} with the result {verdict.result}" if verdict.status is other.status else verdict.status
+    if verdict.status is other.status:
+        return f"{verdict.status} with {f'the result {short_hash(verdict.result)}' if verdict.result else 'no rows'}"
+    return verdict.status

@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.agent import Task
 from merit.agent.episode import Shown
-from merit.errors import AuditFailed
+from merit.errors import AuditFailed, counted
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
 from merit.types import FailureType, Polarity
 
@@ -64,14 +64,15 @@ def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occa
     filters &= polarity is not Polarity.PRECEDENT
     typed = filters and len(same_type) >= policy.typed_threshold
     members = {entry.id for entry in (same_type if typed else legal)}
-    counted = [polarity, len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]
+    counts = [polarity, len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]
     says = [pool[name] for name in _COUNTS]
-    if says != counted:
-        raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {counted}")
+    if says != counts:
+        raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {counts}")
     if strangers := [entry.id for entry in found if entry.id not in members]:
         raise AuditFailed(f"{where}: entry {strangers[0]} was recalled, but is not in the pool")
     if len(found) != min(limit, len(members)) or len({entry.id for entry in found}) != len(found):
-        raise AuditFailed(f"{where}: {len(found)} entries were recalled from a pool of {len(members)}, at most {limit}")
+        were = counted(len(found), "entry was", "entries were")
+        raise AuditFailed(f"{where}: {were} recalled from a pool of {len(members)}, at most {limit}")
     if [match["rank"] for match in pool["matches"]] != list(range(1, len(found) + 1)):
         raise AuditFailed(f"{where}: the ranks do not count up from 1")
     return found

@@ -1,14 +1,18 @@
 """What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 from merit.agent import METHODS, find_method
-from merit.errors import AuditFailed
+from merit.errors import AuditFailed, counted
+from merit.memory import MemoryStore, Tombstone
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
 from merit.stream.accounting import account, check_arithmetic
-from merit.stream.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, read_lines
+from merit.stream.folder import METRICS, PREDICTIONS, STREAM, RunView, json_text, memory_file, read_lines
 from merit.stream.setup import stream_text
 from merit.stream.turn import Phase, prediction_line, to_json
-from merit.types import Regime
+from merit.types import Polarity, Regime
 
 
 def check_identity(view: RunView) -> None:
@@ -44,6 +48,34 @@ def check_stream(view: RunView) -> None:
 
 def _known(name: str) -> bool:
     return name.partition(":")[0] in METHODS
+
+
+def check_all_used(rest: Iterable[tuple[int, str]], path: Path) -> None:
+    """No line of a file may be left once every turn has had its own.
+
+    In a memory the usual reason is that a person deleted an entry after the run: then that is said.
+    """
+    number, line = next(iter(rest), (0, None))
+    if line is None:
+        return
+    deletions = _deletions(path)
+    if not deletions:
+        raise AuditFailed(f"{path}: has a line that belongs to no turn (line {number})")
+    were = counted(len(deletions), "entry was", "entries were")
+    raise AuditFailed(
+        f"{path}: {were} deleted from this run's memory by `merit memory delete` or `merit memory confirm`, so it is "
+        f"no longer what the run left (the first is {shown(deletions[0].id)}, because {shown(deletions[0].reason)}); "
+        f"to audit the run, take the lines from {number} on out of the file"
+    )
+
+
+def _deletions(path: Path) -> list[Tombstone]:
+    """What was deleted in a file, if it is one of a memory."""
+    for polarity in Polarity:
+        if path.name == Path(memory_file(polarity)).name:
+            store = MemoryStore(path.parent, writable=False)
+            return [line.content for line in store.lines(polarity) if isinstance(line.content, Tombstone)]
+    return []
 
 
 def check_predictions(view: RunView) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 from merit.agent import Method
 from merit.errors import RunUnusable
 from merit.reading import LINES_BYTES, check_regular, parse_json, read_bytes, read_text
-from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest
+from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest, refuse_file
 from merit.stream.setup import read_stream, stream_text
 from merit.stream.turn import Phase, StreamQuestion, Turn, prediction_line, read_turn, recall_lines, turn_line
 from merit.types import Polarity, QuestionId
@@ -186,6 +186,7 @@ def read_run(path: Path, *, torn: bool = False) -> RunView:
 
 def run_folders(path: Path) -> list[Path]:
     """A run's folder itself, or all those below a folder."""
+    refuse_file(path)
     found = [path] if (path / MANIFEST).is_file() else sorted(one.parent for one in path.rglob(MANIFEST))
     if not found:
         raise RunUnusable(f"{path}: there is no run here, nor in a folder below (no {MANIFEST})")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 from merit import __version__
 from merit.agent import Method
 from merit.data import LAYOUTS, PROTOCOLS, check_label
-from merit.errors import InputError, RunUnusable
+from merit.errors import InputError, RunUnusable, short_hash
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.reading import check_count, check_fields, check_format, parse_json, read_text, shown
 from merit.sql import SQLITE_VERSION
@@ -41,6 +42,7 @@ _IDENTITY: dict[str, type] = {
     "code": str,
 }
 
+_HASH = re.compile("[0-9a-f]{40,}")  # of git or SHA-256
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
 _LONGEST_S = 10.0**6  # of one statement
@@ -89,8 +91,7 @@ def run_id(identity: Mapping[str, Any]) -> str:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """A run's manifest."""
     path = folder / MANIFEST
-    if folder.is_file():
-        raise RunUnusable(f"{folder}: is a file; give the folder of a run, such as {folder.absolute().parent}")
+    refuse_file(folder)
     if not path.is_file():
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     found: dict[str, Any] = parse_json(read_text(path), path)
@@ -105,6 +106,17 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise RunUnusable(f"{path}: the field 'run' does not follow from the identity; it was edited")
     _check_identity(found["identity"], f"{path}, identity")
     return found
+
+
+def refuse_file(path: Path) -> None:
+    """Say what to give where a file was given instead of a run's folder."""
+    if not path.is_file():
+        return
+    parent = path.absolute().parent
+    way_out = f"give the folder of a run, such as {parent}" if (parent / MANIFEST).is_file() else "give a run's folder"
+    if path.suffix == ".html":
+        way_out = "a report's page is opened in a browser, and this command takes the folder of a run"
+    raise RunUnusable(f"{path}: is a file; {way_out}")
 
 
 def method_of(identity: Mapping[str, Any], where: str) -> Method:
@@ -202,5 +214,7 @@ def _check_identity(identity: dict[str, Any], where: str) -> None:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, str) and _HASH.fullmatch(value):
+        return short_hash(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."
