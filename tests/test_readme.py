@@ -1,12 +1,12 @@
 """The README's Python, run as it stands."""
 
 import re
+from code import InteractiveConsole
 from pathlib import Path
 
 import pytest
 
 import merit
-from making.memories import make_cue, make_entry
 from merit.errors import InputError
 
 TEXT = (Path(__file__).parents[1] / "README.md").read_text()
@@ -15,12 +15,35 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
 
 def run(snippet: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    exec(compile(snippet, "README.md", "exec"), {"entry": make_entry(), "cue": make_cue()})
+    exec(compile(snippet, "README.md", "exec"), {})  # as it is pasted: with nothing there before
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.split("\n", 1)[0] for snippet in SNIPPETS])
 def test_every_snippet_runs(snippet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(snippet, tmp_path, monkeypatch)
+
+
+def test_what_a_snippet_prints_is_what_its_comment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for snippet in SNIPPETS:
+        (said,) = re.findall(r"^print\(.*\)  # (.*)$", snippet, re.MULTILINE)
+        for _ in range(2):  # pasted again, it says the same
+            run(snippet, tmp_path, monkeypatch)
+            assert capsys.readouterr().out.startswith(said.removesuffix("..."))
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=[snippet.split("\n", 1)[0] for snippet in SNIPPETS])
+def test_every_snippet_can_be_pasted_into_a_prompt(
+    snippet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prompt = InteractiveConsole()
+    for line in snippet.splitlines():  # a block ends with an empty line there
+        prompt.push(line)
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out
 
 
 def test_so_does_what_a_comment_offers_instead(
