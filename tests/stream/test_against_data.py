@@ -17,6 +17,7 @@ from making.tampering import ANSWERS, TURNS, Record, claim_data, reidentify, res
 from merit.data import load
 from merit.errors import MeritError
 from merit.stream import Report, audit_run, read_run
+from merit.stream.manifest import difference
 
 ANSWER = ITEMS[0].reference
 
@@ -347,3 +348,13 @@ def test_a_time_limit_tells_nothing_but_the_time(run: Path, field: str) -> None:
 
 def late_at_first(record: Record) -> bool:
     return bool(record["attempts"][0]["status"] == "TIMEOUT")
+
+
+def test_people_are_shown_the_beginning_of_a_hash() -> None:
+    one, two = "a" * 64, "b" * 64
+    said = difference({"dataset": {"sha256": one}}, {"dataset": {"sha256": two}})
+    assert said == f"dataset.sha256 is {one[:12]} there and {two[:12]} here"
+    assert (
+        difference({"model": {"name": "m" * 64}}, {"model": {"name": "n"}})
+        == f'model.name is "{"m" * 64}" there and "n" here'
+    )

@@ -205,11 +205,11 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         table.add_row(one["database"], *map(str, cells))
     console.print(table)
     console.print(f"  content hash  {surveyed['content_hash']}")
-    console.print(f"  in all        {_totals(found, quick)}")
+    Console().block(_totals(found, quick), 16, head="  in all")
 
 
 def _totals(found: dict[str, Any], quick: bool) -> str:
-    """The sums, for whoever has no room for the table."""
+    """The sums, shown when the terminal is too narrow for the table."""
     total = found["overall"]
     said = (
         f"{counted(len(found['databases']), 'database')}, {counted(total['tables'], 'table')}, "

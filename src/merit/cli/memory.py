@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from merit.cli.find_run import refuse_several
 from merit.cli.options import JSON
-from merit.cli.screen import Console, visible
+from merit.cli.screen import Console, say, visible
 from merit.errors import InputError, counted
 from merit.memory import Entry, curate
 from merit.stream.manifest import MANIFEST
@@ -35,7 +35,7 @@ def _tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
     if as_json:
         _print_json(result)
     else:
-        click.echo(_visible(sentence))
+        say(_visible(sentence))
 
 
 def _entries(number: int) -> str:
@@ -62,7 +62,7 @@ def _remembers(run: Path) -> bool:
 
 def _warn_of_audit(folder: Path) -> None:
     if (folder.parent / MANIFEST).exists():
-        click.echo("merit: this is the memory of a run, whose audit will no longer hold", err=True)
+        say("merit: this is the memory of a run, whose audit will no longer hold", err=True)
 
 
 _FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
@@ -104,7 +104,7 @@ def list_entries(
             source = entry.provenance
             click.echo(_row((entry.id, entry.type, source.db_id, str(source.position), entry.question), width))
     if not listed:
-        click.echo(f"merit: {'no entry matches' if stored else 'there is no entry in this memory'}", err=True)
+        say(f"merit: {'no entry matches' if stored else 'there is no entry in this memory'}", err=True)
 
 
 def _row(cells: Sequence[str], width: int | None) -> str:
@@ -133,7 +133,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
         return
     entry, source = one.entry, one.entry.provenance
     changed = entry.polarity is not Polarity.PRECEDENT
-    console = Console(soft_wrap=True)
+    console = Console()
     deleted = one.deleted is not None
     console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if deleted else ""))
     for name, value in (
@@ -149,7 +149,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
     ):
         for number, line in enumerate(value.split("\n") if value else ()):
             label = name if number == 0 else ""  # later lines are indented, so that none passes for a field
-            console.print(f"  [dim]{label:<9}[/] {escape(_visible(line))}")
+            console.block(_visible(line), 12, head=f"  [dim]{label:<9}[/] ")
 
 
 @memory.command()

@@ -26,7 +26,7 @@ from merit.agent.episode import (
     spent,
     unfinished,
 )
-from merit.errors import AuditFailed, short_hash
+from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
 from merit.memory import Entry, Memory
 from merit.models import Completion, Encoder, Sampling
@@ -94,7 +94,9 @@ class _Replay:
         length = view.identity["length"] or len(order)
         todo = plan([view.questions[question.id] for question in order[:length]], view.method)
         if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
-            raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
+            raise AuditFailed(
+                f"{view.path / TRAJECTORIES}: {counted(len(view.turns), 'turn')}, but the stream has {len(todo)}"
+            )
         recalls = self._lines(RETRIEVALS)
         stored = {p: self._lines(memory_file(p)) for p in Polarity}
         lines = self._lines(TRAJECTORIES)
@@ -232,7 +234,8 @@ class _Replay:
         attempts, reflections = turn.episode.attempts, turn.episode.reflections
         failed = sum(attempt.failure is not None for attempt in attempts)
         if len(reflections) != (failed if method.reflects else 0):
-            raise AuditFailed(f"{where}: {len(reflections)} reflections for {failed} unsuccessful attempts")
+            said = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
+            raise AuditFailed(f"{where}: {said}")
         for number, reflection in enumerate(reflections, 1):
             prompt = reflection_prompt(self._family, planned.task, attempts[:number])
             if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:

@@ -24,13 +24,13 @@ def check_identity(view: RunView) -> None:
     elif _known(method.name) and find_method(method.name).seeded(identity["seed"]) != method:
         wrong = f"the method {method.name} is another one in this merit"
     elif identity["dataset"]["questions"] != len(view.questions):
-        wrong = f"{identity['dataset']['questions']} questions, but the stream has {len(view.questions)}"
+        wrong = f"{counted(identity['dataset']['questions'], 'question')}, but the stream has {len(view.questions)}"
     elif (identity["encoder"] is None) == method.encodes:
         wrong = f"the method {method.name} should have {'an' if method.encodes else 'no'} encoder"
     elif len(identity["demonstrations"]) != method.demonstrations:
-        wrong = f"the method {method.name} should have {method.demonstrations} examples"
+        wrong = f"the method {method.name} should have {counted(method.demonstrations, 'example')}"
     elif (length is None) != method.online or (length or 0) > len(view.questions):
-        wrong = f"the length {length} cannot be that of {method.name} over {len(view.questions)} questions"
+        wrong = f"the length {length} cannot be that of {method.name} over {counted(len(view.questions), 'question')}"
     if wrong:
         raise AuditFailed(f"{view.path}: {wrong}")
 
@@ -87,7 +87,7 @@ def check_predictions(view: RunView) -> None:
         if line != wanted:
             raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
     if len(found) != len(expected):
-        raise AuditFailed(f"{path}: {len(found)} lines for {len(expected)} answered questions")
+        raise AuditFailed(f"{path}: {counted(len(found), 'line')} for {counted(len(expected), 'answered question')}")
 
 
 def check_metrics(view: RunView, regime: Regime) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Method
-from merit.errors import RunUnusable
+from merit.errors import RunUnusable, counted
 from merit.reading import LINES_BYTES, check_regular, parse_json, read_bytes, read_text
 from merit.stream.manifest import MANIFEST, difference, method_of, read_manifest, refuse_file
 from merit.stream.setup import read_stream, stream_text
@@ -239,7 +239,8 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
         whole.append(turn)
     if len(whole) < len(view.turns):
         lost = len(view.turns) - len(whole)
-        _log.warning("%s: %d turns are not whole in every file and are run again", view.path, lost)
+        what, are = counted(lost, "turn"), "is" if lost == 1 else "are"
+        _log.warning("%s: %s %s not whole in every file and %s run again", view.path, what, are, are)
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))
     return whole
