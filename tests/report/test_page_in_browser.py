@@ -330,6 +330,18 @@ def test_squares_and_ranks_say_what_they_are(driver: Any, page: str, runs: list[
     assert {one.get_attribute("data-label") for one in all_of(driver, "td.rank")} == {"rank"}
 
 
+def test_a_run_that_was_limited_is_explained(driver: Any, tmp_path: Path) -> None:
+    asked = questions(6)
+    view = write_run(
+        tmp_path / "run", asked, "iterative", {one.id: [Tried("SELECT 1", RIGHT)] for one in asked}, answered=2
+    )
+    write_page(build([view]), [view], tmp_path / "report.html")
+    go(driver, (tmp_path / "report.html").as_uri(), "#/")
+    shown = driver.execute_script("return document.getElementById('table/runs').textContent")
+    assert "2 of 6" in shown
+    assert "limited to the first questions of its stream (--limit)" in shown
+
+
 def test_the_grid_goes_by_keyboard_and_back_to_its_place(driver: Any, page: str) -> None:
     def label() -> str:
         return str(driver.switch_to.active_element.get_attribute("aria-label"))
