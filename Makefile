@@ -4,13 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
+MKDOCS = NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --strict --quiet
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format docs bench clean
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
+# METHOD and SEED say the same as METHODS and SEEDS, on the command line alone: others may have such names in their environment.
+given = $(if $(filter command line,$(origin $(1))),$($(1)))
+CHOSEN_METHODS = $(or $(METHODS),$(call given,METHOD))
+CHOSEN_SEEDS = $(or $(SEEDS),$(call given,SEED))
 DEMO = $(strip $(if $(MODEL),--model '$(MODEL)') $(if $(ENCODER),--encoder '$(ENCODER)') \
-	$(if $(METHODS),--methods '$(METHODS)') $(if $(SEEDS),--seeds '$(SEEDS)') $(if $(LIMIT),--limit '$(LIMIT)'))
+	$(if $(CHOSEN_METHODS),--methods '$(CHOSEN_METHODS)') $(if $(CHOSEN_SEEDS),--seeds '$(CHOSEN_SEEDS)') \
+	$(if $(LIMIT),--limit '$(LIMIT)'))
 
 demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
@@ -23,6 +29,11 @@ check: $(READY_TO_TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(MKDOCS)
+
+# The documentation as a site, in site/: open site/index.html. Warnings are errors.
+docs: $(READY_TO_TEST)
+	$(MKDOCS)
 
 format: $(READY_TO_TEST)
 	$(BIN)/ruff check --fix .
@@ -36,7 +47,7 @@ bench: $(READY)
 	$(BIN)/python bench/report.py
 
 clean:
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "merit needs Python 3.11 or newer; set PYTHON=...")'

@@ -7,7 +7,8 @@ rebuild  rank-bm25 and FAISS IndexFlatIP, built anew for the selected pool at ea
 floor    one plain matrix-vector product over the selected pools' vectors: no exact recall can be faster
 
 Entries are made up (seeded): 200 databases, two polarities, failure types as unevenly spread as in the paper, 384
-dimensions. The policy is full MERIT. Each size runs in a process of its own; times are medians. Needs merit-sql[bench].
+dimensions. The policy is full MERIT. Each size runs in a process of its own; times are medians. Needs the
+extra: pip install '.[bench]'.
 """
 
 import argparse
@@ -31,11 +32,10 @@ import numpy as np
 import numpy.typing as npt
 from rank_bm25 import BM25Okapi
 
-from merit.memory import Cue, Entry, Grade, Memory, Provenance, RecallPolicy
+from merit.memory import Cue, Entry, Grade, Memory, Provenance, RecallPolicy, Repair
 from merit.memory.lexical import tokenise
 from merit.memory.segment import Segment
-from merit.models import EncoderIdentity
-from merit.types import FailureSubtype, FailureType, Polarity, Status
+from merit.types import EncoderIdentity, FailureSubtype, FailureType, Polarity, Status
 
 DIMENSION = 384
 TYPES = [FailureType.RESULT_MISMATCH] * 70 + [FailureType.SCHEMA_LINKING] * 22 + [FailureType.SYNTAX] * 8
@@ -89,7 +89,7 @@ def make_entries(count: int) -> Iterator[Entry]:
     for number in range(count):
         database = RNG.randrange(200)
         positive = RNG.random() < 0.6
-        yield Entry(
+        yield Repair(
             id="",
             polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
             question=words(12),
@@ -232,7 +232,7 @@ def measure(folder: Path, count: int, rivals: bool) -> dict[str, Any]:
     row.update({name: round(value, 3) for name, value in parts.items()})
     row["naive_ratio"] = row["rebuild_ratio"] = None
     if rivals:
-        texts = [[memory._store.read(s.polarity, offset).lexical_text() for offset in s.offsets] for s in segments]
+        texts = [[entry.lexical_text() for entry in memory._store.read(segment.ids)] for segment in segments]
         repeat = 3 if count <= 10_000 else 1
         row["naive_ratio"] = round(median_ms(lambda: naive(texts, vectors, cue, query), repeat) / p50, 1)
         tokens = [[tokenise(text) for text in documents] for documents in texts]

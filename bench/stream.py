@@ -26,11 +26,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from merit.agent import find_method
-from merit.data import load
-from merit.models import AnswerStore, AskedOnce, CachedEncoder, open_completer, open_encoder
-from merit.oracle import open_judge
-from merit.stream import open_setup, run_stream
+from merit.benchmark import DataSpec
+from merit.models import AnswerStore, CachedEncoder, CachingCompleter, open_completer, open_encoder
+from merit.stream import OwnParts, RunSpec, open_setup, run_stream
 
 LATENCY_S = 0.2
 PLACES = 32
@@ -144,20 +142,17 @@ async def runs(
     data: Path, folder: Path, streams: list[tuple[str, int]], questions: int, ahead: int, base: str
 ) -> dict[str, Any]:
     """Some streams side by side, from nothing."""
-    dataset = load("spider", data / "spider")
+    spider = DataSpec("spider", data / "spider", protocol="db")
     initial = data / "recordings/qwen2.5-coder-1.5b/spider_initial.jsonl"
+    asked = CachingCompleter(open_completer("openai:mock", concurrency=PLACES), AnswerStore(None))
     with (
-        closing(open_judge(dataset, "db", cache=folder.parent / "cache")) as judge,
         closing(CachedEncoder(open_encoder("wordllama"), None)) as encoder,
+        OwnParts(asked, encoder, cache=folder.parent / "cache") as parts,
     ):
-        asked = AskedOnce(open_completer("openai:mock", concurrency=PLACES), AnswerStore(None))
         setups = {
-            (name, seed): open_setup(
-                dataset, "db", judge, initial=initial, method=find_method(name), seed=seed, completer=asked,
-                encoder=encoder, limit=questions,
-            )
+            (name, seed): open_setup(RunSpec(spider, initial, name, seed, limit=questions), parts)
             for name, seed in streams
-        }  # fmt: skip
+        }
         await taken(base)
         started, cpu = time.monotonic(), time.process_time()
         found = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""What docs/results.md shows is what `merit report` wrote into results/."""
+"""What the pages on results show is what `merit report` wrote into results/."""
 
 import json
 import re
@@ -7,13 +7,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "results.md"
+OVERVIEW = ROOT / "docs" / "results.md"
+TOPICS = sorted((ROOT / "docs" / "results").glob("*.md"))
 # A table stands below a link to its file.
-TABLE = re.compile(r"^\[(?P<name>[^\]]+)\]\(\.\./results/(?P=name)\):\n\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
-TABLES = list(TABLE.finditer(PAGE.read_text()))
-OWN = (
-    "| the paper | here |"  # the one table that is written by hand: its numbers are the paper's and those of the others
-)
+TABLE = re.compile(r"^\[(?P<name>[^\]]+)\]\(\.\./\.\./results/(?P=name)\):\n\n(?P<rows>(?:\|.*\n)+)", re.MULTILINE)
+TABLES = [table for page in TOPICS for table in TABLE.finditer(page.read_text())]
+# The one table of a topic that is written by hand: its numbers are the paper's and those of the others.
+BY_HAND = "| the paper | here |"
+# Where the overview's rows come from, and what their columns are called there.
+SUMMARY = {
+    "Spider dev-972, test suite": ("paper", "Spider"),
+    "BIRD-303": ("paper", "BIRD"),
+    "the bundled 360": ("paper", "bundled"),
+    "Spider dev-972, without an oracle": ("no-oracle", "Spider, questions 972"),
+}
+COLUMNS = ("Zero-shot", "Iterative", "Reflexion-style", "Dyn. RAG", "MERIT", "Resample", "Precedent")
+
+
+def cells(row: str) -> list[str]:
+    return [re.sub(r"\*\*|</?u>", "", cell).strip() for cell in row.strip().strip("|").split("|")]
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: str(table["name"]))
@@ -22,16 +34,27 @@ def test_every_row_is_the_reports_own(table: re.Match[str]) -> None:
     assert [row for row in table["rows"].splitlines() if row not in written] == []
 
 
-def test_every_table_names_its_file() -> None:
+def test_every_table_of_a_topic_names_its_file() -> None:
+    texts = [page.read_text() for page in TOPICS]
     named = sum(table["rows"].count("\n") for table in TABLES)
-    by_hand = PAGE.read_text().partition(OWN)[2].partition("\n\n")[0].count("\n|") + 1
-    assert named + by_hand == sum(line.startswith("|") for line in PAGE.read_text().splitlines())
+    by_hand = sum(text.partition(BY_HAND)[2].partition("\n\n")[0].count("\n|") + 1 for text in texts if BY_HAND in text)
+    assert by_hand > 5
+    assert named + by_hand == sum(line.startswith("|") for text in texts for line in text.splitlines())
 
 
-def test_every_link_leads_somewhere() -> None:
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", PAGE.read_text())
-    assert links
-    assert [link for link in links if not (PAGE.parent / link).exists()] == []
+@pytest.mark.parametrize("page", [OVERVIEW, ROOT / "docs" / "README-draft.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("row", SUMMARY)
+def test_the_summary_is_the_reports_own(page: Path, row: str) -> None:
+    folder, dataset = SUMMARY[row]
+    lines = (ROOT / "results" / folder / "tables" / "main.md").read_text().splitlines()
+    accuracy = {tuple(cells(line)[:2]): cells(line)[3].split(" ±")[0] for line in lines if line.startswith("| ")}
+    shown = next(line for line in page.read_text().splitlines() if line.startswith(f"| {row} |"))
+    assert cells(shown)[1:] == [accuracy.get((dataset, column), "") for column in COLUMNS]
+
+
+def test_every_topic_is_reached_from_the_overview() -> None:
+    text = OVERVIEW.read_text()
+    assert [page.name for page in TOPICS if f"(results/{page.name})" not in text] == []
 
 
 def test_every_run_holds_and_is_one_of_its_identity() -> None:

@@ -18,13 +18,15 @@ from click.testing import CliRunner
 from making.benchmark import FickleModel, build
 from making.hostile import cover_up, exchange_in, flip_in
 from making.memories import WordEncoder
-from making.runs import Bench, files_of, make_bench
+from making.runs import Bench, caching, files_of, make_bench
 from making.tampering import reidentify, rewrite
 from merit import __version__
-from merit.agent import find_method
+from merit.audit import audit_run
+from merit.audit.recording import write_recording
 from merit.cli.main import cli
 from merit.data import detect, load, read_predictions, survey
 from merit.errors import MeritError
+from merit.models import CachedEncoder
 from merit.oracle import open_judge, write_subset
 from merit.report import build as build_report
 from merit.report import open_runs
@@ -32,8 +34,8 @@ from merit.report.labels import records, sample
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
 from merit.report.page import Live, write_page
-from merit.stream import Setup, audit_run, open_setup, read_run, run_stream
-from merit.stream.recording import write_recording
+from merit.runs import read_run
+from merit.stream import OwnParts, Setup, open_setup, run_stream
 
 TRIES = max(1, int(os.environ.get("MERIT_FUZZ", "2500")) // 40)
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
@@ -49,15 +51,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture(scope="module")
 def setups(bench: Bench) -> Iterator[dict[str, Setup]]:
-    dataset = load("spider", bench.root)
-    with closing(open_judge(dataset, "db", cache=None, timeout_s=20.0)) as judge:
-        yield {
-            name: open_setup(
-                dataset, "db", judge, initial=bench.initial, method=find_method(name), seed=0,
-                completer=FickleModel(luck=4), encoder=WordEncoder(), limit=6, budget=3,
-            )
-            for name in METHODS
-        }  # fmt: skip
+    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
+        yield {name: open_setup(bench.spec(name, limit=6, budget=3), parts) for name in METHODS}
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +108,7 @@ def page(runs: Path) -> None:
 def use(runs: Path, run: Path, setup: Setup, bench: Bench) -> None:
     report(runs, runs.parent / "report")
     page(runs)
-    outcome(lambda: audit_run(read_run(run), encoder=WordEncoder()))
+    outcome(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None)))
     outcome(lambda: invoke("audit", run, "--data", bench.root))
     for question in setup.order[1:4]:
         outcome(lambda question=question: invoke("show", run, question.question.id))  # type: ignore[misc]
@@ -194,7 +189,7 @@ KINDS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", sorted({*FILES} - {"memory/*.jsonl"}) + ["memory/memory_positive.jsonl", "memory"])
+@pytest.mark.parametrize("name", sorted({*FILES} - {"memory/*.jsonl"}) + ["memory/memory.jsonl", "memory"])
 def test_what_is_no_file_of_a_run_hangs_nothing(
     kind: str, name: str, honest: Path, setups: dict[str, Setup], bench: Bench, tmp_path: Path
 ) -> None:
@@ -207,7 +202,7 @@ def test_what_is_no_file_of_a_run_hangs_nothing(
     else:
         path.unlink()
     KINDS[kind](path)
-    said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=WordEncoder()))
+    said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=CachedEncoder(WordEncoder(), None)))
     assert (said is None) == (name == "timings.json")  # which nothing depends on
     use(runs, runs / "merit", setups["merit"], bench)
 
@@ -237,7 +232,7 @@ def test_a_run_of_another_format_says_what_to_do(honest: Path, tmp_path: Path) -
     assert said == f"{path}: a run of format 2, and this merit ({__version__}) reads format 1; update merit"
 
 
-WRITTEN = ["trajectories.jsonl", "predictions.jsonl", "retrievals.jsonl", "memory/memory_positive.jsonl", "memory"]
+WRITTEN = ["trajectories.jsonl", "predictions.jsonl", "retrievals.jsonl", "memory/memory.jsonl", "memory"]
 
 
 @pytest.mark.parametrize("name", [*WRITTEN, "run.lock", "manifest.json", "stream.json", "timings.json"])

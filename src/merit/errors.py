@@ -6,6 +6,7 @@ MeritError
 ├── ReferenceFailed     a benchmark's own reference SQL does not run
 ├── CacheUnusable       a cache folder cannot be used
 ├── MemoryUnusable      a memory folder cannot be used
+│   └── MemoryChanged       another process changed a memory first
 ├── EncoderFailed       an encoder cannot be loaded, or returns what is no vector
 ├── ModelFailed         a language model cannot be loaded, reached or understood
 │   ├── ContextOverflow     a prompt is longer than the model can read
@@ -63,6 +64,10 @@ class MemoryUnusable(MeritError):
     """A memory cannot be opened or written; what was committed is still there."""
 
 
+class MemoryChanged(MemoryUnusable):
+    """Another process changed the memory first; nothing was written, and trying again is safe."""
+
+
 class EncoderFailed(MeritError):
     """An encoder cannot be loaded, reached or trusted."""
 
@@ -107,6 +112,7 @@ __all__ = [
     "DatabaseUnusable",
     "EncoderFailed",
     "InputError",
+    "MemoryChanged",
     "MemoryUnusable",
     "MeritError",
     "ModelFailed",

@@ -12,9 +12,9 @@ from typing import Any
 from merit.data import Dataset
 from merit.errors import InputError, ReferenceFailed
 from merit.failure import classify
-from merit.oracle import Oracle
-from merit.types import Cause, FailureSubtype, Question, QuestionId, Status, Verdict
-from merit.writing import whole
+from merit.files import atomic_write
+from merit.runs.accounting import accuracy
+from merit.types import Cause, FailureSubtype, Judging, Question, QuestionId, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Score:
     unjudged: Mapping[QuestionId, str]  # questions whose own reference fails, with the reason
     unpredicted: int
     seconds: float
+    empty: int = 0  # predictions without any SQL
+    fenced: int = 0  # predictions in a code fence, as models write them: no evaluator takes it off
 
     @property
     def correct(self) -> int:
@@ -54,6 +56,13 @@ class Score:
         """What looks as if the file, and not the model, were wrong."""
         total, syntax = len(self.verdicts), self.syntax_errors
         named = sum(map(_names_what_is_not_there, self.verdicts.values()))
+        if self.fenced:
+            return [
+                f"{self.fenced} of {total} answers begin with a code fence (```), which makes them syntax errors, here "
+                "and in the official evaluators: write the SQL alone, as merit.prompts.parse_sql finds it in a reply"
+            ]
+        if 2 * self.empty > total:
+            return [f"{self.empty} of {total} answers are empty: the replies they were taken from may have held no SQL"]
         if 2 * syntax > total:
             layout = "check that the file's layout is one that `merit score --help` names"
             return [f"{syntax} of {total} answers are syntax errors: {layout}"]
@@ -97,16 +106,11 @@ def _names_what_is_not_there(verdict: Verdict) -> bool:
     return not verdict.satisfied and classify(verdict).subtype in missing
 
 
-def accuracy(right: int, total: int) -> float:
-    """A percentage, rounded as the paper rounds."""
-    return round(100.0 * right / total, 2) if total else 0.0
-
-
 def score(
     dataset: Dataset,
     protocol: str,
     predictions: Mapping[QuestionId, str],
-    oracle: Oracle,
+    judge: Judging,
     *,
     partial: bool = False,
     jobs: int = 1,
@@ -128,22 +132,33 @@ def score(
         )
     unjudged: dict[QuestionId, str] = {}
 
-    def judge(question: Question) -> Verdict | None:
+    def judge_one(question: Question) -> Verdict | None:
         verdict = None
         try:
-            verdict = oracle.judge(question, predictions[question.id])
+            verdict = judge(question, predictions[question.id])
         except ReferenceFailed as error:
             unjudged[question.id] = str(error)
         on_verdict(verdict)
         return verdict
 
     started = time.monotonic()
-    judged = [judge(question) for question in asked] if jobs == 1 else _judge_together(judge, asked, jobs)
+    judged = [judge_one(question) for question in asked] if jobs == 1 else _judge_together(judge_one, asked, jobs)
     verdicts = {question: verdict for question, verdict in zip(asked, judged, strict=True) if verdict is not None}
     if not verdicts:
         raise InputError(f"nothing could be judged; {next(iter(unjudged.values()))}, and so for all others")
     seconds = time.monotonic() - started
-    return Score(dataset, protocol, verdicts, absent, unjudged, len(usable) - len(asked), seconds)
+    texts = [predictions[question.id].strip() for question in verdicts]
+    return Score(
+        dataset,
+        protocol,
+        verdicts,
+        absent,
+        unjudged,
+        unpredicted=len(usable) - len(asked),
+        seconds=seconds,
+        empty=sum(not text for text in texts),
+        fenced=sum(text.startswith("```") for text in texts),
+    )
 
 
 def _judge_together(
@@ -164,7 +179,7 @@ def write_verdicts(score: Score, path: Path) -> None:
     ]
     data = "".join(line + "\n" for line in lines).encode("utf-8", "backslashreplace")
     if path.is_file() or not path.exists():
-        with whole(path) as file:
+        with atomic_write(path) as file:
             file.write(data)
         return
     try:  # a pipe or a device

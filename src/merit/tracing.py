@@ -75,7 +75,7 @@ def start(exporter: Any = None) -> None:
             sending = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
             exporter = _Collector(sending.OTLPSpanExporter, export.SpanExportResult.FAILURE)
     except ImportError:
-        raise InputError("--trace needs OpenTelemetry; run: pip install 'merit-sql[trace]'") from None
+        raise InputError("--trace needs OpenTelemetry; run, in merit's own folder: pip install '.[trace]'") from None
     stop()
     provider = trace.TracerProvider(resource=resources.Resource.create({"service.name": "merit"}))
     provider.add_span_processor(export.BatchSpanProcessor(exporter))

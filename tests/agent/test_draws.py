@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from making.memories import make_entry
+from making.memories import make_entry, make_precedent
 from making.one_episode import CONFIRMED, NO_TABLE, RIGHT, TASK, WRONG, Counting, Told, episode_of, run_episode
 from merit.agent import METHODS, Method, finalise, find_method
-from merit.memory import Grade
-from merit.models import Sampling
+from merit.memory import Grade, Precedent, Repair
+from merit.memory.format4 import entry_line
 from merit.prompts import SPIDER, initial
 from merit.sql import canonical
-from merit.types import FailureSubtype, FailureType, Polarity, Question, Regime, Status, Verdict
+from merit.types import FailureType, Polarity, Question, Regime, Sampling, Status, Verdict
 
 RESAMPLE, PRECEDENT = METHODS["resample"], METHODS["precedent"]
 FIRST = initial(SPIDER, TASK.question, TASK.schema).text
@@ -69,7 +69,7 @@ def test_the_first_repair_may_be_greedy(tmp_path: Path) -> None:
 
 
 def test_precedents_are_shown_in_a_first_prompt_and_nothing_else_is(tmp_path: Path) -> None:
-    answers = [make_entry(i, polarity=Polarity.PRECEDENT, before="", question=f"how many {i}") for i in range(6)]
+    answers = [make_precedent(i, question=f"how many {i}") for i in range(6)]
     model = Counting()
     episode = run_episode(tmp_path, Told([WRONG]), PRECEDENT, model, budget=2, entries=[*answers, make_entry(9)])
     for prompt, attempt in zip(model.prompts, episode.attempts[1:], strict=True):
@@ -126,7 +126,7 @@ class Knowing:
         self.right = right
         self.judged: list[str] = []
 
-    def judge(self, _question: Question, sql: str) -> Verdict:
+    async def judge(self, _question: Question, sql: str) -> Verdict:
         self.judged.append(sql)
         number = int(canonical(sql).removeprefix("select "))
         return RIGHT if number == self.right else WRONG if number % 2 else NO_TABLE
@@ -197,11 +197,9 @@ def test_a_reflection_is_on_each_candidate_once(tmp_path: Path) -> None:
 def test_a_right_first_answer_is_a_precedent(tmp_path: Path) -> None:
     episode, _, _ = episode_of(tmp_path, [RIGHT], PRECEDENT)
     entry = finalise(episode, PRECEDENT, "run", CONFIRMED)
-    assert entry is not None
-    assert entry.id.startswith("pre-")
-    assert (entry.polarity, entry.question, entry.after) == (Polarity.PRECEDENT, "how many", "SELECT 0")
-    assert (entry.before, entry.db_error, entry.outcome, entry.outcome_error) == ("", None, Status.CORRECT, None)
-    assert (entry.type, entry.subtype) == (FailureType.UNKNOWN, FailureSubtype.UNKNOWN)
+    assert isinstance(entry, Precedent)
+    assert (entry.question, entry.sql) == ("how many", "SELECT 0")
+    assert (entry.observed, entry.outcome, entry.type) == (Status.CORRECT, Status.CORRECT, FailureType.UNKNOWN)
     assert entry.grade is Grade.CONFIRMED
     source = entry.provenance
     assert (source.question_id, source.db_id, source.position, source.step) == ("q", "shop", 5, 0)
@@ -211,11 +209,11 @@ def test_a_repaired_answer_is_a_precedent_and_nothing_of_its_failures(tmp_path: 
     model = saying("SELECT 1", "SELECT 1", "SELECT 2")
     episode, _, _ = episode_of(tmp_path, [NO_TABLE, WRONG, RIGHT], PRECEDENT, model=model)
     entry = finalise(episode, PRECEDENT, "run", CONFIRMED)
-    assert entry is not None
-    assert (entry.polarity, entry.before, entry.after) == (Polarity.PRECEDENT, "", "SELECT 2")
+    assert isinstance(entry, Precedent)
+    assert entry.sql == "SELECT 2"
     assert entry.provenance.step == 2  # the second candidate, at the third draw
-    assert "SELECT 1" not in entry.to_line()
-    assert "no such table" not in entry.to_line()
+    assert "SELECT 1" not in entry_line(entry)
+    assert "no such table" not in entry_line(entry)
 
 
 @pytest.mark.parametrize("budget", [0, 2])
@@ -256,7 +254,7 @@ def test_the_last_change_is_between_candidates(tmp_path: Path) -> None:
     model = saying("SELECT 1", "SELECT 0", "SELECT 2", "SELECT 0", "SELECT 1", "SELECT 2")
     repaired, _, _ = episode_of(tmp_path / "right", [NO_TABLE, WRONG, RIGHT], method, model=model)
     entry = finalise(repaired, method, "run", CONFIRMED)
-    assert entry is not None
+    assert isinstance(entry, Repair)
     assert (entry.polarity, entry.before, entry.after) == (Polarity.POSITIVE, "SELECT 1", "SELECT 2")
     assert (entry.type, entry.provenance.step) == (FailureType.RESULT_MISMATCH, 2)
     model = saying(
@@ -265,5 +263,5 @@ def test_the_last_change_is_between_candidates(tmp_path: Path) -> None:
     failed, _, _ = episode_of(tmp_path / "wrong", [NO_TABLE, WRONG], method, model=model, budget=3)
     assert len(failed.attempts) == 10
     entry = finalise(failed, method, "run", CONFIRMED)
-    assert entry is not None
+    assert isinstance(entry, Repair)
     assert (entry.polarity, entry.before, entry.after) == (Polarity.NEGATIVE, "SELECT 1", "SELECT 2")

@@ -6,7 +6,7 @@ import pytest
 
 from making.one_episode import CONFIRMED, NO_TABLE, RIGHT, WRONG, Counting, episode_of
 from merit.agent import METHODS, Method, finalise
-from merit.memory import Grade
+from merit.memory import Grade, Repair
 from merit.types import FailureType, Polarity, Regime, Status, Verdict
 
 
@@ -68,7 +68,7 @@ def test_recall_reads_but_never_writes(tmp_path: Path) -> None:
 def test_a_repair_leaves_the_last_change_as_a_positive_entry(tmp_path: Path) -> None:
     episode, _, _ = episode_of(tmp_path, [WRONG, NO_TABLE, RIGHT], METHODS["merit"])
     entry = finalise(episode, METHODS["merit"], "run", CONFIRMED)
-    assert entry is not None
+    assert isinstance(entry, Repair)
     assert entry.polarity is Polarity.POSITIVE
     assert (entry.before, entry.after) == ("SELECT 1", "SELECT 2")  # not from the first answer
     assert (entry.status, entry.db_error, entry.type) == (Status.EXECUTION_ERROR, "no such table: x", "SCHEMA_LINKING")
@@ -79,7 +79,7 @@ def test_a_repair_leaves_the_last_change_as_a_positive_entry(tmp_path: Path) -> 
 def test_an_unresolved_episode_leaves_its_last_direction_as_a_negative_entry(tmp_path: Path) -> None:
     episode, _, _ = episode_of(tmp_path, [WRONG, WRONG, WRONG, NO_TABLE], METHODS["merit"], budget=3)
     entry = finalise(episode, METHODS["merit"], "run", CONFIRMED)
-    assert entry is not None
+    assert isinstance(entry, Repair)
     assert entry.polarity is Polarity.NEGATIVE
     assert (entry.before, entry.after, entry.type) == ("SELECT 2", "SELECT 3", "RESULT_MISMATCH")
     assert (entry.outcome, entry.outcome_error) == (Status.EXECUTION_ERROR, "no such table: x")

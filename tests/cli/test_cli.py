@@ -127,7 +127,7 @@ def test_odd_inputs_are_one_sentence_too(root: Path, tmp_path: Path) -> None:
         )
         assert field in sentence(merit(*score))
         (root / "dev.json").write_text(text)
-    assert merit(*score[:-1], "nan").returncode == 1
+    assert merit(*score[:-1], "nan").returncode == 2
     assert merit(*score[:-1], "inf").returncode == 2
 
 

@@ -6,37 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from making.benchmark import ITEMS, build
+from making.commands import good, merit, refused
 from making.grids import run_grid, write_grid
 from making.tampering import reidentify
-from merit.cli.main import cli
 from merit.data import load
-from merit.errors import MeritError
 from merit.report.labels import records, sample
-from merit.stream import read_run
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def good(*arguments: object) -> Result:
-    result = merit(*arguments)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result
+from merit.runs import read_run
 
 
 def as_json(*arguments: object) -> Any:
     return json.loads(good(*arguments, "--json").stdout)
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    assert "\n" not in str(result.exception)
-    return str(result.exception)
 
 
 @pytest.fixture
@@ -183,7 +165,9 @@ def test_a_run_goes_on_under_its_name_alone(data: Path, model: str, tmp_path: Pa
     ]
     good(*run, "--out", tmp_path / "run", "--name", "shops")
     good(*run, "--out", tmp_path / "run", "--name", "shops")
-    assert 'dataset.label is "shops" there and null here' in refused(*run, "--out", tmp_path / "run")
+    assert "the data's name is shops there and none in this command; give --name shops" in refused(
+        *run, "--out", tmp_path / "run"
+    )
 
 
 def test_two_datasets_of_one_layout_in_one_grid(data: Path, model: str, tmp_path: Path) -> None:

@@ -6,32 +6,13 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
+from making.commands import good, refused
 from making.endpoint import ChatServer
 from making.grids import answering, run_grid, write_grid
-from merit.cli.main import cli
 from merit.data import load
-from merit.errors import MeritError
-from merit.stream import stream_order
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def good(*arguments: object) -> Result:
-    result = merit(*arguments)
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    assert "\n" not in str(result.exception)
-    return str(result.exception)
+from merit.runs import stream_order
 
 
 @pytest.fixture

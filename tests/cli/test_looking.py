@@ -14,8 +14,9 @@ from making.runs import make_bench
 from merit.cli.main import cli
 from merit.data import load
 from merit.errors import MeritError
-from merit.memory import curate
-from merit.stream import stream_order
+from merit.memory import entries_in
+from merit.memory.format4 import LOG_NAME
+from merit.runs import stream_order
 
 
 def merit(*arguments: object) -> Result:
@@ -218,17 +219,17 @@ def test_a_run_whose_data_was_not_given_is_not_called_false(tmp_path: Path) -> N
 
 def test_an_audit_says_that_entries_were_deleted(tmp_path: Path) -> None:
     run = make_bench(tmp_path / "bench").run(tmp_path / "run", "merit").path
-    first, second = [one.entry.id for one in curate.kept(run / "memory") if one.entry.id.startswith("pos-")][:2]
+    first, second = [one.entry.id for one in entries_in(run / "memory") if one.entry.id.startswith("pos-")][:2]
     good("audit", run)
     warned = good("memory", "delete", run, first, "--reason", "wrong join").stderr
     assert "whose audit will no longer hold" in warned
     said = refused("audit", run)
-    assert "memory_positive.jsonl: 1 entry was deleted from this run's memory by `merit memory delete`" in said
+    assert f"{LOG_NAME}: 1 entry was deleted from this run's memory by `merit memory delete`" in said
     assert f"(the first is '{first}', because 'wrong join')" in said
     good("memory", "delete", run, second, "--reason", "another")
     assert "2 entries were deleted from this run's memory" in refused("audit", run)
     number = int(re.findall(r"take the lines from (\d+) on out of the file", refused("audit", run))[0])
-    file = run / "memory" / "memory_positive.jsonl"
+    file = run / "memory" / LOG_NAME
     file.write_text("".join(file.read_text().splitlines(keepends=True)[: number - 1]))
     good("audit", run)  # what it suggests works
 

@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from making.disks import no_waiting
-from making.memories import WordEncoder, make_cue, make_entry
+from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.cli.main import cli
 from merit.errors import InputError, MemoryUnusable
-from merit.memory import Grade, Memory, RecallPolicy
+from merit.memory import FileStore, Grade, Memory, RecallPolicy
 from merit.types import FailureType, Polarity, Status
 
 
@@ -78,8 +78,8 @@ def test_delete_keeps_the_reason_and_reaches_recall(folder: Path) -> None:
 def test_a_confirmed_entry_leaves_quarantine(folder: Path) -> None:
     policy = RecallPolicy(positives=0, negatives=0, precedents=4, least_grade=Grade.AGREED)
     with Memory(folder, WordEncoder()) as memory:
-        known = {"polarity": Polarity.PRECEDENT, "before": "", "type": FailureType.UNKNOWN}
-        old = memory.commit(make_entry(7, grade=Grade.EXECUTED, outcome=Status.EXECUTED, **known)).id
+        unsure = make_precedent(7, grade=Grade.EXECUTED, observed=Status.EXECUTED, outcome=Status.EXECUTED)
+        old = memory.commit(unsure).id
         assert memory.recall(make_cue(), policy).precedents == []
     said = output("confirm", folder, old[:12])
     (new,) = ids(folder, "--polarity", "precedent")
@@ -110,7 +110,7 @@ def test_what_cannot_be_confirmed_is_one_sentence(folder: Path) -> None:
         unsure = memory.commit(make_entry(1, question="how many [singers]?", grade=Grade.AGREED)).id
     (negative,) = ids(folder, "--polarity", "negative")
     output("delete", folder, gone, "--reason", "wrong")
-    before = (folder / "memory_positive.jsonl").read_bytes()
+    before = (folder / "memory.jsonl").read_bytes()
     for identity, said in (
         ("pos-nowhere", "there is no entry 'pos-nowhere'; merit memory list shows all ids"),
         (sure, f"{sure} is confirmed already"),
@@ -121,7 +121,7 @@ def test_what_cannot_be_confirmed_is_one_sentence(folder: Path) -> None:
         assert isinstance(refused.exception, InputError)
         assert refused.exit_code == 1
         assert str(refused.exception) == f"{folder}: {said}"
-    assert (folder / "memory_positive.jsonl").read_bytes() == before
+    assert (folder / "memory.jsonl").read_bytes() == before
     output("delete", folder, sure, "--reason", "no")  # what a person took out does not come back by another way
     assert f"{sure} is deleted already (no)" in str(merit("confirm", folder, unsure).exception)
 
@@ -145,7 +145,7 @@ def edited(file: Path, change: dict[str, object]) -> None:
     [
         ({"after": "SELECT 9"}, "line 2: the id .* does not follow from the entry"),
         ({"format": 9}, "line 2: memory format 9"),
-        ({"provenance": {}}, "line 2, provenance: the field 'db_id' is missing"),
+        ({"provenance": {}}, "line 2, provenance: the field 'author' is missing"),
     ],
 )
 def test_a_bad_import_imports_nothing(folder: Path, tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -154,23 +154,23 @@ def test_a_bad_import_imports_nothing(folder: Path, tmp_path: Path, change: dict
     edited(file, change)
     with pytest.raises(InputError, match=message):
         raise merit("import", other, file).exception or AssertionError
-    assert (other / "memory_positive.jsonl").read_text() == ""
+    assert (other / "memory.jsonl").read_text() == ""
 
 
 def test_an_id_under_which_something_else_is_known(folder: Path, tmp_path: Path) -> None:
     file, other = tmp_path / "all.jsonl", tmp_path / "other"
     output("export", folder, "--out", file)
     output("import", other, file)
-    path = other / "memory_positive.jsonl"
+    path = other / "memory.jsonl"
     path.write_text(path.read_text().replace("SELECT b1", "SELECT edited"))
     assert "another entry has the id" in str(merit("import", other, file).exception)
 
 
 def test_an_export_never_writes_over_a_memory(folder: Path) -> None:
-    before = (folder / "memory_positive.jsonl").read_text()
-    for target in (folder / "memory_positive.jsonl", folder / "x.jsonl", folder):
+    before = (folder / "memory.jsonl").read_text()
+    for target in (folder / "memory.jsonl", folder / "x.jsonl", folder):
         assert isinstance(merit("export", folder, "--out", target).exception, InputError)
-    assert (folder / "memory_positive.jsonl").read_text() == before
+    assert (folder / "memory.jsonl").read_text() == before
 
 
 def test_stats_count(folder: Path) -> None:
@@ -183,7 +183,7 @@ def test_stats_count(folder: Path) -> None:
 
 def test_precedents_are_listed_and_shown_as_answers(folder: Path, tmp_path: Path) -> None:
     with Memory(folder, WordEncoder()) as memory:
-        kept = memory.commit(make_entry(7, polarity=Polarity.PRECEDENT, before="", type=FailureType.UNKNOWN))
+        kept = memory.commit(make_precedent(7))
     assert ids(folder, "--polarity", "precedent") == [kept.id]
     assert kept.id in output("list", folder, "--polarity", "precedent")
     assert kept.id not in ids(folder, "--polarity", "positive")
@@ -193,7 +193,7 @@ def test_precedents_are_listed_and_shown_as_answers(folder: Path, tmp_path: Path
     assert "UNKNOWN" not in shown  # an answer has no failure
     counted = json.loads(output("stats", folder, "--json"))
     assert counted["by_polarity"] == {"negative": 1, "positive": 2, "precedent": 1}
-    assert counted["bytes"] == sum(len(path.read_bytes()) for path in folder.glob("memory_*.jsonl"))
+    assert counted["bytes"] == len((folder / "memory.jsonl").read_bytes())
     assert kept.id in output("delete", folder, kept.id, "--reason", "x")
     assert ids(folder, "--polarity", "precedent", "--deleted") == [kept.id]
     file = tmp_path / "all.jsonl"
@@ -206,12 +206,37 @@ def test_a_folder_without_a_memory(tmp_path: Path) -> None:
     assert isinstance(merit("stats", tmp_path / "nowhere").exception, MemoryUnusable)
 
 
-def test_a_running_memory_cannot_be_edited(folder: Path) -> None:
-    first = ids(folder)[0]
+def test_what_is_deleted_is_not_recalled_by_a_memory_that_is_open(folder: Path) -> None:
     with Memory(folder, WordEncoder()) as memory:
+        before = memory.recall(make_cue(), RecallPolicy()).positives
+        output("delete", folder, before[0].id, "--reason", "x")
+        assert memory.recall(make_cue(), RecallPolicy()).positives == before[1:]
+        assert len(memory) == 2
+
+
+def test_a_memory_that_a_run_keeps_to_itself_cannot_be_edited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("merit.memory.lock._WAIT_S", 0.05)
+    first = ids(folder)[0]
+    with Memory(FileStore(folder, exclusive=True), WordEncoder()) as memory:
         refused = merit("delete", folder, first, "--reason", "x")
         assert isinstance(refused.exception, MemoryUnusable)
-        assert len(memory) == 3
+        assert "another process is writing this memory" in str(refused.exception)
+        assert len(memory) == len(ids(folder)) == 3  # reading is free
+        memory.delete(first, "x")
+    assert len(ids(folder)) == 2
+
+
+def test_an_export_in_format_3_can_be_imported(folder: Path, tmp_path: Path) -> None:
+    with Memory(folder, WordEncoder()) as memory:
+        memory.commit(make_precedent(7))
+    output("export", folder, "--out", tmp_path / "old.jsonl", "--format", "3")
+    output("export", folder, "--out", tmp_path / "new.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "old.jsonl").read_text().splitlines()]
+    assert {record["format"] for record in records} == {3}
+    assert [record["polarity"] for record in records] == ["positive", "positive", "negative", "precedent"]
+    for name in ("old", "new"):
+        assert "4 entries imported" in output("import", tmp_path / name, tmp_path / f"{name}.jsonl")
+        assert ids(tmp_path / name) == ids(folder)
 
 
 HOSTILE = "caf\u00e9 \x1b[2J\x9b1m \u202e\r\nid\tx :heart:"
@@ -283,7 +308,7 @@ def test_a_run_folder_stands_for_its_memory(folder: Path, tmp_path: Path) -> Non
     assert ids(folder, "--deleted") == [first]
     assert "2 entries" in output("export", run, "--out", tmp_path / "all.jsonl")
     assert "0 entries imported, 2 were there" in output("import", run, tmp_path / "all.jsonl")
-    assert not (run / "memory_positive.jsonl").exists()
+    assert not (run / "memory.jsonl").exists()
     assert f"{second} is confirmed already" in str(merit("confirm", run, second).exception)
 
 
@@ -305,11 +330,11 @@ def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
     ("line", "message"),
     [
         (b"[" * 100_000, "line 1: not valid JSON"),
-        (b'{"format": 3, "question": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1, provenance: missing"),
+        (b'{"format": 3, "question": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: the field 'after' is missing"),
         (b'{"format": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: memory format a list"),
         (b"\xff\xfe", "line 1: not valid JSON"),
         (b"9" * 10_000, "line 1: not valid JSON"),
-        (b'{"format": 3, "provenance": {"' + b"x" * 100_000 + b'": 1}}', "line 1, provenance: the field 'db_id' is"),
+        (b'{"format": 3, "' + b"x" * 100_000 + b'": 1}', "line 1: the field 'after' is missing"),
         (b"x" * (17 << 20), "line 1: longer than 16 MiB"),
     ],
     ids=["deep", "deep field", "deep format", "not text", "digits", "long name", "long line"],
@@ -317,13 +342,13 @@ def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
 def test_an_import_of_a_strangers_lines_is_refused_in_a_sentence(
     folder: Path, tmp_path: Path, line: bytes, message: str
 ) -> None:
-    before = (folder / "memory_positive.jsonl").read_bytes()
+    before = (folder / "memory.jsonl").read_bytes()
     (tmp_path / "file.jsonl").write_bytes(line + b"\n")
     refused = merit("import", folder, tmp_path / "file.jsonl").exception
     assert isinstance(refused, InputError)
     assert message in str(refused)
     assert len(str(refused)) < 500
-    assert (folder / "memory_positive.jsonl").read_bytes() == before
+    assert (folder / "memory.jsonl").read_bytes() == before
 
 
 def test_an_import_from_a_pipe_or_device_is_refused(folder: Path, tmp_path: Path) -> None:

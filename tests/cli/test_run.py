@@ -20,7 +20,7 @@ from making.runs import files_of, make_bench
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.errors import MeritError
-from merit.memory import curate
+from merit.memory import entries_in
 
 
 def merit(*arguments: object) -> Result:
@@ -285,7 +285,7 @@ def test_what_was_set_aside_and_which_answers_were_shown_can_be_read(
 
 def test_a_vote_can_be_read(tmp_path: Path) -> None:
     view = make_bench(tmp_path).run(tmp_path / "run", "precedent", regime="dbms_only", model=FickleModel(3))
-    grades = {one.entry.id: one.entry.grade for one in curate.kept(view.path / "memory")}
+    grades = {one.entry.id: one.entry.grade for one in entries_in(view.path / "memory")}
     poisoned = {turn.entry for turn in view.turns if turn.entry and not turn.final_correct}
     marked = set()
     for turn in view.turns:
@@ -324,7 +324,7 @@ def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run:
     assert "method 'merit:draws=2': 'draws' above 1 need a 'temperature'" in refused(
         *run_command(data, script, initial, run, "merit:draws=2")
     )
-    assert "holds another run: seed is 0 there and 4 here" in refused(*ours, "--seed", 4)
+    assert "holds another run: the seed is 0 there and 4 in this command" in refused(*ours, "--seed", 4)
     assert "there is no run here, nor in a folder below (no manifest.json)" in refused("audit", tmp_path / "nowhere")
     assert "question '77' is not in its stream" in refused("show", run, 77)
     assert not (tmp_path / "new").exists()

@@ -47,14 +47,17 @@ def test_every_command_says_what_is_kept(
     common = ["spider", "--data", root, "--model", "openai:m"]
     cases: list[tuple[str, list[object], str]] = [
         ("audit.audit_run", ["audit", one], "runs are as they were"),
-        ("data.survey", ["data", "check", root], "the data is as it was"),
-        ("data.write_subset", ["data", "subset", "spider", "--data", root, "--out", out], "the data is as it was"),
-        ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1], "every answer of a live model is kept"),
+        ("data.survey", ["data", "check", root], "stopped; the data is as it was; the same"),
+        ("data.write_subset", ["data", "subset", "spider", "--data", root, "--out", out], "remove what the subset wrote"),
+        ("demo.recorded", ["demo", "--out", tmp_path / "demo", "--limit", 1], "stopped; nothing was changed; the same"),
+        ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1], f"stopped; the runs in {tmp_path / 'demo'} are not finished; the same command begins anew"),
+        ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1, "--model", "openai:m"], "stopped; every answer of openai:m is kept, the runs in"),
         ("grid.read_grid", ["grid", tmp_path / "grid.toml"], "nothing was changed"),
         ("label.open_run", ["label", one], "nothing was changed"),
         ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
         ("model.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
         ("memory.curate.stats", ["memory", "stats", one], "every entry is whole"),
+        ("report.open_runs", ["report", runs, "--out", tmp_path / "report"], "no report was written"),
         ("report.write_report", ["report", runs, "--out", tmp_path / "report"], "every file that was written is whole"),
         ("predict.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),
         ("run.run_stream", ["run", *common, "--initial", root / "predictions.jsonl", "--method", "iterative", "--out", out], "no turn was finished"),
@@ -70,6 +73,52 @@ def test_every_command_says_what_is_kept(
             patch.setattr(f"merit.cli.{place}", stop)
             assert said in stopped(patch, capsys, *arguments), arguments
     assert not (tmp_path / "v").exists()
+
+
+def test_a_demo_that_is_stopped_says_that_the_earlier_one_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "demo"
+    (out / "runs").mkdir(parents=True)
+    (out / "made-by-merit-demo.txt").touch()
+    (out / "initial.jsonl").write_text("earlier")
+    monkeypatch.setattr("merit.cli.demo._announce", lambda *_: None)
+    monkeypatch.setattr("merit.cli.demo.run_covered", stop)
+    said = stopped(monkeypatch, capsys, "demo", "--out", out, "--limit", 1)
+    assert said == f"merit: stopped; the earlier demo in {out} is back as it was; the same command begins anew\n"
+    assert (out / "initial.jsonl").read_text() == "earlier"
+
+
+_IMPORTING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from merit.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["merit.cli.main", "merit.agent", "numpy", "aiohttp"])
+def test_ctrl_c_while_everything_is_imported_is_one_sentence(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORTING, module],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "merit: stopped; nothing was begun; the same command begins anew\n"
+
+
+def test_once_imported_ctrl_c_means_what_it_always_does() -> None:
+    code = "import signal; b = signal.getsignal(2); import merit.cli; print(signal.getsignal(2) is b)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout == "True\n"
 
 
 _MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"

@@ -6,16 +6,14 @@ from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
-from making.outcomes import NO_COLUMN, RIGHT, SYNTAX, TIMES, WRONG, _identity
+from making.outcomes import NO_COLUMN, RIGHT, SYNTAX, TIMES, WRONG, identity_record, made
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task, finalise
-from merit.agent.episode import Shown, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
 from merit.failure import classify
 from merit.memory import Entry, Match, PoolReport, Recall
 from merit.prompts import SPIDER, VERSION, templates_hash
-from merit.stream import Phase, RunFolder, RunView, Turn, account, read_run, stream_order
-from merit.stream.folder import METRICS, TIMINGS
-from merit.stream.manifest import make_manifest
-from merit.stream.turn import StreamQuestion
+from merit.runs import Phase, RunFolder, RunView, StreamQuestion, Turn, account, read_run, stream_order
+from merit.runs.paths import METRICS, TIMINGS
 from merit.types import Demonstration, Failure, Polarity, Question, Regime, Verdict
 
 TABLES = [f"table_{letter}" for letter in "abcdefghijkl"]
@@ -57,8 +55,12 @@ def write_episodes(
     chosen = METHODS[method].seeded(seed)
     shown = EXAMPLES[: chosen.demonstrations]
     prompts = {"family": VERSION, "sha256": templates_hash()}
-    identity = {**_identity(chosen, seed, stream), "prompts": prompts, "demonstrations": [asdict(one) for one in shown]}
-    manifest = make_manifest(identity)
+    identity = {
+        **identity_record(chosen, seed, stream),
+        "prompts": prompts,
+        "demonstrations": [asdict(one) for one in shown],
+    }
+    manifest = made(identity)
     entries: list[Entry] = []
     draw = random.Random(f"{method} {seed}")
     with closing(RunFolder(path, manifest, stream)) as folder:
@@ -67,7 +69,7 @@ def write_episodes(
             task = Task(question, place.schema, position, place.draft, position)
             first = draw.choice([WRONG, WRONG, NO_COLUMN, SYNTAX]) if question.id in wrong else RIGHT
             episode = _episode(task, chosen, first, entries, draw, luck)
-            entry = finalise(episode, chosen, manifest["run"], Regime.DENOTATION_CONFIRMED)
+            entry = finalise(episode, chosen, manifest.run, Regime.DENOTATION_CONFIRMED)
             if entry is not None:
                 entries.append(entry)
             recalls = sum(attempt.recall is not None for attempt in episode.attempts)
@@ -93,7 +95,7 @@ def _episode(
         if len(attempts) > 7:
             break
         recall = _recall(method, entries, draw) if method.recall else None
-        found = Shown(recall.positives, recall.negatives) if recall else Shown()
+        found = Recalled(recall.positives, recall.negatives) if recall else Recalled()
         prompt = repair_prompt(method, SPIDER, task, attempts, found, reflections, EXAMPLES[: method.demonstrations])
         sql = changed(attempts[-1].sql, draw)
         verdict = RIGHT if draw.random() < luck else draw.choice([WRONG, WRONG, NO_COLUMN, SYNTAX])

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import MeritError
-from merit.stream import account, read_run
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import account, read_run
+from merit.runs.manifest import run_id
+from merit.runs.text import json_text
 
 
 def _nested(depth: int, opening: str, closing: str) -> str:

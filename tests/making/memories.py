@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory import Cue, Entry, Grade, Provenance
-from merit.models import EncoderIdentity, unit_vectors
-from merit.types import FailureSubtype, FailureType, Polarity, Status
+from merit.memory import Cue, Grade, Precedent, Provenance, Repair
+from merit.models import unit_vectors
+from merit.types import EncoderIdentity, FailureSubtype, FailureType, Polarity, Status
 
 
 class WordEncoder:
@@ -32,22 +32,13 @@ class WordEncoder:
         return unit_vectors(rows, texts, self.identity)
 
 
-def make_entry(number: int = 0, **changes: Any) -> Entry:
-    """An entry; every field can be set by name, those of its provenance too."""
-    polarity = changes.pop("polarity", Polarity.POSITIVE)
-    positive = polarity is Polarity.POSITIVE
-    provenance: dict[str, Any] = {
-        "run": "run",
-        "question_id": number,
-        "db_id": "shop",
-        "position": number,
-        "step": 1,
-        "episode": f"run:{number}",
-    }
-    provenance.update({name: changes.pop(name) for name in list(changes) if name in provenance})
+def make_entry(number: int = 0, **changes: Any) -> Repair:
+    """A repair; every field can be set by name, those of its provenance too."""
+    positive = changes.get("polarity", Polarity.POSITIVE) is Polarity.POSITIVE
+    provenance = _provenance(number, changes)
     fields: dict[str, Any] = {
         "id": "",
-        "polarity": polarity,
+        "polarity": Polarity.POSITIVE,
         "question": f"question {number}",
         "schema": "Database: shop",
         "before": f"SELECT a{number} FROM t",
@@ -60,7 +51,39 @@ def make_entry(number: int = 0, **changes: Any) -> Entry:
         "outcome_error": None,
         "grade": Grade.CONFIRMED,
     }
-    return Entry(**{**fields, **changes}, provenance=Provenance(**provenance))
+    return Repair(**{**fields, **changes}, provenance=provenance)
+
+
+def make_precedent(number: int = 0, **changes: Any) -> Precedent:
+    """An answer as `finalise` leaves it; every field can be set by name, those of its provenance too."""
+    provenance = _provenance(number, changes)
+    fields: dict[str, Any] = {
+        "id": "",
+        "question": f"question {number}",
+        "schema": "Database: shop",
+        "sql": f"SELECT b{number} FROM t",
+        "observed": Status.CORRECT,
+        "outcome": Status.CORRECT,
+        "grade": Grade.CONFIRMED,
+    }
+    return Precedent(**{**fields, **changes}, provenance=provenance)
+
+
+def _provenance(number: int, changes: dict[str, Any]) -> Provenance:
+    """Where an entry comes from; takes what belongs there out of `changes`."""
+    fields: dict[str, Any] = {
+        "run": "run",
+        "question_id": number,
+        "db_id": "shop",
+        "position": number,
+        "step": 1,
+        "episode": f"run:{number}",
+        "author": None,
+        "time": None,
+        "schema_fingerprint": None,
+        "dialect": None,
+    }
+    return Provenance(**{name: changes.pop(name, value) for name, value in fields.items()})
 
 
 def make_cue(**changes: Any) -> Cue:

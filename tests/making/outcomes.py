@@ -9,17 +9,28 @@ from typing import Any
 
 from making.memories import make_entry
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
-from merit.agent.episode import chosen as chosen_of
+from merit.agent.rules import chosen as chosen_of
 from merit.failure import classify
 from merit.memory import Match, PoolReport, Recall
-from merit.models import Sampling
-from merit.stream import Phase, RunView, Turn, account, read_run, stream_order
-from merit.stream.accounting import check_arithmetic
-from merit.stream.folder import METRICS, TIMINGS, RunFolder
-from merit.stream.manifest import make_manifest
-from merit.stream.setup import stream_text
-from merit.stream.turn import StreamQuestion
-from merit.types import Polarity, Question, QuestionId, Regime, Status, Verdict
+from merit.runs import (
+    MadeWith,
+    Manifest,
+    Phase,
+    Questions,
+    RunFolder,
+    RunView,
+    StreamQuestion,
+    Turn,
+    account,
+    decode_identity,
+    new_manifest,
+    read_run,
+    stream_order,
+)
+from merit.runs.accounting import check_arithmetic
+from merit.runs.paths import METRICS, TIMINGS
+from merit.runs.questions import stream_text
+from merit.types import Polarity, Question, QuestionId, Regime, Sampling, Status, Verdict
 
 RIGHT = Verdict(Status.CORRECT)
 WRONG = Verdict(Status.DENOTATION_MISMATCH)
@@ -38,10 +49,10 @@ class Tried:
     prompt: int = 100
     output: int = 10
     repeat: bool = False
-    shown: Sequence["Shown"] = ()  # what was recalled for it, by a method that recalls
+    shown: Sequence["Recalled"] = ()  # what was recalled for it, by a method that recalls
 
 
-Shown = tuple[str, float | None, float]  # an entry's id, its dense similarity and its score
+Recalled = tuple[str, float | None, float]  # an entry's id, its dense similarity and its score
 Course = Sequence[Tried]  # what became of a question, first answer first
 TIMES = {
     "format": 1,
@@ -76,17 +87,17 @@ def write_run(
         one.id: StreamQuestion(one, f"schema of {one.db_id}", Draft(firsts[one.id].sql, firsts[one.id].sql, 100, 10))
         for one in questions
     }
-    manifest = make_manifest({**_identity(chosen, seed, stream), **identity})
+    manifest = made({**identity_record(chosen, seed, stream), **identity})
     order = [stream[one.id] for one in stream_order(questions, seed)][:answered]
     with closing(RunFolder(path, manifest, stream)) as folder:
         for phase in (Phase.ANSWER,) if chosen.online else (Phase.GATHER, Phase.ANSWER):
             for position, one in enumerate(order):
-                regime = Regime(manifest["identity"]["regime"])
-                folder.append(_turn(phase, one, position, courses[one.question.id], chosen, right, regime))
+                course, regime = courses[one.question.id], manifest.identity.regime
+                folder.append(_turn(phase, one, position, course, chosen, right, regime))
         if finished:
-            found = account(folder.turns, chosen)
-            check_arithmetic(found, chosen, Regime(manifest["identity"]["regime"]), manifest["identity"]["budget"])
-            folder.write_whole(METRICS, found)
+            metrics = account(folder.turns, chosen)
+            check_arithmetic(metrics, chosen, manifest.identity.regime, manifest.identity.budget)
+            folder.write_whole(METRICS, metrics)
         if times is not None:
             folder.write_whole(TIMINGS, times)
     return read_run(path)
@@ -126,7 +137,7 @@ def _turn(
     return Turn(phase, replace(episode, reflections=reflections), entry, *known, recalls)
 
 
-def _recall(shown: Sequence[Shown], method: Method) -> Recall:
+def _recall(shown: Sequence[Recalled], method: Method) -> Recall:
     """A recall that showed these entries; what else a log says of it is made up."""
     assert method.recall is not None
     matches = tuple(
@@ -136,7 +147,12 @@ def _recall(shown: Sequence[Shown], method: Method) -> Recall:
     return Recall(method.recall, (PoolReport(None, 9, 9, 0, False, False, 9, None, None, matches),))
 
 
-def _identity(method: Method, seed: int, stream: dict[QuestionId, StreamQuestion]) -> dict[str, Any]:
+def made(identity: Mapping[str, Any]) -> Manifest:
+    """The manifest of a run with this identity, given as plain values."""
+    return new_manifest(decode_identity(dict(identity), "this run"), MadeWith("0.0", "3.11", "3.50.4"))
+
+
+def identity_record(method: Method, seed: int, stream: Questions) -> dict[str, Any]:
     return {
         "method": method.record(),
         "seed": seed,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from making.outcomes import LATE, NO_COLUMN, RIGHT, SYNTAX, WRONG, Course, Tried, write_run
 from merit.agent import METHODS
-from merit.stream import RunView
+from merit.runs import RunView
 from merit.types import Question, QuestionId
 
 VERDICTS = {"R": RIGHT, "W": WRONG, "C": NO_COLUMN, "S": SYNTAX, "T": LATE}

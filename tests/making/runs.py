@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from making.benchmark import FickleModel, build, write_initial
 from making.memories import WordEncoder
-from merit.agent import find_method
-from merit.data import load
-from merit.models import Completer
-from merit.oracle import open_judge
-from merit.stream import AuditData, RunView, open_setup, read_run, run_stream
-from merit.types import Regime
+from merit.audit import AuditData
+from merit.benchmark import DataSpec
+from merit.models import AnswerStore, CachedEncoder, CachingCompleter
+from merit.runs import RunView, read_run
+from merit.stream import OwnParts, RunSpec, open_setup, run_stream
+from merit.types import Completer, Regime
 
 
 @dataclass
@@ -25,32 +25,41 @@ class Bench:
     initial: Path
     layout: str = "spider"
 
-    def run(self, out: Path, method: str = "merit", *, model: Completer | None = None, **options: Any) -> RunView:
-        """Run a method; options are those of `open_setup`."""
-        dataset, ahead = load(self.layout, self.root), options.pop("ahead", 0)
-        with closing(open_judge(dataset, "db", cache=options.pop("cache", None), timeout_s=5.0)) as judge:
-            setup = open_setup(
-                dataset,
-                "db",
-                judge,
-                initial=options.pop("initial", self.initial),
-                method=find_method(method),
-                seed=options.pop("seed", 0),
-                completer=model or FickleModel(),
-                encoder=WordEncoder(),
-                timeout_s=5.0,
-                regime=Regime(options.pop("regime", "denotation_confirmed")),
-                **options,
-            )
+    @property
+    def data_spec(self) -> DataSpec:
+        return DataSpec(self.layout, self.root, protocol="db", timeout_s=5.0)
+
+    def spec(self, method: str = "merit", **options: Any) -> RunSpec:
+        """A run over it; options are fields of a RunSpec."""
+        return RunSpec(self.data_spec, **{"initial": self.initial, "method": method, **options})
+
+    def run(
+        self,
+        out: Path,
+        method: str = "merit",
+        *,
+        model: Completer | None = None,
+        cache: Path | None = None,
+        ahead: int = 0,
+        regime: str = "denotation_confirmed",
+        **options: Any,
+    ) -> RunView:
+        """Run a method; other options are fields of a RunSpec."""
+        with OwnParts(caching(model or FickleModel()), CachedEncoder(WordEncoder(), None), cache=cache) as parts:
+            setup = open_setup(self.spec(method, regime=Regime(regime), **options), parts)
             asyncio.run(run_stream(setup, out, ahead=ahead))
         return read_run(out)
 
     @contextmanager
     def data(self, examples: Sequence[Path] = ()) -> Iterator[AuditData]:
         """The benchmark as an audit is given it."""
-        dataset = load(self.layout, self.root)
-        with closing(open_judge(dataset, "db", cache=None, timeout_s=5.0)) as judge:
-            yield AuditData(dataset, dataset.content_hash(), "db", judge, examples)
+        with self.data_spec.open(keep_results=False) as benchmark:
+            yield AuditData(benchmark, examples)
+
+
+def caching(model: Completer) -> CachingCompleter:
+    """A model as runs are given it: its answers kept, here in memory."""
+    return model if isinstance(model, CachingCompleter) else CachingCompleter(model, AnswerStore(None))
 
 
 def make_bench(folder: Path, *, layout: str = "spider", canary: str = "") -> Bench:

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from merit.data import Dataset
-from merit.stream import read_run
-from merit.stream.accounting import account
-from merit.stream.folder import json_text
-from merit.stream.manifest import run_id
+from merit.runs import read_run
+from merit.runs.accounting import account
+from merit.runs.manifest import run_id
+from merit.runs.text import json_text
 
 Record = dict[str, Any]
 TURNS, LOG, ENTRIES, ANSWERS = (
     "trajectories.jsonl",
     "retrievals.jsonl",
-    "memory/memory_positive.jsonl",
+    "memory/memory.jsonl",
     "predictions.jsonl",
 )
 
@@ -26,11 +26,11 @@ def rewrite(run: Path, file: str, change: Callable[[list[Record]], object]) -> N
     path = run / file
     records = [json.loads(line) for line in path.read_text().splitlines()]
     change(records)
-    path.write_text("".join(_line(record, file.startswith("memory/")) + "\n" for record in records))
+    path.write_text("".join(_line(record) + "\n" for record in records))
 
 
-def _line(record: Record, ordered: bool) -> str:
-    return json.dumps(record, ensure_ascii=False, separators=(",", ":"), sort_keys=ordered)
+def _line(record: Record) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
 def turn_where(records: list[Record], holds: Callable[[Record], bool]) -> Record:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ import pytest
 from making.disks import no_waiting
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import InputError, MemoryUnusable, MeritError
-from merit.memory import Memory, MemoryStore, RecallPolicy, curate
+from merit.memory import Deletion, FileStore, Memory, RecallPolicy, entries_in, with_id
 from merit.types import Polarity
 
-FILE = "memory_positive.jsonl"
+FILE = "memory.jsonl"
 
 
 def fill(folder: Path, count: int = 3) -> list[str]:
@@ -25,7 +26,7 @@ def fill(folder: Path, count: int = 3) -> list[str]:
 def refused(folder: Path) -> list[str]:
     """What is said by opening a memory and by reading it; both refuse."""
     said = []
-    for use in (lambda: Memory(folder, WordEncoder()).close(), lambda: list(curate.kept(folder))):
+    for use in (lambda: Memory(folder, WordEncoder()).close(), lambda: list(entries_in(folder))):
         with no_waiting(10), pytest.raises(MeritError) as error:
             use()
         said.append(str(error.value))
@@ -48,11 +49,10 @@ def device(path: Path) -> None:
 
 
 @pytest.mark.parametrize("put", [pipe, folder_instead, device])
-@pytest.mark.parametrize("name", [FILE, "memory_negative.jsonl"])
-def test_something_else_in_the_place_of_an_entry_file(tmp_path: Path, put: Callable[[Path], None], name: str) -> None:
+def test_something_else_in_the_place_of_the_log(tmp_path: Path, put: Callable[[Path], None]) -> None:
     fill(tmp_path)
-    put(tmp_path / name)
-    assert all(name in said for said in refused(tmp_path))
+    put(tmp_path / FILE)
+    assert all(FILE in said for said in refused(tmp_path))
 
 
 def test_a_pipe_in_the_place_of_the_lock(tmp_path: Path) -> None:
@@ -67,8 +67,8 @@ def test_a_link_that_leads_elsewhere_is_not_written_through(tmp_path: Path) -> N
     precious.write_text("no newline at the end")
     folder = tmp_path / "memory"
     fill(folder)
-    (folder / "memory_negative.jsonl").unlink()
-    (folder / "memory_negative.jsonl").symlink_to(precious)
+    (folder / FILE).unlink()
+    (folder / FILE).symlink_to(precious)
     with pytest.raises(InputError, match="a link"):
         Memory(folder, WordEncoder())
     assert precious.read_text() == "no newline at the end"
@@ -101,13 +101,14 @@ for _ in range(400):
         ({"question": DEEP}, "the field 'question' cannot be a list"),
         ({"question": {"a": 1}}, "the field 'question' cannot be an object"),
         ({"polarity": "x" * 100_000}, "is not a valid Polarity"),
-        ({"x" * 100_000: 1}, "does not belong to memory format 3"),
-        ({"format": "x" * 100_000}, "this merit reads 3"),
-        ({"format": DEEP}, "memory format a list, this merit reads 3"),
+        ({"x" * 100_000: 1}, "does not belong to memory format 4"),
+        ({"format": "x" * 100_000}, "this merit reads 4"),
+        ({"format": DEEP}, "memory format a list, this merit reads 4"),
         ({"id": "pos-\x1b[2J"}, r"the field 'id' cannot be 'pos-\x1b[2J'"),
-        ({"delete": 7}, "a deletion names an id and a reason, both text, not an object"),
-        ({"delete": DEEP}, "a deletion names an id and a reason, both text, not an object"),
-        ({"delete": "pos-1", "reason": DEEP}, "a deletion names an id and a reason, both text, not an object"),
+        ({"sequence": DEEP}, "the field 'sequence' cannot be a list"),
+        ({"kind": DEEP}, "every change has a kind and an id, both text"),
+        ({"kind": "x" * 100_000}, "is unknown to this merit"),
+        ({"kind": "deletion"}, "the field 'reason' is missing"),
     ],
 )
 def test_fields_of_any_type_size_and_depth(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -144,25 +145,52 @@ def test_an_entry_that_would_be_too_long_is_not_written(tmp_path: Path) -> None:
 def test_a_last_line_of_a_newer_version_without_its_newline_is_not_cut_off(tmp_path: Path) -> None:
     fill(tmp_path)
     with (tmp_path / FILE).open("a") as file:
-        file.write('{"format": 4, "new": true}')
-    assert all("line 4: memory format 4" in said for said in refused(tmp_path))
+        file.write('{"format": 5, "new": true}')
+    assert all("line 4: memory format 5" in said for said in refused(tmp_path))
     assert '"new": true' in (tmp_path / FILE).read_text()
 
 
-def test_a_deletion_counts_for_earlier_lines_of_its_own_file_alone(tmp_path: Path) -> None:
-    first, second = fill(tmp_path, 2)
-    lines = (tmp_path / FILE).read_text().splitlines()
-    deletions = [json.dumps({"delete": identity, "format": 3, "reason": "x"}) for identity in (first, second)]
-    (tmp_path / FILE).write_text("\n".join([deletions[0], *lines]) + "\n")
-    (tmp_path / "memory_negative.jsonl").write_text(deletions[1] + "\n")
-    assert [kept.deleted for kept in curate.kept(tmp_path)] == [None, None]
+def test_a_deletion_counts_for_earlier_lines_alone(tmp_path: Path) -> None:
+    later = with_id(make_entry(1))
+    with closing(FileStore(tmp_path)) as store:
+        store.append([Deletion(later.id, "too early")])
+        store.append([later])
+    assert [one.deleted for one in entries_in(tmp_path)] == [None]
     with Memory(tmp_path, WordEncoder()) as memory:
-        assert len(memory) == 2
+        assert len(memory) == 1
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [lambda lines: [lines[1], lines[0], lines[2]], lambda lines: [*lines, lines[2]]],
+    ids=["swapped", "doubled"],
+)
+def test_lines_that_were_moved_are_told_by_every_reader(
+    tmp_path: Path, moved: Callable[[list[str]], list[str]]
+) -> None:
+    fill(tmp_path)
+    lines = (tmp_path / FILE).read_text().splitlines(keepends=True)
+    (tmp_path / FILE).write_text("".join(moved(lines)))
+    assert all("sequence number" in said and "restore the file" in said for said in refused(tmp_path))
+
+
+def test_a_line_can_be_taken_out_by_hand(tmp_path: Path) -> None:
+    """As the advice says for a damaged one: the others keep their numbers."""
+    first, second, third = fill(tmp_path)
+    lines = (tmp_path / FILE).read_text().splitlines(keepends=True)
+    (tmp_path / FILE).write_text(lines[0] + lines[2])
+    with Memory(tmp_path, WordEncoder()) as memory:
+        assert (memory.entry(first).id, memory.entry(third).id) == (first, third)
+        again = memory.commit(make_entry(1))
+    assert again.id == second
+    with closing(FileStore(tmp_path, writable=False)) as store:
+        assert [number for number, _ in store.since(0)] == [1, 3, 4]
 
 
 def test_an_id_that_is_there_twice_is_told_by_every_reader(tmp_path: Path) -> None:
     fill(tmp_path, 1)
-    (tmp_path / FILE).write_text((tmp_path / FILE).read_text() * 2)
+    line = (tmp_path / FILE).read_text()
+    (tmp_path / FILE).write_text(line + line.replace('"sequence":1', '"sequence":2'))
     assert all("is there twice; remove one of the lines" in said for said in refused(tmp_path))
 
 
@@ -188,7 +216,7 @@ def test_what_an_index_says_of_an_entry_must_be_what_the_entry_says(tmp_path: Pa
     """However the index came about: a row that contradicts its entry is not recalled."""
     first, _, _ = fill(tmp_path)
     with Memory(tmp_path, WordEncoder()) as memory:
-        segment, row = memory._index.place(first)
+        segment, row = memory._index.row_of(first)
         segment._positions[row] = -5
         with pytest.raises(MemoryUnusable, match="not the entry that the index names; delete .*index"):
             memory.entry(first)
@@ -196,5 +224,5 @@ def test_what_an_index_says_of_an_entry_must_be_what_the_entry_says(tmp_path: Pa
 
 def test_reading_makes_no_file(tmp_path: Path) -> None:
     with pytest.raises(MemoryUnusable):
-        MemoryStore(tmp_path, writable=False)
+        FileStore(tmp_path, writable=False)
     assert list(tmp_path.iterdir()) == []

@@ -54,7 +54,7 @@ def assert_made_again(folder: Path) -> None:
 def test_a_refused_commit_leaves_nothing_in_the_saved_index(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
         first = memory.commit(make_entry(1))
-        size = (tmp_path / "memory_positive.jsonl").stat().st_size
+        size = (tmp_path / "memory.jsonl").stat().st_size
         with no_file_larger_than(size + 100), pytest.raises(MemoryUnusable, match="nothing was added"):
             memory.commit(make_entry(2, type=FailureType.SYNTAX))
         second = memory.commit(make_entry(3))
@@ -87,7 +87,7 @@ def test_the_index_covers_what_was_committed_and_not_what_was_edited_meanwhile(t
     with Memory(tmp_path, WordEncoder()) as memory:
         for i in range(ENTRIES):
             memory.commit(make_entry(i))
-        path = tmp_path / "memory_positive.jsonl"
+        path = tmp_path / "memory.jsonl"
         path.write_text(path.read_text().replace("question 7", "QUESTION 9"))
     assert_made_again(tmp_path)
 
@@ -173,8 +173,7 @@ def test_any_byte_of_any_file_of_the_index_that_changed_is_noticed(tmp_path: Pat
 
 def test_an_index_of_other_entries_of_the_same_length_is_not_used(tmp_path: Path) -> None:
     one, other = fill(tmp_path / "one", "plain"), fill(tmp_path / "other", "green")
-    for name in ("memory_positive.jsonl", "memory_negative.jsonl"):
-        assert (one / name).stat().st_size == (other / name).stat().st_size
+    assert (one / "memory.jsonl").stat().st_size == (other / "memory.jsonl").stat().st_size
     shutil.rmtree(one / "index")
     shutil.copytree(other / "index", one / "index")
     assert_made_again(one)

@@ -1,29 +1,19 @@
 """Precedents, confirmed answers: found by their question, of whatever failure type, beside the paper's two polarities."""
 
-import json
 import logging
-import shutil
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from making.memories import WordEncoder, make_cue, make_entry
-from merit.errors import InputError
-from merit.memory import Databases, Entry, Memory, MemoryStore, RecallPolicy, TypeFilter, curate, with_id
-from merit.types import FailureSubtype, FailureType, Polarity, Status
+from making.memories import WordEncoder, make_cue, make_entry, make_precedent
+from merit.memory import Databases, Entry, FileStore, Memory, Precedent, RecallPolicy, TypeFilter, curate, entries_in
+from merit.types import FailureType, Polarity
 
 PRECEDENT = Polarity.PRECEDENT
 FOUR = RecallPolicy(positives=0, negatives=0, precedents=4, database_bonus=1.0, type_filter=TypeFilter.NONE)
-FILE = "memory_precedent.jsonl"
-
-
-def precedent(number: int = 0, **changes: Any) -> Entry:
-    """An answer as `finalise` leaves it."""
-    answer: dict[str, Any] = {"before": "", "status": Status.CORRECT, "outcome": Status.CORRECT}
-    kind = {"type": FailureType.UNKNOWN, "subtype": FailureSubtype.UNKNOWN}
-    return make_entry(number, polarity=PRECEDENT, **{**answer, **kind, **changes})
+FILE = "memory.jsonl"
 
 
 def questions(entries: list[Entry]) -> list[str]:
@@ -34,7 +24,7 @@ def questions(entries: list[Entry]) -> list[str]:
 
 
 def test_texts_of_the_two_channels() -> None:
-    entry = precedent(1, question="how many singers", after="SELECT count(*) FROM singer")
+    entry = make_precedent(1, question="how many singers", sql="SELECT count(*) FROM singer")
     assert entry.dense_text() == "how many singers"
     assert entry.lexical_text() == "how many singers SELECT count(*) FROM singer"
     assert entry.delta == "SELECT count(*) FROM singer"
@@ -50,7 +40,7 @@ def test_a_cue_asks_for_precedents_in_other_words() -> None:
 def test_the_encoder_reads_a_query_once_for_each_wording(tmp_path: Path) -> None:
     encoder = WordEncoder()
     with Memory(tmp_path, encoder) as memory:
-        memory.commit_all([make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE), precedent(3)])
+        memory.commit_all([make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE), make_precedent(3)])
         cue = make_cue()
         for policy, texts in (
             (RecallPolicy(), [cue.text()]),
@@ -65,7 +55,7 @@ def test_the_encoder_reads_a_query_once_for_each_wording(tmp_path: Path) -> None
 
 def test_how_the_question_failed_plays_no_part(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(precedent(i, question=f"word{i} singer") for i in range(9))
+        memory.commit_all(make_precedent(i, question=f"word{i} singer") for i in range(9))
         found = []
         for kind in FailureType:
             for policy in (FOUR, replace(FOUR, type_filter=TypeFilter.HARD, typed_threshold=1)):
@@ -81,7 +71,7 @@ def test_how_the_question_failed_plays_no_part(tmp_path: Path) -> None:
 def test_the_reliability_variant_gives_precedents_no_bonus(tmp_path: Path) -> None:
     policy = replace(FOUR, type_filter=TypeFilter.RELIABILITY, database_bonus=0.0)
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(precedent(i) for i in range(3))
+        memory.commit_all(make_precedent(i) for i in range(3))
         (pool,) = memory.recall(make_cue(type=FailureType.UNKNOWN), policy).pools
     assert [match.bonus for match in pool.matches] == [0.0] * 3
 
@@ -91,8 +81,8 @@ def test_the_reliability_variant_gives_precedents_no_bonus(tmp_path: Path) -> No
 
 def test_those_of_the_same_database_come_first(tmp_path: Path) -> None:
     """However near others are."""
-    near = [precedent(i, question="how many things", db_id="zoo") for i in range(3)]
-    far = [precedent(i, question=f"who sang song {i}", db_id="shop") for i in range(3, 8)]
+    near = [make_precedent(i, question="how many things", db_id="zoo") for i in range(3)]
+    far = [make_precedent(i, question=f"who sang song {i}", db_id="shop") for i in range(3, 8)]
     with Memory(tmp_path, WordEncoder()) as memory:
         memory.commit_all([*near, *far])
         cue = make_cue(question="how many things", db_id="shop")
@@ -108,9 +98,9 @@ def test_those_of_the_same_database_come_first(tmp_path: Path) -> None:
 def test_a_bonus_of_one_is_matched_only_by_the_nearest_of_all(tmp_path: Path) -> None:
     """A score is 1 at most, and only for one that is first in both channels."""
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit(precedent(0, question="how many things", after="SELECT a FROM t", db_id="zoo"))
-        memory.commit_all(precedent(i, question=f"who sang song {i}", db_id="shop") for i in range(1, 8))
-        memory.commit_all(precedent(i, question=f"how many songs {i}", db_id="bank") for i in range(8, 14))
+        memory.commit(make_precedent(0, question="how many things", sql="SELECT a FROM t", db_id="zoo"))
+        memory.commit_all(make_precedent(i, question=f"who sang song {i}", db_id="shop") for i in range(1, 8))
+        memory.commit_all(make_precedent(i, question=f"how many songs {i}", db_id="bank") for i in range(8, 14))
         (pool,) = memory.recall(make_cue(db_id="shop"), replace(FOUR, precedents=9)).pools
     databases = [match.entry.provenance.db_id for match in pool.matches]
     assert databases.index("zoo") <= 7
@@ -122,7 +112,7 @@ def test_a_bonus_of_one_is_matched_only_by_the_nearest_of_all(tmp_path: Path) ->
 @pytest.mark.parametrize("known", ["shop", "a database that nobody has seen"])
 def test_where_the_database_is_new_others_serve(tmp_path: Path, known: str) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(precedent(i, question=f"how many {i}", db_id="zoo") for i in range(6))
+        memory.commit_all(make_precedent(i, question=f"how many {i}", db_id="zoo") for i in range(6))
         if known == "shop":
             memory.commit(make_entry(9, db_id="shop"))  # something else was learned there
         (pool,) = memory.recall(make_cue(db_id=known), FOUR).pools
@@ -135,7 +125,7 @@ def test_the_databases_of_the_policy_count_for_precedents_too(
     tmp_path: Path, databases: Databases, found: set[str]
 ) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(precedent(i, db_id=["shop", "zoo"][i % 2]) for i in range(8))
+        memory.commit_all(make_precedent(i, db_id=["shop", "zoo"][i % 2]) for i in range(8))
         (pool,) = memory.recall(make_cue(db_id="shop"), replace(FOUR, databases=databases)).pools
     assert {match.entry.provenance.db_id for match in pool.matches} == found
     assert pool.legal == 4
@@ -143,7 +133,7 @@ def test_the_databases_of_the_policy_count_for_precedents_too(
 
 def test_only_earlier_ones_and_never_the_questions_own(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(precedent(i, question=f"q{i}") for i in range(10))
+        memory.commit_all(make_precedent(i, question=f"q{i}") for i in range(10))
         (pool,) = memory.recall(make_cue(position=3, question_id=1), FOUR).pools
     assert sorted(match.entry.question for match in pool.matches) == ["q0", "q2"]
     assert (pool.stored, pool.legal) == (10, 2)
@@ -154,7 +144,7 @@ def test_only_earlier_ones_and_never_the_questions_own(tmp_path: Path) -> None:
 
 def test_no_other_pool_ever_holds_a_precedent(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(precedent(i, question="how many things") for i in range(5))
+        memory.commit_all(make_precedent(i, question="how many things") for i in range(5))
         fallback = memory.recall(make_cue(type=FailureType.UNKNOWN), RecallPolicy())
         assert [pool.stored for pool in fallback.pools] == [0, 0]
         assert not fallback.positives
@@ -167,7 +157,7 @@ def test_no_other_pool_ever_holds_a_precedent(tmp_path: Path) -> None:
 
 def test_beside_one_pool_precedents_have_their_own(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all([make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE), *map(precedent, range(3, 6))])
+        memory.commit_all([make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE), *map(make_precedent, range(3, 6))])
         recalled = memory.recall(make_cue(), RecallPolicy(one_pool=True, precedents=2))
     assert [(pool.polarity, pool.stored) for pool in recalled.pools] == [(None, 2), (PRECEDENT, 3)]
     assert (len(recalled.positives), len(recalled.negatives), len(recalled.precedents)) == (1, 1, 2)
@@ -183,23 +173,18 @@ def test_the_pools_of_a_policy() -> None:
 # On disk.
 
 
-def test_precedents_have_a_file_of_their_own(tmp_path: Path) -> None:
+def test_what_a_precedent_says_decides_its_id(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        kept = memory.commit(precedent(1))
-        assert memory.commit(precedent(1, position=9, run="another")) == kept  # what it says decides
+        kept = memory.commit(make_precedent(1))
+        assert memory.commit(make_precedent(1, position=9, run="another")) == kept
         memory.commit(make_entry(2))
-    assert kept.id.startswith("pre-")
-    assert [json.loads(line)["id"] for line in (tmp_path / FILE).read_text().splitlines()] == [kept.id]
-    assert [line.content for line in MemoryStore(tmp_path, writable=False).lines(PRECEDENT)] == [kept]
-    (tmp_path / FILE).replace(tmp_path / "memory_negative.jsonl")
-    with pytest.raises(InputError, match="memory_negative.jsonl, line 1: a precedent entry in the wrong file"):
-        Memory(tmp_path, WordEncoder())
+    assert [one.entry.id for one in entries_in(tmp_path) if isinstance(one.entry, Precedent)] == [kept.id]
 
 
 def test_an_unfinished_precedent_is_cut_off(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        first = memory.commit(precedent(1))
-        memory.commit(precedent(2))
+        first = memory.commit(make_precedent(1))
+        memory.commit(make_precedent(2))
     (tmp_path / FILE).write_bytes((tmp_path / FILE).read_bytes()[:-9])
     with caplog.at_level(logging.WARNING), Memory(tmp_path, WordEncoder()) as memory:
         assert memory.recall(make_cue(), FOUR).precedents == [first]
@@ -208,7 +193,9 @@ def test_an_unfinished_precedent_is_cut_off(tmp_path: Path, caplog: pytest.LogCa
 
 def test_the_saved_index_covers_precedents(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all([*(precedent(i, question=f"word{i}") for i in range(20)), *map(make_entry, range(20, 25))])
+        memory.commit_all(
+            [*(make_precedent(i, question=f"word{i}") for i in range(20)), *map(make_entry, range(20, 25))]
+        )
         expected = memory.recall(make_cue(question="word3 word7"), FOUR)
     again = WordEncoder()
     with Memory(tmp_path, again) as memory:
@@ -218,35 +205,17 @@ def test_the_saved_index_covers_precedents(tmp_path: Path) -> None:
         assert expected.precedents[0] not in memory.recall(make_cue(question="word3 word7"), FOUR).precedents
 
 
-def test_a_memory_of_two_files_opens_as_before(tmp_path: Path) -> None:
-    made = [make_entry(1), make_entry(2), make_entry(3, polarity=Polarity.NEGATIVE)]
-    with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit_all(made)
-        expected = memory.recall(make_cue(), RecallPolicy())
-    assert (tmp_path / FILE).read_bytes() == b""
-    (tmp_path / FILE).unlink()
-    shutil.rmtree(tmp_path / "index")
-    assert [one.entry for one in curate.kept(tmp_path)] == [with_id(entry) for entry in made]  # reading makes no file
-    assert not (tmp_path / FILE).exists()
-    with Memory(tmp_path, WordEncoder()) as memory:
-        assert memory.recall(make_cue(), RecallPolicy()) == expected
-        assert memory.recall(make_cue(), FOUR).precedents == []
-        learned = memory.commit(precedent(4))
-    with Memory(tmp_path, WordEncoder()) as memory:
-        assert memory.recall(make_cue(), FOUR).precedents == [learned]
-        assert memory.recall(make_cue(), RecallPolicy()) == expected
-
-
 def test_people_look_after_them_like_all_others(tmp_path: Path) -> None:
     folder, file, other = tmp_path / "memory", tmp_path / "all.jsonl", tmp_path / "other"
     with Memory(folder, WordEncoder()) as memory:
-        first, second = memory.commit_all([precedent(1), precedent(2, db_id="zoo")])
+        first, second = memory.commit_all([make_precedent(1), make_precedent(2, db_id="zoo")])
         memory.commit(make_entry(3))
-    assert curate.find(folder, first.id[:10]).entry == first
-    curate.delete(folder, first.id, "wrong")
-    assert [one.deleted for one in curate.kept(folder) if one.entry.polarity is PRECEDENT] == ["wrong", None]
-    assert curate.stats(folder)["by_polarity"] == {"positive": 1, "precedent": 1}
-    assert curate.export(folder, file) == 2
-    assert curate.import_entries(other, file) == (2, 0)
+    with closing(FileStore(folder)) as store, closing(FileStore(other)) as copy:
+        assert curate.find(store, first.id[:10]).entry == first
+        curate.delete(store, first.id, "wrong")
+        assert [one.deleted for one in entries_in(folder) if isinstance(one.entry, Precedent)] == ["wrong", None]
+        assert curate.stats(store)["by_polarity"] == {"positive": 1, "precedent": 1}
+        assert curate.export(store, file) == 2
+        assert curate.import_entries(copy, file) == (2, 0)
     with Memory(other, WordEncoder()) as memory:
         assert memory.recall(make_cue(), FOUR).precedents == [second]

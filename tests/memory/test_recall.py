@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from making import naive
-from making.memories import WordEncoder, make_cue, make_entry
+from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, with_id
 from merit.memory.lexical import Postings, weigh
@@ -46,9 +46,18 @@ policies = st.builds(
 @st.composite
 def entries(draw: st.DrawFn) -> list[Entry]:
     """Entries with many near and exact repetitions, so that ties are common."""
-    made = []
+    made: list[Entry] = []
     for number in range(draw(st.integers(0, 14))):
         polarity = draw(st.sampled_from(list(Polarity)))
+        source = {
+            "db_id": draw(DATABASES),
+            "position": draw(st.integers(0, 12)),
+            "question_id": draw(st.integers(0, 20)),
+            "step": number,  # keeps ids apart
+        }
+        if polarity is Polarity.PRECEDENT:
+            made.append(make_precedent(number, question=draw(WORDS), sql=draw(WORDS), **source))
+            continue
         made.append(
             make_entry(
                 number,
@@ -57,11 +66,8 @@ def entries(draw: st.DrawFn) -> list[Entry]:
                 before=draw(WORDS),
                 after=draw(WORDS),
                 type=draw(TYPES) if draw(st.booleans()) else FailureType.RESULT_MISMATCH,
-                db_id=draw(DATABASES),
                 db_error=draw(st.sampled_from([None, "no such column: alpha"])),
-                position=draw(st.integers(0, 12)),
-                question_id=draw(st.integers(0, 20)),
-                step=number,  # keeps ids apart
+                **source,
             )
         )
     return made

@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -16,34 +17,48 @@ import numpy.typing as npt
 import pytest
 
 from making.disks import no_file_larger_than
-from making.memories import WordEncoder, make_cue, make_entry
+from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import EncoderFailed, InputError, MemoryUnusable
-from merit.memory import Entry, Memory, MemoryStore, RecallPolicy, Tombstone, with_id
-from merit.types import Polarity
-
-POSITIVE = Polarity.POSITIVE
+from merit.memory import Change, Deletion, Entry, FileStore, Memory, RecallPolicy, with_id
+from merit.memory.format4 import entry_line, log_line
+from merit.types import Polarity, Status
 
 
 def write(folder: Path, *entries: Entry) -> list[Entry]:
-    store = MemoryStore(folder)
     committed = [with_id(entry) for entry in entries]
-    for entry in committed:
-        store.append({entry.polarity: [entry]})
-    store.close()
+    with closing(FileStore(folder)) as store:
+        for entry in committed:
+            store.append([entry])
     return committed
 
 
-def contents(folder: Path, polarity: Polarity = POSITIVE) -> list[Entry | Tombstone]:
-    return [line.content for line in MemoryStore(folder, writable=False).lines(polarity)]
+def contents(folder: Path) -> list[Change]:
+    with closing(FileStore(folder, writable=False)) as store:
+        return [change for _, change in store.since(0)]
 
 
-def test_one_line_an_entry_in_two_files(tmp_path: Path) -> None:
-    positive, negative = write(tmp_path, make_entry(1), make_entry(2, polarity=Polarity.NEGATIVE))
-    assert contents(tmp_path) == [positive]
-    assert contents(tmp_path, Polarity.NEGATIVE) == [negative]
-    record = json.loads((tmp_path / "memory_positive.jsonl").read_text())
-    assert record["format"] == 3
-    assert set(record["provenance"]) == {"run", "question_id", "db_id", "position", "step", "episode"}
+def test_one_line_a_change_with_format_sequence_and_kind(tmp_path: Path) -> None:
+    made = [with_id(make_entry(1)), with_id(make_entry(2, polarity=Polarity.NEGATIVE)), with_id(make_precedent(3))]
+    with closing(FileStore(tmp_path)) as store:
+        store.append(made)
+        store.append([Deletion(made[0].id, "wrong")])
+    records = [json.loads(line) for line in (tmp_path / "memory.jsonl").read_text().splitlines()]
+    assert [list(record)[:5] for record in records] == [["format", "sequence", "more", "kind", "id"]] * 4
+    assert {record["format"] for record in records} == {4}
+    assert [record["sequence"] for record in records] == [1, 2, 3, 4]
+    assert [record["more"] for record in records] == [2, 1, 0, 0]  # lines of the same append that follow
+    assert [record["kind"] for record in records] == ["repair", "repair", "precedent", "deletion"]
+    assert set(records[2]) - set(list(records[2])[:5]) == {
+        *("question", "schema", "sql", "observed", "outcome", "grade", "provenance"),
+    }
+    room = {"author", "time", "schema_fingerprint", "dialect"}
+    assert set(records[0]["provenance"]) == {*room, "run", "question_id", "db_id", "position", "step", "episode"}
+    assert contents(tmp_path) == [*made, Deletion(made[0].id, "wrong")]
+
+
+def test_a_repair_is_positive_or_negative() -> None:
+    with pytest.raises(ValueError, match="positive or negative, not precedent"):
+        make_entry(1, polarity=Polarity.PRECEDENT)
 
 
 def test_entries_come_back_as_they_went_in(tmp_path: Path) -> None:
@@ -56,8 +71,18 @@ def test_ids_follow_from_what_an_entry_says(tmp_path: Path) -> None:
     assert one.id == with_id(make_entry(1, run="another", position=99, episode="e")).id
     assert one.id != with_id(make_entry(1, after="SELECT 3")).id
     assert one.id != with_id(make_entry(1, question_id=7)).id
-    assert one.id.startswith("pos-")
-    assert one.to_line() == with_id(make_entry(1)).to_line()
+    later = {"author": "a person", "time": "2027-01-31T12:00:00Z", "schema_fingerprint": "f", "dialect": "sqlite"}
+    assert one.id == with_id(make_entry(1, **later)).id
+    assert entry_line(one) == entry_line(with_id(make_entry(1)))
+
+
+def test_ids_are_those_of_format_3() -> None:
+    """They are in run files and reports of earlier versions."""
+    assert with_id(make_entry(1)).id == "pos-45444c3e0344ea13"
+    assert with_id(make_entry(1, polarity=Polarity.NEGATIVE)).id == "neg-7fab22581d880870"
+    assert with_id(make_precedent(1)).id == "pre-5a30f6b3bb165f29"
+    confirmed = make_precedent(1, observed=Status.EXECUTED)  # confirmed by a person
+    assert with_id(confirmed).id == "pre-78f3dfb8ccf60960"
 
 
 @pytest.mark.parametrize("cut", range(1, 40))
@@ -65,9 +90,9 @@ def test_a_line_cut_short_at_any_byte_is_repaired_with_a_notice(
     tmp_path: Path, cut: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     first, second = write(tmp_path, make_entry(1), make_entry(2))
-    path = tmp_path / "memory_positive.jsonl"
+    path = tmp_path / "memory.jsonl"
     data = path.read_bytes()
-    length = len(second.to_line().encode()) + 1
+    length = len(log_line(second, 2))
     path.write_bytes(data[: len(data) - max(1, cut * length // 40)])
     assert contents(tmp_path) == [first]  # a reader passes over it
     with caplog.at_level(logging.WARNING):
@@ -78,11 +103,11 @@ def test_a_line_cut_short_at_any_byte_is_repaired_with_a_notice(
 
 def test_a_damaged_middle_is_refused_with_file_and_line(tmp_path: Path) -> None:
     write(tmp_path, *(make_entry(i) for i in range(3)))
-    path = tmp_path / "memory_positive.jsonl"
+    path = tmp_path / "memory.jsonl"
     lines = path.read_text().split("\n")
     lines[1] = lines[1][:-20]
     path.write_text("\n".join(lines))
-    with pytest.raises(InputError, match=r"memory_positive.jsonl, line 2: damaged"):
+    with pytest.raises(InputError, match=r"memory.jsonl, line 2: damaged"):
         Memory(tmp_path, WordEncoder())
 
 
@@ -90,7 +115,7 @@ def test_damage_is_seen_through_a_saved_index(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
         for i in range(3):
             memory.commit(make_entry(i))
-    path = tmp_path / "memory_positive.jsonl"
+    path = tmp_path / "memory.jsonl"
     data = bytearray(path.read_bytes())
     data[len(data) // 2] = 0
     path.write_bytes(data)
@@ -101,31 +126,27 @@ def test_damage_is_seen_through_a_saved_index(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 4}, "memory format 4, this merit reads 3; it was written by a newer merit"),
-        ({"format": None}, "it is not a memory entry"),
+        ({"format": 5}, "memory format 5, this merit reads 4; it was written by a newer merit"),
+        ({"format": None}, "it is not a line of a memory"),
+        ({"kind": "confirmation"}, "the kind 'confirmation' is unknown to this merit; update it"),
+        ({"sequence": 0}, "the field 'sequence' cannot be 0"),
+        ({"sequence": True}, "the field 'sequence' cannot be True"),
+        ({"more": -1}, "the field 'more' cannot be -1"),
+        ({"polarity": "precedent"}, "the polarity of a repair is positive or negative, not precedent"),
         ({"provenance": None}, "provenance: missing; every entry says where it comes from"),
-        ({"provenance": {"run": "r"}}, "provenance: the field 'db_id' is missing"),
+        ({"provenance": {"run": "r"}}, "provenance: the field 'author' is missing"),
         ({"polarity": "neutral"}, "'neutral' is not a valid Polarity"),
         ({"question": 3}, "the field 'question' cannot be 3"),
-        ({"reference_sql": "SELECT 1"}, "the field 'reference_sql' does not belong to memory format 3"),
+        ({"reference_sql": "SELECT 1"}, "the field 'reference_sql' does not belong to memory format 4"),
     ],
 )
 def test_a_record_that_is_no_entry_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
     write(tmp_path, make_entry(1))
-    path = tmp_path / "memory_positive.jsonl"
+    path = tmp_path / "memory.jsonl"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}) + "\n")
-    with pytest.raises(InputError, match=f"memory_positive.jsonl, line 1.*{message}"):
+    with pytest.raises(InputError, match=f"memory.jsonl, line 1.*{message}"):
         Memory(tmp_path, WordEncoder())
     assert path.exists()
-
-
-def test_a_second_writer_is_refused(tmp_path: Path) -> None:
-    with Memory(tmp_path, WordEncoder()) as memory:
-        memory.commit(make_entry(1))
-        with pytest.raises(MemoryUnusable, match="another process is writing this memory"):
-            Memory(tmp_path, WordEncoder())
-        assert len(contents(tmp_path)) == 1  # reading is free
-    Memory(tmp_path, WordEncoder()).close()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
@@ -133,7 +154,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(MemoryUnusable, match="cannot be written"):
         Memory(tmp_path / "file" / "memory", WordEncoder())
     with pytest.raises(MemoryUnusable, match="there is no memory here"):
-        MemoryStore(tmp_path / "nowhere", writable=False)
+        FileStore(tmp_path / "nowhere", writable=False)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
@@ -159,10 +180,10 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
 def test_a_full_disk_loses_nothing(tmp_path: Path) -> None:
     memory = Memory(tmp_path, WordEncoder())
     kept = memory.commit(make_entry(1))
-    size = (tmp_path / "memory_positive.jsonl").stat().st_size
+    size = (tmp_path / "memory.jsonl").stat().st_size
     with no_file_larger_than(size + 100), pytest.raises(MemoryUnusable, match="nothing was added"):
         memory.commit(make_entry(2))  # there is room for a part of the line
-    assert (tmp_path / "memory_positive.jsonl").stat().st_size == size
+    assert (tmp_path / "memory.jsonl").stat().st_size == size
     later = memory.commit(make_entry(3))
     assert {entry.id for entry in memory.recall(make_cue(), RecallPolicy()).positives} == {kept.id, later.id}
     memory.close()
@@ -221,17 +242,10 @@ def test_a_commit_that_is_interrupted_loses_and_doubles_nothing(
 
 def test_a_last_line_without_its_newline_is_kept(tmp_path: Path) -> None:
     first, second = write(tmp_path, make_entry(1), make_entry(2))
-    path = tmp_path / "memory_positive.jsonl"
+    path = tmp_path / "memory.jsonl"
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
     third = write(tmp_path, make_entry(3))[0]
     assert contents(tmp_path) == [first, second, third]
-
-
-def test_an_entry_in_the_wrong_file_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, make_entry(1, polarity=Polarity.NEGATIVE))
-    (tmp_path / "memory_negative.jsonl").replace(tmp_path / "memory_positive.jsonl")
-    with pytest.raises(InputError, match="memory_positive.jsonl, line 1: a negative entry in the wrong file"):
-        Memory(tmp_path, WordEncoder())
 
 
 def test_numbers_that_do_not_fit_are_refused_before_they_are_written(tmp_path: Path) -> None:
@@ -325,7 +339,7 @@ def test_the_same_lesson_is_kept_once(tmp_path: Path) -> None:
 
 def test_another_entry_under_a_known_id_is_refused(tmp_path: Path) -> None:
     (entry,) = write(tmp_path, make_entry(1))
-    path = tmp_path / "memory_positive.jsonl"
+    path = tmp_path / "memory.jsonl"
     path.write_text(path.read_text().replace("SELECT b1", "SELECT edited"))
     with Memory(tmp_path, WordEncoder()) as memory:
         with pytest.raises(
@@ -336,7 +350,7 @@ def test_another_entry_under_a_known_id_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, make_entry(1), make_entry(1))
+    write(tmp_path, make_entry(1), make_entry(2), make_entry(1))
     with pytest.raises(InputError, match="is there twice"):
         Memory(tmp_path, WordEncoder())
 

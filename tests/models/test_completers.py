@@ -10,10 +10,10 @@ import pytest
 
 import merit
 from merit.errors import InputError, ModelFailed
-from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, answer_key, open_completer
-from merit.models.completer import Completer
+from merit.models import AnswerStore, answer_key, open_completer
 from merit.models.endpoint import EndpointCompleter
-from merit.models.scripted import Rule, ScriptedCompleter, read_script
+from merit.models.scripted import ScriptedCompleter, ScriptedReply, read_script
+from merit.types import Completer, Completion, ModelIdentity, Sampling
 
 GREEDY = Sampling()
 
@@ -121,7 +121,7 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
         read_script(write_script(tmp_path / "a.jsonl", {"contains": "", "reply": "A"})).identity.revision
         != first.revision
     )
-    one, two = ScriptedCompleter([Rule(("a", "b"), "x")]), ScriptedCompleter([Rule(("ab",), "x")])
+    one, two = ScriptedCompleter([ScriptedReply(("a", "b"), "x")]), ScriptedCompleter([ScriptedReply(("ab",), "x")])
     assert one.identity != two.identity
 
 
@@ -219,7 +219,7 @@ def test_without_llamacpp_its_extra_is_named(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "m.gguf").write_bytes(b"GGUF")
     with pytest.raises(ModelFailed) as caught:
         open_completer(f"llamacpp:{tmp_path / 'm.gguf'}?context=2048")
-    assert str(caught.value) == "llama.cpp is not installed; run: pip install 'merit-sql[llamacpp]'"
+    assert str(caught.value) == "llama.cpp is not installed; run, in merit's own folder: pip install '.[llamacpp]'"
 
 
 @pytest.mark.skipif(find_spec("xllamacpp") is None, reason="llama.cpp is not installed")
@@ -247,7 +247,8 @@ def test_whatever_needs_an_extra_gives_the_whole_command() -> None:
         (path.name, line.strip())
         for path in Path(merit.__file__).parent.rglob("*.py")
         for line in path.read_text().splitlines()
-        if "merit-sql[" in line
+        if "pip install" in line
+        or "merit-sql[" in line  # which is not published: nothing can be installed by that name
     ]
     assert len(said) >= 6
-    assert [one for one in said if "run: pip install 'merit-sql[" not in one[1]] == []
+    assert [one for one in said if "run, in merit's own folder: pip install '.[" not in one[1]] == []

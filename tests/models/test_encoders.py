@@ -28,9 +28,10 @@ from making.endpoint import (
 )
 from making.memories import WordEncoder
 from merit.errors import EncoderFailed, InputError
-from merit.models import CachedEncoder, EncoderIdentity, open_encoder, unit_vectors
+from merit.models import CachedEncoder, open_encoder, unit_vectors
 from merit.models.connection import Patience
 from merit.models.encoders import EndpointEncoder
+from merit.types import EncoderIdentity
 
 
 def test_the_default_encoder_ships_and_knows_some_english() -> None:
@@ -51,7 +52,7 @@ def test_an_unknown_encoder_is_named(uri: str) -> None:
 
 @pytest.mark.skipif(find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed")
 def test_a_missing_extra_is_named() -> None:
-    with pytest.raises(EncoderFailed, match=r"run: pip install 'merit-sql\[paper\]'"):
+    with pytest.raises(EncoderFailed, match=r"run, in merit's own folder: pip install '.\[paper\]'"):
         open_encoder("sentence-transformers:any")
 
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models import Completion, Sampling, open_completer
+from merit.models import open_completer
 from merit.models.transformers import TransformersCompleter
 from merit.models.weights import content_hash
+from merit.types import Completion, Sampling
 
 GREEDY = Sampling(max_tokens=12)
 with_transformers = pytest.mark.skipif(
@@ -40,7 +41,7 @@ def test_an_extra_that_is_missing_is_named_with_its_command(
     with pytest.raises(ModelFailed) as caught:
         open_completer(uri)
     why = f"import of {module} halted; None in sys.modules"
-    assert str(caught.value) == f"{said} ({why}); run: pip install 'merit-sql[{extra}]'"
+    assert str(caught.value) == f"{said} ({why}); run, in merit's own folder: pip install '.[{extra}]'"
 
 
 @pytest.mark.parametrize("kind", ["transformers", "vllm"])

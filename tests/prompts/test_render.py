@@ -3,15 +3,26 @@
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from making.memories import make_entry
+from making.memories import make_entry, make_precedent
 from merit.errors import InputError
 from merit.prompts import BIRD, SPIDER, VERSION, Family, Prompt, initial, reflection, repair, templates_hash
-from merit.types import Demonstration, Failure, FailureSubtype, FailureType, Polarity, Question, Status, Verdict
+from merit.types import (
+    DIALECTS,
+    Demonstration,
+    Failure,
+    FailureSubtype,
+    FailureType,
+    Polarity,
+    Question,
+    Status,
+    Verdict,
+)
 
 SCHEMA = "Database: shop\nTable item: id INTEGER PRIMARY KEY, name TEXT, price REAL"
 SPIDER_QUESTION = Question(7, "shop", "How many items are there?")
@@ -538,8 +549,8 @@ def test_a_prompt_is_known_by_the_hash_of_its_text(prompt: Prompt, version: str,
 # Beyond the paper: confirmed answers, best first as recall gives them, the best one last as the prompt shows them.
 
 PRECEDENTS = [
-    make_entry(1, polarity=Polarity.PRECEDENT, before=""),
-    make_entry(3, polarity=Polarity.PRECEDENT, before="", db_id="school"),
+    make_precedent(1),
+    make_precedent(3, db_id="school"),
 ]
 
 
@@ -563,9 +574,9 @@ def test_without_precedents_a_prompt_is_the_papers() -> None:
 
 
 def test_a_precedent_shows_question_and_answer_and_nothing_else_of_an_entry() -> None:
-    entry = make_entry(1, polarity=Polarity.PRECEDENT, before="BEFORE", schema="SCHEMA", db_error="ERROR")
+    entry = make_precedent(1, schema="SCHEMA", author="AUTHOR")
     text = initial(SPIDER, SPIDER_QUESTION, "s", [entry]).text
-    assert not [word for word in ("BEFORE", "SCHEMA:\nSCHEMA", "ERROR", "pre-", "run:1") if word in text]
+    assert not [word for word in ("SCHEMA:\nSCHEMA", "AUTHOR", "pre-", "run:1") if word in text]
 
 
 def test_the_hash_of_a_text_beyond_ascii() -> None:
@@ -668,9 +679,7 @@ PLACES: dict[str, Callable[[str], Prompt]] = {
         MISMATCH,
         negatives=[make_entry(polarity=Polarity.NEGATIVE, before=text, after=text, outcome_error=text)],
     ),
-    "precedents": lambda text: initial(
-        BIRD, Q, "s", [make_entry(question=text, after=text, db_id=text, polarity=Polarity.PRECEDENT)] * 2
-    ),
+    "precedents": lambda text: initial(BIRD, Q, "s", [make_precedent(question=text, sql=text, db_id=text)] * 2),
     "demonstrations": lambda text: repair(
         SPIDER, Q, "s", [WRONG], MISMATCH, demonstrations=[Demonstration(text, text, text)]
     ),
@@ -693,3 +702,38 @@ def test_a_value_is_put_in_as_it_is_and_changes_nothing_else(place: str, text: s
     around = say(MARK).text.split(MARK)
     assert len(around) > 1
     assert say(text).text == text.join(around)
+
+
+# Other dialects: the same prompts, but for the words that name SQLite and its quotes.
+
+
+@pytest.mark.parametrize(("dialect", "name"), [*DIALECTS.items()])
+def test_a_prompt_names_the_engine_of_its_family(dialect: str, name: str) -> None:
+    family = replace(SPIDER, dialect=dialect)
+    first = initial(family, SPIDER_QUESTION, SCHEMA)
+    assert first.text == SPIDER_INITIAL.replace("SQLite", name)
+    revision = repair(family, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH)
+    assert revision.text == SPIDER_REPAIR_WITHOUT_MEMORIES.replace("SQLite", name)
+    reflected = reflection(family, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH)
+    assert reflected == reflection(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_evidence_speaks_of_the_quotes_of_the_dialect(dialect: str) -> None:
+    text = initial(replace(BIRD, dialect=dialect), BIRD_QUESTION, SCHEMA).text
+    backticks = "in backticks, for example `Column Name`." in text
+    assert backticks is (dialect not in ("postgresql", "duckdb"))
+    assert backticks is ('in double quotes, for example "Column Name".' not in text)
+
+
+def test_only_the_templates_words_are_exchanged() -> None:
+    question = replace(SPIDER_QUESTION, text="Which SQLite version?")
+    text = initial(replace(SPIDER, dialect="postgresql"), question, "Table: SQLite").text
+    assert "expert PostgreSQL developer" in text
+    assert "Which SQLite version?" in text
+    assert "Table: SQLite" in text
+
+
+def test_a_dialect_that_is_not_known_is_refused() -> None:
+    with pytest.raises(KeyError):
+        initial(replace(SPIDER, dialect="cobol"), SPIDER_QUESTION, SCHEMA)

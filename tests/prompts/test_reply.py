@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from merit.prompts import parse_reflection, parse_sql
+from merit.types import DIALECTS
 
 WITH = "WITH x AS (SELECT 1) SELECT * FROM x"
 
@@ -218,3 +219,49 @@ def test_a_reflection_is_one_line_and_never_empty(reply: str) -> None:
 def test_a_reflection_comes_back_word_by_word(text: str) -> None:
     assert parse_reflection(f"<reflection>{text}</reflection>").split() == text.split()
     assert parse_reflection(text).split() == text.split()
+
+
+DIALECT_STATEMENTS = [
+    ("sqlite", "SELECT ';' FROM t; done", "SELECT ';' FROM t"),
+    ("postgresql", "SELECT $$a;\n\nb$$ FROM t; done", "SELECT $$a;\n\nb$$ FROM t"),
+    ("postgresql", "SELECT $q$ $$ ; $q$; done", "SELECT $q$ $$ ; $q$"),
+    ("postgresql", r"SELECT E'it\'s; fine', 1; done", r"SELECT E'it\'s; fine', 1"),
+    ("postgresql", r"SELECT 'C:\', 1; done", r"SELECT 'C:\', 1"),
+    ("postgresql", "SELECT 1 -- it's one; really\n+ 1; done", "SELECT 1 -- it's one; really\n+ 1"),
+    ("postgresql", "SELECT 1 /* a;\n\nb */ + 1; done", "SELECT 1 /* a;\n\nb */ + 1"),
+    ("duckdb", "SELECT $$a;b$$; done", "SELECT $$a;b$$"),
+    ("mysql", r"SELECT 'it\'s; fine', 1; done", r"SELECT 'it\'s; fine', 1"),
+    ("mysql", r'SELECT "say \"a;b\"", 1; done', r'SELECT "say \"a;b\"", 1'),
+    ("mysql", "SELECT `a;b` FROM t; done", "SELECT `a;b` FROM t"),
+    ("mysql", "SELECT 1 # it's one; really\n+ 1; done", "SELECT 1 # it's one; really\n+ 1"),
+    ("mariadb", "SELECT 1--1; done", "SELECT 1--1"),
+    ("mariadb", "SELECT 1\n\nThat's all.", "SELECT 1"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "reply", "sql"), DIALECT_STATEMENTS)
+def test_a_quoted_semicolon_ends_nothing_in_its_dialect(dialect: str, reply: str, sql: str) -> None:
+    assert parse_sql(reply, dialect) == sql
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    ("reply", "sql"), [case for case in TABLE if not any(sign in case[0] for sign in "'\"`#$") and "--" not in case[0]]
+)
+def test_without_quotes_every_dialect_reads_alike(dialect: str, reply: str, sql: str) -> None:
+    assert parse_sql(reply, dialect) == sql
+
+
+@given(REPLIES, st.sampled_from(list(DIALECTS)))
+def test_every_reply_can_be_read_in_every_dialect(reply: str, dialect: str) -> None:
+    sql = parse_sql(reply, dialect)
+    assert sql == sql.strip()
+    assert sql in reply
+
+
+@pytest.mark.parametrize("piece", [*LONG, "'", r"\'", "/*", "$a$", "$$", "--", "E'", r"E'\'", "#", '"'])
+@pytest.mark.parametrize("dialect", [dialect for dialect in DIALECTS if dialect != "sqlite"])
+def test_long_replies_come_to_an_end_in_every_dialect(dialect: str, piece: str) -> None:
+    for start in ("SELECT ", "SELECT '", "SELECT $x$"):
+        reply = start + piece * (LENGTH // len(piece))
+        assert parse_sql(reply, dialect) in reply

@@ -11,7 +11,7 @@ from making.reports import course, letters, questions
 from merit.agent import METHODS
 from merit.memory import RecallPolicy
 from merit.report import Report, Table, build
-from merit.stream import RunView
+from merit.runs import RunView
 from merit.types import QuestionId
 
 ASKED = questions(8)

@@ -13,7 +13,7 @@ from merit.report import Report, Table, build, read_labels
 from merit.report.labels import COLUMNS, read_records, records, sample, write_records
 from merit.report.names import FAILURES
 from merit.report.validation import Label
-from merit.stream import RunView
+from merit.runs import RunView
 from merit.types import FailureType, Question, QuestionId
 
 FIRST = [WRONG] * 30 + [NO_COLUMN] * 15 + [SYNTAX] * 4 + [LATE] + [RIGHT] * 10
@@ -174,7 +174,7 @@ def labels_of(run: str) -> list[Label]:
 
 
 def test_the_papers_last_table_joins_runs_and_labels(view: RunView) -> None:
-    report = build([view], labels=labels_of(view.manifest["run"]))
+    report = build([view], labels=labels_of(view.manifest.run))
     (row,) = table(report, "failures").rows
     printed = [row[key].text for key in ("result_mismatch", "schema_linking", "other", "accuracy", "macro_f1")]
     assert printed == ["60.00", "30.00", "10.00", "75.00", "0.333"]
@@ -186,7 +186,7 @@ def test_labels_of_other_runs_say_nothing_of_these_failures(view: RunView, tmp_p
     courses: dict[QuestionId, Course] = {one.id: [Tried("SELECT 1", SYNTAX)] for one in asked}
     other = write_run(tmp_path / "other", asked, "zero_shot", courses, initial_sha256="2" * 64)
     wrong = [Label("spider", FailureType.SYNTAX, FailureType.UNKNOWN, "0" * 32)] * 5
-    report = build([view, other], labels=[*labels_of(view.manifest["run"]), *wrong])
+    report = build([view, other], labels=[*labels_of(view.manifest.run), *wrong])
     assert [one["accuracy"].text for one in table(report, "failures").rows] == ["75.00", "--"]
     assert [one["labels"].value for one in table(report, "classifier").rows] == [9]
     assert [note for note in report.notes if "human labels" in note] == [

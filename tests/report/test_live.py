@@ -26,8 +26,8 @@ from merit.report import build
 from merit.report.page import Live, PageServer
 from merit.report.page.pack import pack
 from merit.report.page.progress import Pace, Progress, duration, summary
-from merit.stream import RunView
-from merit.stream.folder import RunFolder, in_use
+from merit.runs import RunView
+from merit.runs.folder import RunFolder, in_use
 
 
 @pytest.fixture(scope="module")

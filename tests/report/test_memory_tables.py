@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from making.outcomes import NO_COLUMN, Shown, Tried, write_run
+from making.outcomes import NO_COLUMN, Recalled, Tried, write_run
 from making.reports import questions
 from merit.agent import Attempt, find_method
 from merit.report import Cell, Report, Table, build
 from merit.report.names import method_label
-from merit.stream import RunView, stream_order
+from merit.runs import RunView, stream_order
 from merit.types import QuestionId, Status, Verdict
 
 SIZE = 30
@@ -31,7 +31,7 @@ class Told:
     """One question's episode: each candidate's rows (None: it failed), and what was shown before each but the first."""
 
     rows: tuple[str | None, ...]
-    shown: tuple[tuple[Shown, ...], ...]
+    shown: tuple[tuple[Recalled, ...], ...]
     votes: bool
 
     @property
@@ -266,7 +266,7 @@ def test_a_log_that_is_not_whole_is_said_and_a_dash_and_a_damaged_one_leaves_the
     assert report.groups[0].seeds == [1, 2]
 
 
-@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"nan"', "1" + "0" * 400])
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "1e308", "-1.2", '"nan"', "1" + "0" * 400])
 def test_a_similarity_that_is_no_number_leaves_the_run_out(value: str, tmp_path: Path) -> None:
     told = stories(random.Random(6), ("precedent",))
     runs = [write(tmp_path / f"{seed}", "precedent", seed, told["precedent", seed]) for seed in SEEDS]

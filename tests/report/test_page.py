@@ -14,12 +14,12 @@ from making.benchmark import FickleModel, write_initial
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import Bench, make_bench
 from merit.errors import InputError
-from merit.memory import curate
+from merit.memory import entries_in
 from merit.report import build
 from merit.report.page import write_page
 from merit.report.page.pack import FINAL, INITIAL, OSCILLATES, RECALLED, pack
 from merit.report.page.shell import policy, script
-from merit.stream import RunView, account, read_run
+from merit.runs import RunView, account, read_run
 from merit.types import Question
 
 PARTS = Path(__file__).parents[2] / "src/merit/report/page/parts"
@@ -95,7 +95,7 @@ def test_what_was_set_aside_and_what_stands_is_in_it(bench: Bench, tmp_path: Pat
             repeats += 1
     assert repeats == sum(pack(view).index["repeats"]) > 0
     view = bench.run(tmp_path / "voted", "precedent", regime="dbms_only")
-    kept = {one.entry.id: one.entry.grade for one in curate.kept(view.path / "memory")}
+    kept = {one.entry.id: one.entry.grade for one in entries_in(view.path / "memory")}
     for line, turn in zip(pack(view).turns, view.turns, strict=True):
         packed = json.loads(line)
         assert packed["chosen"] == turn.episode.chosen >= 0

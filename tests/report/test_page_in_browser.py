@@ -21,10 +21,10 @@ from making.reports import letters, questions, write_all
 from making.runs import make_bench
 from merit.agent import METHODS as ALL_METHODS
 from merit.cli.references import answers
-from merit.memory import curate
+from merit.memory import entries_in
 from merit.report import build
 from merit.report.page import write_page
-from merit.stream import RunView, Turn, account
+from merit.runs import RunView, Turn, account
 from merit.types import Question
 
 pytestmark = pytest.mark.skipif(
@@ -178,7 +178,7 @@ def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, p
 
 
 def address_of(view: RunView, turn: Turn) -> str:
-    name = f"{view.identity['dataset']['name']}-{view.method.name}-{view.identity['seed']}-{view.manifest['run'][:6]}"
+    name = f"{view.identity.dataset.name}-{view.method.name}-{view.identity.seed}-{view.manifest.run[:6]}"
     return f"#/episode/{quote(name, safe='')}/{turn.episode.task.question.id}"
 
 
@@ -266,7 +266,7 @@ def test_a_vote_shows_who_agrees_what_stands_and_what_is_poisoned(driver: Any, p
 
 def grade_in_files(view: RunView, turn: Turn) -> str:
     """The grade in the memory's own files."""
-    return next(one.entry.grade for one in curate.kept(view.path / "memory") if one.entry.id == turn.entry)
+    return next(one.entry.grade for one in entries_in(view.path / "memory") if one.entry.id == turn.entry)
 
 
 OUTCOMES = {(True, True): "right at once", (False, True): "repaired", (False, False): "wrong", (True, False): "wrong"}

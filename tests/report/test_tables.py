@@ -15,7 +15,7 @@ from merit.report.figure import Figure
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
 from merit.report.names import method_label
-from merit.stream import stream_order
+from merit.runs import stream_order
 
 SIZE = 36
 ASKED = questions(SIZE)

@@ -13,7 +13,7 @@ from making.reports import VERDICTS, course, letters, questions
 from merit.agent import METHODS, find_method
 from merit.report import Report, Table, build, write_report
 from merit.report.names import ABLATIONS, method_label
-from merit.stream import RunView, account
+from merit.runs import RunView, account
 from merit.types import QuestionId
 
 SIZE = 24

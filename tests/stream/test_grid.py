@@ -32,11 +32,14 @@ from making.endpoint import (
 )
 from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
+from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
-from merit.models import AnswerStore, ModelIdentity, Sampling, answer_key
+from merit.models import AnswerStore, answer_key
 from merit.models.answers import FILE
-from merit.stream import audit_run, read_grid, read_run
+from merit.runs import read_run
+from merit.stream import read_grid
+from merit.types import ModelIdentity, Sampling
 
 
 def dripping(asked: Asked) -> Reply:
@@ -273,7 +276,8 @@ def test_a_time_limit_that_is_none_is_refused(tmp_path: Path, timeout: str) -> N
     with pytest.raises(InputError) as refused:
         read_grid(path)
     assert (
-        str(refused.value) == f"{path}, dataset 1: timeout: {float(timeout)!r} is no number of seconds; use one above 0"
+        str(refused.value)
+        == f"{path}, dataset 1: timeout: {float(timeout)!r} is not a number of seconds; use one above 0"
     )
 
 

@@ -12,16 +12,16 @@ from making.benchmark import ITEMS, Failing, FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
-from merit.agent import episode
+from merit.agent import Task, rules
+from merit.audit import AuditData, audit_run
 from merit.errors import AuditFailed, InputError, MeritError
-from merit.memory import curate
-from merit.models import AnswerStore, AskedOnce
+from merit.memory import Precedent, entries_in
+from merit.models import AnswerStore, CachingCompleter
 from merit.prompts import SPIDER, initial
-from merit.stream import AuditData, RunView, audit_run, read_run
-from merit.types import Polarity
+from merit.runs import RunView, read_run
 
 OURS = ["resample", "precedent"]
-ENTRIES = "memory/memory_precedent.jsonl"
+ENTRIES = "memory/memory.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +56,13 @@ def test_resample_asks_the_first_prompt_again_and_keeps_nothing(bench: Bench, tm
     assert model.prompts
     assert set(model.prompts) <= first
     assert not recalls(view)
-    assert not list(curate.kept(view.path / "memory"))
+    assert not list(entries_in(view.path / "memory"))
     for turn in view.turns:
         seeds = [s.seed for p, s in zip(model.prompts, model.samplings, strict=True) if _asks(p, turn.episode.task)]
         assert seeds == list(range(1, len(turn.episode.attempts)))
 
 
-def _asks(prompt: str, task: episode.Task) -> bool:
+def _asks(prompt: str, task: Task) -> bool:
     return f"QUESTION:\n{task.question.text}\n" in prompt
 
 
@@ -70,7 +70,7 @@ def test_another_stream_draws_other_answers(bench: Bench, tmp_path: Path) -> Non
     models = [FickleModel(luck=9), FickleModel(luck=9)]
     for seed, model in enumerate(models):
         view = bench.run(tmp_path / f"{seed}", "resample", model=model, seed=seed)
-        assert view.identity["method"]["seed"] == seed
+        assert view.identity.method.seed == seed
     drawn = [{(p, s.seed) for p, s in zip(m.prompts, m.samplings, strict=True)} for m in models]
     assert not drawn[0] & drawn[1]
 
@@ -78,12 +78,13 @@ def test_another_stream_draws_other_answers(bench: Bench, tmp_path: Path) -> Non
 def test_precedent_keeps_every_right_answer_and_shows_earlier_ones(bench: Bench, tmp_path: Path) -> None:
     model = FickleModel(luck=4)
     view = bench.run(tmp_path / "run", "precedent", model=model)
-    kept = {one.entry.provenance.question_id: one.entry for one in curate.kept(view.path / "memory")}
-    assert {entry.polarity for entry in kept.values()} == {Polarity.PRECEDENT}
+    everything = [one.entry for one in entries_in(view.path / "memory")]
+    kept = {entry.provenance.question_id: entry for entry in everything if isinstance(entry, Precedent)}
+    assert len(kept) == len(everything)
     assert len(kept) == metrics(view)["correct"] == metrics(view)["entries"]["precedent"] > 4
     for turn in view.turns:
         entry = kept.get(turn.episode.task.question.id)
-        assert (entry.after if entry else None) == (turn.episode.final.sql if turn.final_correct else None)
+        assert (entry.sql if entry else None) == (turn.episode.final.sql if turn.final_correct else None)
         assert turn.entry == (entry.id if entry else None)
     for one in recalls(view):
         (pool,) = one["pools"]
@@ -100,7 +101,7 @@ def test_precedent_keeps_every_right_answer_and_shows_earlier_ones(bench: Bench,
 
 def test_precedents_of_the_questions_own_database_come_first(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "precedent:database_bonus=2", model=FickleModel(luck=2))
-    source = {one.entry.id: one.entry.provenance.db_id for one in curate.kept(view.path / "memory")}
+    source = {one.entry.id: one.entry.provenance.db_id for one in entries_in(view.path / "memory")}
     here = {turn.episode.task.question.id: turn.episode.task.question.db_id for turn in view.turns}
     both = 0
     for one in recalls(view):
@@ -159,7 +160,9 @@ def test_files_are_the_same_with_and_without_looking_ahead(
     bench: Bench, tmp_path: Path, method: str, luck: int
 ) -> None:
     views = [
-        bench.run(tmp_path / f"{ahead}", method, model=AskedOnce(FickleModel(luck), AnswerStore(None)), ahead=ahead)
+        bench.run(
+            tmp_path / f"{ahead}", method, model=CachingCompleter(FickleModel(luck), AnswerStore(None)), ahead=ahead
+        )
         for ahead in (0, 8)
     ]
     assert repeats(views[0])
@@ -310,7 +313,7 @@ def test_a_changed_episode_is_caught(run: Path, change: Callable[[list[Record]],
 
 
 def edit_answer(records: list[Record]) -> None:
-    records[1]["after"] = "SELECT 'forged'"
+    records[1]["sql"] = "SELECT 'forged'"
 
 
 def edit_question(records: list[Record]) -> None:
@@ -395,7 +398,7 @@ def test_a_method_of_the_name_is_what_it_is_here(run: Path, change: Record) -> N
 def test_a_judge_hears_repeats_too(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a candidate that is not what it is said to repeat would be found out."""
     with monkeypatch.context() as patch:
-        patch.setattr(episode, "canonical", lambda _: "all the same")
+        patch.setattr(rules, "canonical", lambda _: "all the same")
         view = bench.run(tmp_path / "run", "resample", model=FickleModel(luck=2))
         audited(view.path)
         with bench.data() as data:

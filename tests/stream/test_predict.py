@@ -9,9 +9,8 @@ from making.benchmark import ITEMS, FickleModel, build
 from making.disks import no_file_larger_than
 from merit.data import Dataset, load
 from merit.errors import InputError, RunUnusable
-from merit.models import Completion, Sampling
-from merit.prompts import SPIDER
 from merit.stream.predict import predict_all
+from merit.types import Completion, Sampling
 
 
 @pytest.fixture
@@ -20,7 +19,7 @@ def dataset(tmp_path: Path) -> Dataset:
 
 
 async def predict(dataset: Dataset, path: Path, model: FickleModel | None = None) -> int:
-    return await predict_all(dataset, dataset.questions, SPIDER, model or FickleModel(), Sampling(), path)
+    return await predict_all(dataset, dataset.questions, model or FickleModel(), Sampling(), path)
 
 
 @pytest.mark.parametrize("left", [1, 10, 19, 20, 40, 200])

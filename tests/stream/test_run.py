@@ -1,6 +1,7 @@
 """Streams: what a run is, and that each method obeys its row in SPEC.md."""
 
 import json
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
-from merit.memory import curate
-from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
-from merit.models.scripted import Rule, ScriptedCompleter
-from merit.stream import RunView, read_run
-from merit.stream.turn import Phase, Turn
-from merit.types import Polarity, Status
+from merit.memory import entries_in
+from merit.models import AnswerStore, CachingCompleter
+from merit.models.scripted import ScriptedCompleter, ScriptedReply
+from merit.runs import RunView, read_run
+from merit.runs.turn import Phase, Turn
+from merit.types import Completion, Polarity, Sampling, Status
 
 ONLINE = [name for name, method in METHODS.items() if method.online]
 
@@ -56,7 +57,7 @@ def test_every_method_runs_end_to_end(bench: Bench, tmp_path: Path, method: str)
         "predictions.jsonl",
         "metrics.json",
     }
-    assert expected | {"memory/memory_positive.jsonl", "memory/memory_negative.jsonl"} <= set(files_of(view.path))
+    assert expected | {"memory/memory.jsonl"} <= set(files_of(view.path))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -104,7 +105,7 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one(bench: Bench, tmp_path: 
 def test_the_control_alone_depends_on_what_comes_later(bench: Bench, tmp_path: Path) -> None:
     short = bench.run(tmp_path / "short", "transductive_batch", limit=6)
     long = bench.run(tmp_path / "long", "transductive_batch")
-    assert {short.identity["length"], long.identity["length"]} == {6, len(ITEMS)}
+    assert {short.identity.length, long.identity.length} == {6, len(ITEMS)}
     first = [one["pools"] for one in recalls(short)]
     assert first != [one["pools"] for one in recalls(long)][: len(first)]
 
@@ -126,11 +127,11 @@ def test_every_session_is_in_the_account_whatever_it_finished(bench: Bench, tmp_
     run, store = tmp_path / "run", AnswerStore(None)
     for answers in (1, 0):  # what was sent was paid for, though no turn came of it
         with pytest.raises(InputError, match="the model is gone"):
-            bench.run(run, model=AskedOnce(Failing(answers), store))
-    bench.run(run, model=AskedOnce(FickleModel(), store))
+            bench.run(run, model=CachingCompleter(Failing(answers), store))
+    bench.run(run, model=CachingCompleter(FickleModel(), store))
     assert [(one["turns"], one["sent"]["calls"]) for one in sessions(run)[:2]] == [(0, 1), (0, 0)]
     assert sessions(run)[2]["turns"] == len(ITEMS)
-    bench.run(run, model=AskedOnce(FickleModel(), store))  # there was nothing left to do
+    bench.run(run, model=CachingCompleter(FickleModel(), store))  # there was nothing left to do
     assert len(sessions(run)) == 3
 
 
@@ -161,9 +162,7 @@ def test_a_run_that_broke_off_goes_on(bench: Bench, tmp_path: Path, answers: int
     assert files_of(tmp_path / "broken") == files_of(tmp_path / "whole")
 
 
-@pytest.mark.parametrize(
-    "file", ["trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "memory/memory_negative.jsonl"]
-)
+@pytest.mark.parametrize("file", ["trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl", "memory/memory.jsonl"])
 @pytest.mark.parametrize("lost", [1, 40, 900])
 def test_files_cut_anywhere_are_made_whole_again(bench: Bench, tmp_path: Path, file: str, lost: int) -> None:
     bench.run(tmp_path / "run")
@@ -188,7 +187,7 @@ def test_zero_shot_asks_nothing(bench: Bench, tmp_path: Path) -> None:
 def test_iterative_has_its_own_history_and_nothing_else(bench: Bench, tmp_path: Path) -> None:
     model = FickleModel(luck=10**9)
     view = bench.run(tmp_path / "run", "iterative", model=model)
-    assert not list(curate.kept(view.path / "memory"))
+    assert not list(entries_in(view.path / "memory"))
     assert not recalls(view)
     for prompt in model.prompts:
         assert "REPAIR DIRECTIONS:\n(none)\n" in prompt
@@ -215,7 +214,7 @@ def test_reflexion_reflects_after_every_unsuccessful_attempt(bench: Bench, tmp_p
     wrong, repaired = 12 - 4, found["repaired"]
     assert calls["reflection"] == calls["repair"] - repaired + wrong  # SPEC.md, arith
     assert calls["total"] == 12 + calls["repair"] + calls["reflection"]
-    assert not list(curate.kept(view.path / "memory"))
+    assert not list(entries_in(view.path / "memory"))
     for turn in failed_first(view):
         texts = [reflection.text for reflection in turn.episode.reflections]
         assert all(text.startswith("Thought ") and text.endswith("about it.") for text in texts)
@@ -226,7 +225,7 @@ def test_reflexion_reflects_after_every_unsuccessful_attempt(bench: Bench, tmp_p
 
 
 def polarities(view: RunView) -> set[Polarity]:
-    return {one.entry.polarity for one in curate.kept(view.path / "memory")}
+    return {one.entry.polarity for one in entries_in(view.path / "memory")}
 
 
 def test_dynamic_rag_has_one_pool_of_confirmed_changes(bench: Bench, tmp_path: Path) -> None:
@@ -245,7 +244,7 @@ def test_merit_has_a_typed_pool_for_each_polarity(bench: Bench, tmp_path: Path) 
     model = FickleModel(luck=9)
     view = bench.run(tmp_path / "run", "merit", model=model, budget=2)
     assert polarities(view) == {Polarity.POSITIVE, Polarity.NEGATIVE}
-    types = {one.entry.id: one.entry.type for one in curate.kept(view.path / "memory")}
+    types = {one.entry.id: one.entry.type for one in entries_in(view.path / "memory")}
     seen = {"typed": 0, "fallback": 0}
     for one in recalls(view):
         positive, negative = one["pools"]
@@ -285,17 +284,22 @@ def test_a_channel_can_be_removed(bench: Bench, tmp_path: Path, method: str, pre
     assert matches
     assert all(match[absent] is None and match[present] is not None for match in matches)
     assert all(match["score"] == pytest.approx(match[f"{present}_normalised"], abs=1e-12) for match in matches)
-    assert (view.identity["encoder"] is None) == (method == "no_dense")
+    assert (view.identity.encoder is None) == (method == "no_dense")
 
 
 def always(sql: str) -> ScriptedCompleter:
-    return ScriptedCompleter([Rule((), f"<answer>{sql}</answer>")])
+    return ScriptedCompleter([ScriptedReply((), f"<answer>{sql}</answer>")])
+
+
+def _random_seed(view: RunView) -> int | None:
+    assert view.method.recall is not None
+    return view.method.recall.random_seed
 
 
 def test_random_same_type_draws_by_the_seed(bench: Bench, tmp_path: Path) -> None:
     first = bench.run(tmp_path / "run", "random_same_type", model=always("SELECT 1"))
-    assert first.identity["method"]["recall"]["random_seed"] == 0
-    assert bench.run(tmp_path / "other", "random_same_type", seed=3).identity["method"]["recall"]["random_seed"] == 3
+    assert _random_seed(first) == 0
+    assert _random_seed(bench.run(tmp_path / "other", "random_same_type", seed=3)) == 3
     matches = [m for one in recalls(first) for pool in one["pools"] for m in pool["matches"]]
     assert all(match["dense"] is None and match["lexical"] is None for match in matches)
     ranked = bench.run(tmp_path / "ranked", "merit", model=always("SELECT 1"))
@@ -306,7 +310,7 @@ def test_random_same_type_draws_by_the_seed(bench: Bench, tmp_path: Path) -> Non
 
 def test_cross_database_only_recalls_from_other_databases(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "cross_database_only")
-    sources = {one.entry.id: one.entry.provenance.db_id for one in curate.kept(view.path / "memory")}
+    sources = {one.entry.id: one.entry.provenance.db_id for one in entries_in(view.path / "memory")}
     here = {turn.episode.task.question.id: turn.episode.task.question.db_id for turn in view.turns}
     found = [
         (here[one["question_id"]], sources[m["entry"]])
@@ -339,7 +343,7 @@ def test_type_reliability_gives_a_bonus_to_unreliable_types_only(bench: Bench, t
 def test_transductive_batch_reads_the_whole_stream_but_never_itself(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "transductive_batch")
     assert metrics(view)["online"] is False
-    sources = {one.entry.id: one.entry.provenance for one in curate.kept(view.path / "memory")}
+    sources = {one.entry.id: one.entry.provenance for one in entries_in(view.path / "memory")}
     found = [
         (one["position"], one["question_id"], sources[str(m["entry"])])
         for one in recalls(view)
@@ -355,7 +359,7 @@ def test_transductive_batch_reads_the_whole_stream_but_never_itself(bench: Bench
 
 def test_positions_decide_for_everybody_else(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "merit")
-    sources = {one.entry.id: one.entry.provenance for one in curate.kept(view.path / "memory")}
+    sources = {one.entry.id: one.entry.provenance for one in entries_in(view.path / "memory")}
     found = [
         (one["position"], sources[str(m["entry"])].position)
         for one in recalls(view)
@@ -378,7 +382,7 @@ def test_without_an_oracle_nothing_is_correct_and_entries_are_weak(bench: Bench,
         *before, last = turn.episode.attempts
         assert all(attempt.verdict.status is not Status.EXECUTED for attempt in before)
         assert last.verdict.status is Status.EXECUTED or len(before) == 7
-    kept = [one.entry for one in curate.kept(view.path / "memory")]
+    kept = [one.entry for one in entries_in(view.path / "memory")]
     assert kept
     assert {entry.grade for entry in kept} == {"executed"}
     found = metrics(view)
@@ -423,9 +427,9 @@ def test_missing_first_answers_are_counted(bench: Bench, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
-        ({"seed": 1}, "seed is 0 there and 1 here"),
-        ({"budget": 3}, "budget is 7 there and 3 here"),
-        ({"method": "iterative"}, 'method.name is "merit" there and "iterative" here'),
+        ({"seed": 1}, "the seed is 0 there and 1 in this command; give --seed 0"),
+        ({"budget": 3}, "the budget is 7 there and 3 in this command; give --budget 7"),
+        ({"method": "iterative"}, "the method is merit there and iterative in this command; give --method merit"),
     ],
 )
 def test_a_folder_of_another_run_is_refused_with_the_field(
@@ -433,14 +437,16 @@ def test_a_folder_of_another_run_is_refused_with_the_field(
 ) -> None:
     bench.run(tmp_path / "run")
     before = files_of(tmp_path / "run")
-    with pytest.raises(RunUnusable, match=f"holds another run: {field}; choose another --out"):
+    with pytest.raises(
+        RunUnusable, match=f"holds another run: {field} to go on with that one, or choose another --out"
+    ):
         bench.run(tmp_path / "run", **changed)
     assert files_of(tmp_path / "run") == before
 
 
 def test_other_first_answers_are_another_run(bench: Bench, tmp_path: Path) -> None:
     bench.run(tmp_path / "run")
-    with pytest.raises(RunUnusable, match="initial_sha256"):
+    with pytest.raises(RunUnusable, match="the hash of the first answers is"):
         bench.run(tmp_path / "run", initial=write_initial(tmp_path / "new.jsonl", ["broken"]))
 
 
@@ -478,7 +484,7 @@ def test_examples_may_not_be_questions_of_the_stream(bench: Bench, tmp_path: Pat
 
 def test_an_edited_manifest_is_noticed(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run")
-    manifest = {**view.manifest, "identity": {**view.identity, "seed": 5}}
+    manifest = replace(view.manifest, identity=replace(view.identity, seed=5)).record()
     (view.path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(RunUnusable, match="the field 'run' does not follow"):
         read_run(view.path)
@@ -486,4 +492,4 @@ def test_an_edited_manifest_is_noticed(bench: Bench, tmp_path: Path) -> None:
 
 def test_models_have_an_identity(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run")
-    assert ModelIdentity(**view.identity["model"]) == FickleModel().identity
+    assert view.identity.model == FickleModel().identity

@@ -11,10 +11,11 @@ from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
 from merit.agent.agreement import choose, is_agreed
+from merit.audit import audit_run
 from merit.errors import AuditFailed
-from merit.memory import Grade, curate
-from merit.models import AnswerStore, AskedOnce
-from merit.stream import RunView, audit_run, read_run
+from merit.memory import Grade, Precedent, entries_in
+from merit.models import AnswerStore, CachingCompleter
+from merit.runs import RunView, read_run
 from merit.types import Status
 
 
@@ -51,7 +52,7 @@ def test_an_earlier_answer_can_be_voted_down(voted: RunView) -> None:
 
 
 def test_what_is_kept_says_how_sure_it_is(voted: RunView) -> None:
-    kept = {one.entry.provenance.question_id: one.entry for one in curate.kept(voted.path / "memory")}
+    kept = {one.entry.provenance.question_id: one.entry for one in entries_in(voted.path / "memory")}
     for turn in voted.turns:
         episode = turn.episode
         entry = kept.get(episode.task.question.id)
@@ -59,12 +60,13 @@ def test_what_is_kept_says_how_sure_it_is(voted: RunView) -> None:
         if entry is not None:
             agreed = is_agreed([attempt.verdict for attempt in episode.attempts], 0.5)
             assert entry.grade is (Grade.AGREED if agreed else Grade.EXECUTED)
-            assert entry.after == episode.final.sql
+            assert isinstance(entry, Precedent)
+            assert entry.sql == episode.final.sql
     assert {entry.grade for entry in kept.values()} == {Grade.AGREED, Grade.EXECUTED}
 
 
 def test_what_merely_ran_is_in_quarantine(voted: RunView) -> None:
-    grades = {one.entry.id: one.entry.grade for one in curate.kept(voted.path / "memory")}
+    grades = {one.entry.id: one.entry.grade for one in entries_in(voted.path / "memory")}
     held_back = 0
     for line in (voted.path / "retrievals.jsonl").read_text().splitlines():
         (pool,) = json.loads(line)["pools"]
@@ -81,7 +83,7 @@ def test_all_of_it_can_be_derived_again(bench: Bench, voted: RunView) -> None:
 @pytest.mark.parametrize("method", ["resample", "precedent"])
 def test_looking_ahead_changes_nothing(bench: Bench, tmp_path: Path, method: str) -> None:
     for ahead in (0, 8):
-        model = AskedOnce(FickleModel(luck=3), AnswerStore(None))
+        model = CachingCompleter(FickleModel(luck=3), AnswerStore(None))
         bench.run(tmp_path / f"{ahead}", method, model=model, ahead=ahead, regime="dbms_only")
     assert files_of(tmp_path / "0") == files_of(tmp_path / "8")
 

@@ -1,28 +1,54 @@
 """What a finished episode leaves behind: at most one entry (paper, section 3.2, "Episode finalization")."""
 
 from merit.agent.agreement import is_agreed
-from merit.agent.episode import NO_FAILURE, Attempt, Episode, votes
+from merit.agent.behaviour import Keep
 from merit.agent.method import Method
-from merit.memory import Entry, Grade, Provenance, with_id
+from merit.agent.rules import NO_FAILURE, candidates_of, votes
+from merit.agent.trajectory import Attempt, Episode
+from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
 from merit.types import Polarity, Regime
 
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
     """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
-    candidates = [attempt for attempt in episode.attempts if not attempt.repeat]
-    after = episode.final
-    if after.verdict.satisfied and Polarity.PRECEDENT in method.writes:
-        before, failure, polarity = Attempt("", "", 0, 0, after.verdict, None), NO_FAILURE, Polarity.PRECEDENT
-    elif len(candidates) > 1 and not votes(method, regime):
-        before, polarity = candidates[-2], Polarity.POSITIVE if after.verdict.satisfied else Polarity.NEGATIVE
-        assert before.failure is not None  # or there would be no attempt after it
-        failure = before.failure
-    else:
-        return None  # nothing was changed
-    if polarity not in method.writes:
+    kept, polarity = method.behaviour.keep(method, episode, regime), polarity_of(episode, method)
+    candidates = candidates_of(episode.attempts)
+    if kept is None or polarity not in method.writes:
         return None
     task = episode.task
-    entry = Entry(
+    source = Provenance(
+        run=run,
+        question_id=task.question.id,
+        db_id=task.question.db_id,
+        position=task.position,
+        step=len(candidates) - 1,
+        episode=f"{run}:{task.question.id}",
+    )
+    grade = grade_of(episode, method, regime)
+    if polarity is Polarity.PRECEDENT:
+        return with_id(_precedent(episode, grade, source)) if kept is Keep.PRECEDENT else None
+    if kept is not Keep.REPAIR or len(candidates) < 2:
+        return None  # a change needs two candidates
+    return with_id(_repair(episode, candidates[-2], polarity, grade, source))
+
+
+def polarity_of(episode: Episode, method: Method) -> Polarity:
+    """Which pool an entry of a finished episode belongs to, where its method keeps one."""
+    if not episode.final.verdict.satisfied:
+        return Polarity.NEGATIVE
+    return Polarity.PRECEDENT if Polarity.PRECEDENT in method.writes else Polarity.POSITIVE
+
+
+def _precedent(episode: Episode, grade: Grade, source: Provenance) -> Precedent:
+    task, answer = episode.task, episode.final
+    status = answer.verdict.status
+    return Precedent("", task.question.text, task.schema, answer.sql, status, status, grade, source)
+
+
+def _repair(episode: Episode, before: Attempt, polarity: Polarity, grade: Grade, source: Provenance) -> Repair:
+    task, after = episode.task, episode.final
+    failure = before.failure or NO_FAILURE
+    return Repair(
         id="",
         polarity=polarity,
         question=task.question.text,
@@ -35,17 +61,9 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
         after=after.sql,
         outcome=after.verdict.status,
         outcome_error=after.verdict.error,
-        grade=grade_of(episode, method, regime),
-        provenance=Provenance(
-            run=run,
-            question_id=task.question.id,
-            db_id=task.question.db_id,
-            position=task.position,
-            step=len(candidates) - 1,
-            episode=f"{run}:{task.question.id}",
-        ),
+        grade=grade,
+        provenance=source,
     )
-    return with_id(entry)
 
 
 def grade_of(episode: Episode, method: Method, regime: Regime) -> Grade:

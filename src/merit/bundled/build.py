@@ -1,6 +1,5 @@
 """Writing the benchmark in Spider's layout: questions, schemas, databases, test suites, and a small training split."""
 
-import hashlib
 import json
 import shutil
 import sqlite3
@@ -18,6 +17,8 @@ from merit.bundled.source import HERE, PAGE_BYTES, Source, read_sources
 from merit.bundled.tables import spider_record
 from merit.data import LAYOUTS, Dataset, check_label, load
 from merit.errors import CacheUnusable, InputError
+from merit.files import hash_listing
+from merit.reading import hash_file
 
 NAME = "bundled"
 # From https://sqlite.org/fileformat.html: where a file says which SQLite wrote it, where its first page begins, and how
@@ -144,12 +145,8 @@ def _write(path: Path, records: list[dict[str, Any]]) -> None:
 
 def _content_hash() -> str:
     """One hash over everything that decides what is built: the files of data, and the code that builds."""
-    listing = hashlib.sha256()
-    for path in sorted(HERE.rglob("*")):
-        if path.suffix in (".json", ".jsonl", ".py", ".sql"):
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            listing.update(f"{path.relative_to(HERE).as_posix()}\0{content}\n".encode())
-    return listing.hexdigest()[:16]
+    paths = (path for path in sorted(HERE.rglob("*")) if path.suffix in (".json", ".jsonl", ".py", ".sql"))
+    return hash_listing((path.relative_to(HERE).as_posix(), hash_file(path)) for path in paths)[:16]
 
 
 def _sweep(folder: Path) -> None:

@@ -1,8 +1,24 @@
 """The command line: parses, shows, nothing else."""
 
+import os
+import signal
+import threading
+
+
+def _stop(*_: object) -> None:
+    """End at once: importing everything takes a moment, and libraries may swallow an exception on their way in."""
+    os.write(2, b"merit: stopped; nothing was begun; the same command begins anew\n")
+    os._exit(130)
+
+
+_usual = signal.getsignal(signal.SIGINT)
+_ours = _usual is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+if _ours:  # where nobody else decided what Ctrl-C means
+    signal.signal(signal.SIGINT, _stop)
 try:
     from merit.cli.main import main
-except KeyboardInterrupt:  # importing everything takes a moment
-    raise SystemExit(130) from None
+finally:
+    if _ours:
+        signal.signal(signal.SIGINT, _usual)
 
 __all__ = ["main"]

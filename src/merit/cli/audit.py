@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
+from merit.audit import AuditData, Findings, audit_run
+from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
-from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.cli.options import CACHE, JSON
-from merit.cli.run_data import find_data
+from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
-from merit.data import Dataset
 from merit.errors import AuditFailed, InputError, MeritError, counted, short_hash
-from merit.models import CachedEncoder, Encoder, open_encoder
-from merit.oracle import open_judge
-from merit.stream import AuditData, Report, RunView, audit_run, read_run
-from merit.stream.folder import run_folders
-from merit.stream.manifest import MANIFEST, code_hash, read_manifest
+from merit.models import CachedEncoder, open_encoder
+from merit.runs import RunView, read_manifest, read_run, run_folders
+from merit.runs.code import code_hash
+from merit.runs.paths import MANIFEST
+from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
 
@@ -72,25 +72,17 @@ def audit(
             outcomes.append(bench.audit(path))
             if not as_json and (len(paths) > 1 or outcomes[-1].holds):
                 outcomes[-1].show()
-    failed = [one for one in outcomes if one.holds is not True]
+    failed = [outcome for outcome in outcomes if not outcome.holds]
     if as_json:
-        print_json({"holds": not failed, "runs": [one.record() for one in outcomes]})
+        print_json({"holds": not failed, "runs": [outcome.record() for outcome in outcomes]})
     else:
         if len(paths) > 1 and not failed:
             click.echo(f"all {len(paths)} runs hold")
-        show_trust([one.report for one in outcomes if one.report])
+        show_trust([outcome.findings for outcome in outcomes if outcome.findings])
     if failed and len(paths) == 1 and failed[0].error:
         raise failed[0].error
     if failed:
         raise AuditFailed(_counted_failures(failed, len(paths)))
-
-
-def _counted_failures(failed: Sequence["_Outcome"], total: int) -> str:
-    wrong = sum(one.holds is False for one in failed)
-    said = [f"{wrong} of {total} runs {'does' if wrong == 1 else 'do'} not hold"] if wrong else []
-    if others := len(failed) - wrong:
-        said.append(f"{others} of {total} runs could not be audited")
-    return ", and ".join(said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +91,37 @@ class _Outcome:
 
     path: Path
     holds: bool | None  # None where it could not be audited
-    report: Report | None = None
+    findings: Findings | None = None
     error: MeritError | None = None
     other_code: bool = False  # whether another version of merit made the run
 
     def show(self) -> None:
         """Say it to a person."""
-        if self.report is None:
+        if self.findings is None:
             say(str(self.error), err=True)
             return
-        Console().block(f"{self.path}: holds. {gone_through(self.report)}", 0)
+        Console().block(f"{self.path}: holds. {gone_through(self.findings)}", 0)
         if self.other_code:
             click.echo("note: it was made by another version of merit's code", err=True)
 
     def record(self) -> dict[str, Any]:
         """The same for a program."""
-        report = self.report
+        findings = self.findings
         return {
             "run": str(self.path),
             "holds": self.holds,
             "why": str(self.error) if self.error else None,
-            "findings": asdict(report) | {"other_code": self.other_code} if report else None,
-            "on_trust": report.on_trust if report else [],
+            "findings": asdict(findings) | {"other_code": self.other_code} if findings else None,
+            "on_trust": findings.on_trust if findings else [],
         }
+
+
+def _counted_failures(failed: Sequence[_Outcome], total: int) -> str:
+    wrong = sum(outcome.holds is False for outcome in failed)
+    said = [f"{wrong} of {total} runs {'does' if wrong == 1 else 'do'} not hold"] if wrong else []
+    if others := len(failed) - wrong:
+        said.append(f"{others} of {total} runs could not be audited")
+    return ", and ".join(said)
 
 
 def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequence[Path]) -> None:
@@ -129,7 +129,7 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
     names = set()
     for path in paths:
         with suppress(MeritError):  # said when its turn comes
-            names.add(read_manifest(path)["identity"]["dataset"]["name"])
+            names.add(read_manifest(path).identity.dataset.name)
     if roots and names == {BUNDLED}:
         raise InputError("--data: a bundled run takes none, its data comes with merit; leave --data out")
     if examples and not roots and BUNDLED not in names:
@@ -142,28 +142,29 @@ def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequenc
             raise InputError(f"{file}: no such file; give a file of examples with --examples")
 
 
-def gone_through(report: Report) -> str:
+def gone_through(findings: Findings) -> str:
     """What an audit went through, for people."""
-    ranked = "ranked again" if report.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
-    judged = "judged again" if report.judged else "verdicts taken from the run (see --data)"
-    asked = "compared with the dataset" if report.judged else "taken from the run"
-    if report.timeouts:
-        judged += f", but for {report.timeouts} that met the time limit then and not now"
-    recalls = f", {counted(report.recalls, 'recall')} legal and {ranked}" if report.recalls else ""
+    ranked = "ranked again" if findings.ranked else "not ranked again (the run's encoder is not here; see --encoder)"
+    judged = "judged again" if findings.judged else "verdicts taken from the run (see --data)"
+    asked = "compared with the dataset" if findings.judged else "taken from the run"
+    if findings.timeouts:
+        judged += f", but for {findings.timeouts} that met the time limit then and not now"
+    recalls = f", {counted(findings.recalls, 'recall')} legal and {ranked}" if findings.recalls else ""
     return (
-        f"{report.questions} of {counted(report.stream, 'question')} ({asked}), {counted(report.attempts, 'attempt')} "
-        f"({judged}), {counted(report.prompts, 'prompt')}, {counted(report.entries, 'entry', 'entries')}{recalls}"
+        f"{findings.questions} of {counted(findings.stream, 'question')} ({asked}), "
+        f"{counted(findings.attempts, 'attempt')} ({judged}), {counted(findings.prompts, 'prompt')}, "
+        f"{counted(findings.entries, 'entry', 'entries')}{recalls}"
     )
 
 
-def show_trust(reports: Sequence[Report], console: Console | None = None) -> None:
+def show_trust(audited: Sequence[Findings], console: Console | None = None) -> None:
     """List what audits did not prove; what holds for some of them only says for how many."""
-    counts = Counter(item for report in reports for item in report.on_trust)
+    counts = Counter(item for findings in audited for item in findings.on_trust)
     console = console or Console()
     if counts:
         console.print("taken on trust:")
     for item, count in counts.items():
-        console.block(f"{item}{f' ({count} of {len(reports)} runs)' if count < len(reports) else ''}", 2, head="- ")
+        console.block(f"{item}{f' ({count} of {len(audited)} runs)' if count < len(audited) else ''}", 2, head="- ")
 
 
 class _Bench:
@@ -172,12 +173,11 @@ class _Bench:
     def __init__(
         self, roots: Sequence[Path], examples: Sequence[Path], encoder: str | None, cache: Path, stack: ExitStack
     ) -> None:
-        self._roots = roots
         self._examples = examples
         self._encoder = encoder
         self._cache = cache
         self._stack = stack
-        self._datasets: dict[tuple[Path | None, str, str], tuple[Dataset, str]] = {}
+        self._data = OwnData(roots, cache)
         self._opened: dict[tuple[str, str, float], AuditData] = {}
 
     def audit(self, path: Path) -> _Outcome:
@@ -192,57 +192,46 @@ class _Bench:
             except MeritError as error:
                 return _Outcome(path, False if isinstance(error, AuditFailed) else None, error=error)
             try:
-                report = audit_run(view, encoder=chosen, data=data)
+                findings = audit_run(view, encoder=chosen, data=data)
             except MeritError as error:
                 return _Outcome(path, False, error=error)
-            return _Outcome(path, True, report, other_code=view.identity["code"] != code_hash())
+            return _Outcome(path, True, findings, other_code=view.identity.code != code_hash())
 
     def _own_data(self, view: RunView) -> AuditData | None:
         """A run's own data, if it comes with merit or is in one of the folders given; None where none was given."""
-        wanted = view.identity["dataset"]
-        if wanted["name"] != BUNDLED:
-            return self._open(*find_data(view, self._roots, self._data), view) if self._roots else None
-        dataset, content = self._data(None, wanted["name"], wanted["split"])
-        if content == wanted["sha256"]:
-            return self._open(dataset, content, view)
-        made_by = view.manifest["made_with"]["merit"]
-        raise AuditFailed(
-            f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
-            f"differs); it was edited, or made by another version of merit: audit it with that one ({made_by})"
-        )
+        benchmark = self._data.find(view)
+        if benchmark is not None:
+            return self._open(benchmark, view)
+        if view.identity.dataset.name == BUNDLED:
+            raise AuditFailed(
+                f"{view.path / MANIFEST}: is not of the benchmark that comes with this merit (its content hash "
+                "differs); it was edited, or made by another version of merit: audit it with that one "
+                f"({view.manifest.made_with.merit})"
+            )
+        return None
 
-    def _open(self, dataset: Dataset, content: str, view: RunView) -> AuditData:
-        key = (content, view.identity["protocol"], view.identity["timeout_s"])
+    def _open(self, benchmark: Benchmark, view: RunView) -> AuditData:
+        key = (benchmark.content_hash, view.identity.protocol, view.identity.timeout_s)
         if key not in self._opened:
-            judge = open_judge(dataset, key[1], cache=self._cache, timeout_s=key[2])
-            self._stack.callback(judge.close)
-            self._opened[key] = AuditData(dataset, content, key[1], judge, self._examples)
+            judged = self._stack.enter_context(benchmark.judged_by(*key[1:]))
+            self._opened[key] = AuditData(judged, self._examples)
         return self._opened[key]
-
-    def _data(self, root: Path | None, name: str, split: str) -> tuple[Dataset, str]:
-        key = (root, name, split)
-        if key not in self._datasets:
-            dataset = open_dataset(name, root, split, self._cache)
-            self._datasets[key] = (dataset, dataset.content_hash())
-        return self._datasets[key]
 
 
 def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> Encoder | None:
-    wanted = view.identity["encoder"]
+    wanted = view.identity.encoder
     if wanted is None:
         return None
-    if uri is None and wanted["name"] != _OWN_ENCODER:
-        return (
-            None  # a run's own word is not enough to load a model, fetch one or ask an endpoint: that takes --encoder
-        )
+    if uri is None and wanted.name != _OWN_ENCODER:
+        # A run's own word is not enough to load a model, fetch one or ask an endpoint: that takes --encoder.
+        return None
     opened = open_encoder(uri or _OWN_ENCODER)
-    own = (opened.identity.name, opened.identity.revision, opened.identity.dimension)
-    theirs = (wanted["name"], wanted["revision"], wanted["dimension"])
-    if own != theirs:
+    if opened.identity != wanted:
         if uri is None:
             return None
         here, there = (
-            f"{name} ({short_hash(revision)}), of {size} dimensions" for name, revision, size in (own, theirs)
+            f"{one.name} ({short_hash(one.revision)}), of {one.dimension} dimensions"
+            for one in (opened.identity, wanted)
         )
         raise InputError(f"{view.path}: was made with the encoder {there}, but --encoder {uri} is {here}; give its own")
     return stack.enter_context(closing(CachedEncoder(opened, folder)))

@@ -15,6 +15,7 @@ from rich.table import Column, Table
 from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
 from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, unknown_dataset
+from merit.cli.plain import Group, at_least
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
@@ -36,7 +37,7 @@ _HEADINGS = (
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def data() -> None:
     """Check benchmark data, look at its schemas, and cut parts out of it."""
 
@@ -123,9 +124,9 @@ def _benchmark_of(database: str, root: Path | None) -> str:
 @DATA
 @SPLIT
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="A new folder for the part.")
-@click.option("--databases", type=click.IntRange(min=1), help="Only so many databases, drawn by --seed, each whole.")
+@click.option("--databases", type=at_least(1), help="Only so many databases, drawn by --seed, each whole.")
 @click.option("--distinct", is_flag=True, help="Only one question for each distinct reference SQL.")
-@click.option("--limit", type=click.IntRange(min=1), help="Of what is left, only so many questions, drawn by --seed.")
+@click.option("--limit", type=at_least(1), help="Of what is left, only so many questions, drawn by --seed.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn.")
 @JSON
 def subset(

@@ -11,43 +11,35 @@ from pathlib import Path
 import click
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table as Shown
+from rich.table import Table as Recalled
 from rich.text import Text
 
 from merit.agent import METHODS as ALL_METHODS
 from merit.agent import find_method
-from merit.bundled import NAME, Recording, open_dataset, recorded
+from merit.audit import AuditData, audit_run
+from merit.benchmark import DataSpec
+from merit.bundled import NAME, Recording, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
-from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
-from merit.cli.progress import progress_bar
+from merit.cli.options import AGAIN, CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
+from merit.cli.plain import at_least
+from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder
 from merit.models.completers import KNOWN
-from merit.oracle import open_judge
 from merit.report import Mark, Report, Table, build, summary_table, write_report
 from merit.report.page import write_page
-from merit.stream import (
-    AuditData,
-    DataSpec,
-    Gap,
-    Grid,
-    RunSpec,
-    RunView,
-    Workshop,
-    account,
-    audit_run,
-    read_run,
-    run_covered,
-)
+from merit.runs import RunView, account, read_run
+from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
 from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
 _AGAINST = "iterative"
 _MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
 _STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
+_DATA = DataSpec(NAME, None)
 _RUNS, _REPORT, _INITIAL = "runs", "report", "initial.jsonl"
 _EARLIER = "earlier"  # where the demo that is to be replaced waits until the new one has run
 
@@ -55,15 +47,20 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 @click.command()
 @click.option("--model", metavar="URI", help=f"A live model instead of the recorded answers: {KNOWN}.")
 @ENCODER
-@click.option("--methods", default=METHODS, show_default=True, help="Methods, with commas between them, or all.")
+@click.option(
+    "--methods",
+    default=METHODS,
+    show_default=METHODS.replace(",", ", "),
+    help="Methods, with commas between them, or all.",
+)
 @click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of each stream.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of each stream.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("merit-demo"),
     show_default=True,
-    help="The folder for runs and report; an earlier demo in it is replaced once this one has run.",
+    help="The folder for runs and report; an earlier demo in it is replaced once this one has run to its end.",
 )
 @CONCURRENCY
 @CACHE
@@ -101,8 +98,9 @@ def demo(
     made = build(views, against=against)
     show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
     _tell(console, left_out(grid, gaps))
-    _audit(console, views, encoder, folder)
-    page = _write(made, views, out)
+    with stoppable(lambda: f"the runs in {grid.out} are finished, the report is not", AGAIN):
+        _audit(console, views, encoder, folder)
+        page = _write(made, views, out)
     if as_json:
         ran = {name: account(view.turns, view.method) for name, view in _by_name(grid, views).items()}
         print_json({"report": str(page), "out": str(grid.out), "runs": {name: ran.get(name) for name in grid.runs}})
@@ -130,11 +128,10 @@ def _repaired(view: RunView) -> list[QuestionId]:
 
 
 def _grid(model: str, encoder: str, methods: str, seeds: str, limit: int | None, out: Path) -> Grid:
-    data = DataSpec(NAME, None)
     wanted = list(ALL_METHODS) if methods.strip() == "all" else methods.split(",")
     names = dict.fromkeys(find_method(name.strip()).name for name in wanted)
     runs = {
-        f"{name}/seed{seed}": RunSpec(data, out / _INITIAL, name, seed, limit=limit)
+        f"{name}/seed{seed}": RunSpec(_DATA, out / _INITIAL, name, seed, limit=limit)
         for name in names
         for seed in _seeds(seeds)
     }
@@ -216,14 +213,27 @@ def _tell(console: Console, sentences: Iterator[str]) -> None:
 def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
     async def go() -> dict[str, Gap | None]:
         async with Workshop(grid.model, grid.encoder, cache, concurrency) as shop:
+            seen: dict[str, Progress] = {}
             with progress_bar() as bar:
-                return await run_covered(grid, shop, following(bar, len(grid.runs)))
+                gaps = await run_covered(grid, shop, following(bar, len(grid.runs), seen))
+            warn_without_sql(*(progress.replies for progress in seen.values()))
+            return gaps
 
     try:
-        with stoppable(lambda: "every answer of a live model is kept"):
+        with stoppable(lambda: _left(grid), AGAIN):
             return asyncio.run(go())
     except BaseExceptionGroup as several:
         raise first_of(several) from None
+
+
+def _left(grid: Grid) -> str:
+    """What there is when a demo is stopped before all its runs are done."""
+    out = grid.out.parent
+    if (out / _EARLIER).is_dir():
+        runs = f"the earlier demo in {out} is back as it was"
+    else:
+        runs = f"the runs in {out} are not finished"
+    return runs if grid.model.startswith("replay:") else f"every answer of {grid.model} is kept, {runs}"
 
 
 def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
@@ -239,7 +249,7 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
 def show_table(console: Console, table: Table) -> None:
     """Print a table of a report."""
     columns = [column for column in table.columns if column.key != "dataset"]
-    shown = Shown(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    shown = Recalled(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         if column.numeric:  # figures are never cut; names are folded where a line is too short for both
             longest = max(len(text) for text in (column.label, *(row[column.key].text for row in table.rows)))
@@ -255,19 +265,17 @@ def show_table(console: Console, table: Table) -> None:
 
 def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path) -> None:
     """Derive every run again, with a judge and a memory of its own."""
-    dataset, protocol = open_dataset(NAME, None, "dev", cache), views[0].identity["protocol"]
     with ExitStack() as stack:
-        judge = stack.enter_context(closing(open_judge(dataset, protocol, cache=cache)))
-        data = AuditData(dataset, dataset.content_hash(), protocol, judge)
+        data = AuditData(stack.enter_context(_DATA.open(cache)))
         ranking = None
         if any(view.method.encodes for view in views):
             ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
-        reports = []
+        audited = []
         for view in views:
-            reports.append(audit_run(view, encoder=ranking, data=data))
-            about = f"{view.method.name}, seed {view.identity['seed']}: holds, {gone_through(reports[-1])}"
+            audited.append(audit_run(view, encoder=ranking, data=data))
+            about = f"{view.method.name}, seed {view.identity.seed}: holds, {gone_through(audited[-1])}"
             console.block(about, 10, head="audit")
-    show_trust(reports, console)
+    show_trust(audited, console)
 
 
 def _write(made: Report, views: Sequence[RunView], out: Path) -> Path:

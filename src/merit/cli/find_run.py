@@ -6,10 +6,7 @@ from pathlib import Path
 
 from merit.cli.screen import listed
 from merit.errors import InputError, counted
-from merit.stream import Phase, RunView, Turn, read_run
-from merit.stream.folder import METRICS
-from merit.stream.manifest import MANIFEST
-from merit.stream.order import stream_order
+from merit.runs import RunView, Turn, find_runs, is_finished, read_run, stream_order
 
 
 def open_run(path: Path, command: str, *arguments: str) -> RunView:
@@ -28,10 +25,8 @@ def refuse_several(
 
     The example is the first run, or the first that is `better` for this command.
     """
-    if not path.is_dir() or (path / MANIFEST).is_file():
-        return
-    runs = sorted(one.parent for one in path.rglob(MANIFEST))
-    if not runs:
+    runs = find_runs(path) if path.is_dir() else []
+    if runs in ([], [path]):
         return
     typed = shlex.join([*command.split(), str(next(filter(better, runs), runs[0])), *arguments])
     names = "" if len(runs) == 1 else f"; there are {listed([str(one.relative_to(path)) for one in runs])}"
@@ -39,14 +34,9 @@ def refuse_several(
     raise InputError(f"{path}: holds {held} and is none itself; name one, for example `{typed}`{names}")
 
 
-def answers_of(view: RunView) -> list[Turn]:
-    """The turns that answered a question, in the order of the stream."""
-    return [turn for turn in view.turns if turn.phase is Phase.ANSWER]
-
-
 def find_turn(view: RunView, wanted: str) -> Turn:
     """A question's turn, or a sentence that says why the run has none."""
-    turns = answers_of(view)
+    turns = view.answers
     for turn in turns:
         if str(turn.episode.task.question.id) == wanted:
             return turn
@@ -58,11 +48,11 @@ def find_turn(view: RunView, wanted: str) -> Turn:
 
 def _why_not(view: RunView, wanted: str, done: int) -> str:
     """Why a run has no episode of a question: not in its stream, beyond its end, or not come to yet."""
-    order = stream_order([one.question for one in view.questions.values()], view.identity["seed"])
+    order = stream_order([one.question for one in view.questions.values()], view.identity.seed)
     position = next((place for place, one in enumerate(order) if str(one.id) == wanted), None)
     if position is None:
         return "is not in its stream"
-    length = view.identity["length"] or (done if (view.path / METRICS).is_file() else len(order))
+    length = view.identity.length or (done if is_finished(view.path) else len(order))
     if position >= length:
         return f"is left out: this run takes only the first {length} of {len(order)} questions (--limit of `merit run`)"
     return "comes later: the run is not finished and has not come to it yet"

@@ -24,7 +24,7 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
@@ -62,8 +62,36 @@ def grid(
 ) -> None:
     """Run datasets x methods x seeds, side by side; the same command goes on where it stopped.
 
+    FILE is TOML; paths in it are relative to it. out, model and a [[dataset]] are needed.
+
+    \b
+    out         the folder for all runs
+    model       a model's URI, as --model of `merit run`
+    encoder     an encoder's URI (wordllama)
+    methods     a list of methods, or "all" (all)
+    seeds       a list of stream seeds ([0, 1, 2])
+    budget      repairs a question (7)
+    regime      "denotation_confirmed", or "dbms_only": no oracle
+    max_tokens  as --max-tokens, where that is not given
+    max_cost    as --max-cost, where that is not given
+    prices      as --prices, where that is not given: [0.15, 0.60]
+
+    Each [[dataset]], after those:
+
+    \b
+    name        spider, bird or bundled
+    data        its folder; none for bundled
+    label       for data of your own: what to call it
+    initial     the file of first answers, made where it is missing
+    split       "dev" or "train" ("dev")
+    protocol    "db" or "suite" ("suite" where there is one)
+    timeout     seconds for one execution (30)
+    limit       only so many questions of each stream (all)
+    examples    the fixed examples of the method vanilla
+    methods     other methods than those above, for this dataset
+
     --json prints one object: the folder `out`, and `runs` with the metrics of each by its folder's name in it.
-    """
+    """  # noqa: D301 - click's own mark for lines that stay as they are
     read = read_grid(file)
     allowance = allowed(max_tokens or read.max_tokens, max_cost or read.max_cost, prices or read.prices)
     folder = (cache or cache_folder()).absolute()
@@ -71,38 +99,40 @@ def grid(
     try:
         with watched(trace), stoppable(lambda: "every finished turn is kept" if engine == "ray" else kept(bar, "turn")):
             if engine == "ray":
-                found = run_grid_on_ray(read, folder, concurrency, ahead, allowance)
+                metrics = run_grid_on_ray(read, folder, concurrency, ahead, allowance)
             else:
-                found = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
+                metrics = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
     except BaseExceptionGroup as several:
         raise first_of(several) from None
     if as_json:
-        print_json({"out": str(read.out), "runs": found})
+        print_json({"out": str(read.out), "runs": metrics})
     else:
-        _show(found, read)
+        _show(metrics, read)
 
 
 async def _run(
     read: Grid, concurrency: int, ahead: int | None, allowance: Allowance, cache: Path, bar: Bar
 ) -> dict[str, dict[str, Any]]:
     async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
+        seen: dict[str, Progress] = {}
         with bar:
-            return await run_grid(read, shop, ahead, following(bar, len(read.runs)))
+            found = await run_grid(read, shop, ahead, following(bar, len(read.runs), seen))
+        warn_without_sql(*(progress.replies for progress in seen.values()))
+        return found
 
 
-def following(bar: Bar, runs: int) -> Callable[[str, Progress], None]:
-    """Somebody who hears how far each of so many runs is, and has a bar show it."""
+def following(bar: Bar, runs: int, seen: dict[str, Progress]) -> Callable[[str, Progress], None]:
+    """A callback that shows on a bar how far each of so many runs is, and keeps it in `seen`."""
     task = bar.add_task(f"{runs} runs", total=None, said="")
-    seen: dict[str, Progress] = {}
 
     def heard(name: str, progress: Progress) -> None:
         seen[name] = progress
-        finished = sum(one.done == one.total for one in seen.values())
-        tokens = sum(one.tokens for one in seen.values())
-        about = "about " if any(one.estimated for one in seen.values()) else ""
+        finished = sum(run.done == run.total for run in seen.values())
+        tokens = sum(run.tokens for run in seen.values())
+        about = "about " if any(run.estimated for run in seen.values()) else ""
         said = f"{finished} of {runs} runs finished, {about}{tokens / 1e6:,.2f}M tokens"
-        total = sum(one.total for one in seen.values()) if len(seen) == runs else None
-        bar.update(task, completed=sum(one.done for one in seen.values()), total=total, said=said)
+        total = sum(run.total for run in seen.values()) if len(seen) == runs else None
+        bar.update(task, completed=sum(run.done for run in seen.values()), total=total, said=said)
 
     return heard
 
@@ -115,37 +145,37 @@ def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
     return first
 
 
-def _show(found: dict[str, dict[str, Any]], read: Grid) -> None:
+def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
     figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
-    place, found = _within(read.out, found)
+    folder, metrics = _within(read.out, metrics)
     table = Table(
-        Column("run", overflow="fold", min_width=max(map(len, found))),  # whole; what is said of it may fold
+        Column("run", overflow="fold", min_width=max(map(len, metrics))),  # whole; what is said of it may fold
         *(Column(name, justify="right", overflow="fold") for name in figures),
         box=SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
-    for name, one in found.items():
+    for name, run in metrics.items():
         table.add_row(
-            inline(name + ("" if one["online"] else " (not online)")),
-            str(one["questions"]),
-            f"{one['initial_accuracy']:.2f}",
-            f"{one['accuracy']:.2f}",
-            str(one["repaired"]),
-            str(one["calls"]["total"]),
-            f"{'~' if one['tokens'].get('estimated_calls') else ''}{one['tokens']['total']}",
+            inline(name + ("" if run["online"] else " (not online)")),
+            str(run["questions"]),
+            f"{run['initial_accuracy']:.2f}",
+            f"{run['accuracy']:.2f}",
+            str(run["repaired"]),
+            str(run["calls"]["total"]),
+            f"{'~' if run['tokens'].get('estimated_calls') else ''}{run['tokens']['total']}",
         )
     console = Console()
     console.print(table, crop=False, soft_wrap=False)
-    if any(one["tokens"].get("estimated_calls") for one in found.values()):
+    if any(run["tokens"].get("estimated_calls") for run in metrics.values()):
         say("~ tokens are estimated by merit: the endpoint did not count them")
-    say(f"runs are in {place}")
+    say(f"runs are in {folder}")
 
 
-def _within(out: Path, found: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:
+def _within(out: Path, metrics: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The folder that all runs are in, and runs by their names there: what all names share need not be read in each."""
-    datasets = {name.partition("/")[0] for name in found}
+    datasets = {name.partition("/")[0] for name in metrics}
     if len(datasets) > 1:
-        return out, found
-    return out.joinpath(*datasets), {name.partition("/")[2]: one for name, one in found.items()}
+        return out, metrics
+    return out.joinpath(*datasets), {name.partition("/")[2]: run for name, run in metrics.items()}

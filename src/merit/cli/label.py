@@ -9,11 +9,12 @@ from rich.markup import render
 
 from merit.cli.find_run import open_run
 from merit.cli.options import JSON, stoppable
+from merit.cli.plain import at_least
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError, counted
 from merit.report import labels
 from merit.report.names import FAILURES
-from merit.stream import RunView
+from merit.runs import RunView
 
 _OTHER_KEYS = ["[bold]b[/] back", "[bold]s[/] skip", "[bold]d[/] database schema", "[bold]q[/] quit"]
 _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
@@ -21,8 +22,14 @@ _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), default=Path("labels.csv"), show_default=True)
-@click.option("--n", "size", type=click.IntRange(min=1), help="A sample of so many, every failure type in proportion.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("labels.csv"),
+    show_default=True,
+    help="The CSV file; one that was begun goes on.",
+)
+@click.option("--n", "size", type=at_least(1), help="A sample of so many, every failure type in proportion.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Decides the sample and its order.")
 @click.option("--classifier", is_flag=True, help="Add the classifier's own label as the last column.")
 @click.option(
@@ -73,7 +80,7 @@ def _labelled(lines: list[labels.Record]) -> int:
 def _there(view: RunView, out: Path, wanted: list[labels.Record] | None) -> list[labels.Record]:
     """The lines of a file that was begun, if it is of this run and sample."""
     found = [record for _, record in labels.read_records(out)]
-    if any(record["run"] != view.manifest["run"] for record in found):
+    if any(record["run"] != view.manifest.run for record in found):
         raise InputError(f"{out}: holds labels of another run; choose another --out")
     if wanted is not None and [one["question_id"] for one in wanted] != [one["question_id"] for one in found]:
         raise InputError(f"{out}: holds another sample; leave --n out to go on with it, or choose another --out")

@@ -14,6 +14,8 @@ from merit.cli.label import label
 from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.model import answers, model
+from merit.cli.options import AGAIN
+from merit.cli.plain import Group, Price
 from merit.cli.predict import predict
 from merit.cli.report import report
 from merit.cli.run import run
@@ -24,21 +26,20 @@ from merit.cli.view import view
 from merit.errors import MeritError, Stopped
 
 # What Ctrl-C leaves, for commands that do not say it better themselves.
-_AGAIN = "the same command begins anew"
 _STOPPED = {
-    "answers": f"a file of answers is changed as a whole or not at all; {_AGAIN}",
-    "audit": f"runs are as they were; {_AGAIN}",
-    "data": f"the data is as it was; remove what a subset wrote so far, if any; {_AGAIN}",
-    "demo": f"every finished run is kept; {_AGAIN}",
+    "answers": f"a file of answers is changed as a whole or not at all; {AGAIN}",
+    "audit": f"runs are as they were; {AGAIN}",
+    "data check": f"the data is as it was; {AGAIN}",
+    "data subset": f"the data is as it was; remove what the subset wrote so far, if any; {AGAIN}",
     "memory": "every entry is whole; look with `merit memory list`",
-    "model": f"a model's file appears whole or not at all; {_AGAIN}",
-    "report": "every file that was written is whole; the same command writes all of them",
-    "score": f"no verdict was written, reference results are kept; {_AGAIN}",
+    "model": f"a model's file appears whole or not at all; {AGAIN}",
+    "report": f"no report was written; {AGAIN}",
+    "score": f"no verdict was written, reference results are kept; {AGAIN}",
     "view": "the page is closed, runs are as they were; the same command opens it again",
 }
 
 
-class _Merit(click.Group):
+class _Merit(Group):
     """The group of all commands: what they print is shown, and Ctrl-C means the same in each."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,10 +47,16 @@ class _Merit(click.Group):
             return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
+        words = ctx.args[:1]  # the command of a group, where one is called
         try:
             return super().invoke(ctx)
+        except click.BadOptionUsage as error:
+            if error.option_name == "--prices":  # one amount where there should be two
+                raise click.BadOptionUsage("--prices", f"--prices takes {Price.wanted}.", error.ctx) from None
+            raise
         except KeyboardInterrupt:
-            left = _STOPPED.get(ctx.invoked_subcommand or "", f"nothing was changed; {_AGAIN}")
+            name = ctx.invoked_subcommand or ""
+            left = _STOPPED.get(" ".join([name, *words])) or _STOPPED.get(name, f"nothing was changed; {AGAIN}")
             raise Stopped(f"stopped; {left}") from None
 
 
@@ -89,6 +96,9 @@ def main() -> None:
             cli(prog_name="merit")
         except Stopped as stopped:
             say(f"merit: {stopped}", err=True)
+            sys.exit(130)
+        except KeyboardInterrupt:
+            say(f"merit: stopped; nothing was begun; {AGAIN}", err=True)
             sys.exit(130)
         except MeritError as error:
             say(f"merit: {error}", err=True)

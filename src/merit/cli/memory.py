@@ -3,7 +3,8 @@
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import click
@@ -12,10 +13,12 @@ from rich.markup import escape
 
 from merit.cli.find_run import refuse_several
 from merit.cli.options import JSON
+from merit.cli.plain import Group
 from merit.cli.screen import Console, say, visible
 from merit.errors import InputError, counted
-from merit.memory import Entry, curate
-from merit.stream.manifest import MANIFEST
+from merit.memory import Entry, FileStore, Precedent, Repair, curate, entries_in, memory_folder
+from merit.memory.format4 import entry_line
+from merit.runs.paths import MANIFEST
 from merit.types import FailureType, Polarity
 
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
@@ -38,26 +41,26 @@ def _tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
         say(_visible(sentence))
 
 
+def _print_entry(entry: Entry) -> None:
+    _print_json(json.loads(entry_line(entry)))
+
+
 def _entries(number: int) -> str:
     return counted(number, "entry", "entries")
-
-
-def _print_entry(entry: Entry) -> None:
-    _print_json(json.loads(entry.to_line()))
 
 
 def _memory_in(context: click.Context, _argument: click.Parameter, folder: Path) -> Path:
     """A memory's folder, as given or inside a run's; a folder above several runs is told with what to type."""
     if folder.is_file():
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
-    found = curate.memory_in(folder)
+    found = memory_folder(folder)
     if found == folder and context.info_name != "import":  # which may begin a memory wherever it likes
         refuse_several(folder, f"merit memory {context.info_name}", better=_remembers)
     return found
 
 
 def _remembers(run: Path) -> bool:
-    return any(file.stat().st_size for file in curate.memory_in(run).glob("memory_*.jsonl"))
+    return curate.size_bytes(memory_folder(run)) > 0
 
 
 def _warn_of_audit(folder: Path) -> None:
@@ -68,7 +71,21 @@ def _warn_of_audit(folder: Path) -> None:
 _FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
 
 
-@click.group()
+@contextmanager
+def _reading(folder: Path) -> Iterator[FileStore]:
+    with closing(FileStore(folder, writable=False)) as store:
+        yield store
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[FileStore]:
+    """The memory in a folder that has one already."""
+    FileStore(folder, writable=False).close()
+    with closing(FileStore(folder)) as store:
+        yield store
+
+
+@click.group(cls=Group)
 def memory() -> None:
     """List, show, delete, confirm, export, import and count a memory's entries.
 
@@ -78,8 +95,13 @@ def memory() -> None:
 
 @memory.command("list")
 @_FOLDER
-@click.option("--polarity", type=click.Choice([p.value for p in Polarity]))
-@click.option("--type", "kind", type=click.Choice([t.value for t in FailureType], case_sensitive=False))
+@click.option("--polarity", type=click.Choice([p.value for p in Polarity]), help="Only entries of this kind.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice([t.value for t in FailureType], case_sensitive=False),
+    help="Only entries about failures of this type.",
+)
 @click.option("--db", "db_id", help="Only entries learned on this database.")
 @click.option("--deleted", is_flag=True, help="Only deleted entries.")
 @JSON
@@ -90,20 +112,20 @@ def list_entries(
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
-    listed = stored = 0
-    for one in curate.kept(folder):
-        entry, stored = one.entry, stored + 1
+    stored, shown = entries_in(folder), 0
+    for item in stored:
+        entry = item.entry
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
             continue
-        if db_id not in (None, entry.provenance.db_id) or deleted != (one.deleted is not None):
+        if db_id not in (None, entry.provenance.db_id) or deleted != (item.deleted is not None):
             continue
-        listed += 1
+        shown += 1
         if as_json:
             _print_entry(entry)
         else:
             source = entry.provenance
             click.echo(_row((entry.id, entry.type, source.db_id, str(source.position), entry.question), width))
-    if not listed:
+    if not shown:
         say(f"merit: {'no entry matches' if stored else 'there is no entry in this memory'}", err=True)
 
 
@@ -127,29 +149,41 @@ def _cut(text: str, width: int) -> str:
 @JSON
 def show(folder: Path, identity: str, as_json: bool) -> None:
     """Show one entry whole; the beginning of its id is enough."""
-    one = curate.find(folder, identity)
+    with _reading(folder) as store:
+        listed = curate.find(store, identity)
+    entry, source = listed.entry, listed.entry.provenance
     if as_json:
-        _print_entry(one.entry)
+        _print_entry(entry)
         return
-    entry, source = one.entry, one.entry.provenance
-    changed = entry.polarity is not Polarity.PRECEDENT
     console = Console()
-    deleted = one.deleted is not None
+    deleted = listed.deleted is not None
     console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if deleted else ""))
     for name, value in (
         ("question", entry.question),
-        ("failure", f"{entry.type} / {entry.subtype}" if changed else ""),
-        ("before", entry.before),
-        ("status", f"{entry.status}  {entry.db_error or ''}" if changed else ""),
-        ("after", entry.after),
-        ("outcome", f"{entry.outcome}  {entry.outcome_error or ''}"),
+        *_what_it_says(entry),
         ("database", source.db_id),
         ("from", f"run {source.run}, question {source.question_id}, position {source.position}, step {source.step}"),
-        ("deleted", one.deleted or ""),
+        ("author", source.author or ""),
+        ("time", source.time or ""),
+        ("deleted", listed.deleted or ""),
     ):
         for number, line in enumerate(value.split("\n") if value else ()):
             label = name if number == 0 else ""  # later lines are indented, so that none passes for a field
             console.block(_visible(line), 12, head=f"  [dim]{label:<9}[/] ")
+
+
+def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
+    match entry:
+        case Repair():
+            return [
+                ("failure", f"{entry.type} / {entry.subtype}"),
+                ("before", entry.before),
+                ("status", f"{entry.status}  {entry.db_error or ''}"),
+                ("after", entry.after),
+                ("outcome", f"{entry.outcome}  {entry.outcome_error or ''}"),
+            ]
+        case Precedent():
+            return [("sql", entry.sql), ("outcome", entry.outcome)]
 
 
 @memory.command()
@@ -159,7 +193,8 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
 @JSON
 def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
-    gone = curate.delete(folder, identity, reason).id
+    with _writing(folder) as store:
+        gone = curate.delete(store, identity, reason).id
     _warn_of_audit(folder)
     _tell(as_json, {"deleted": gone}, f"deleted {gone}")
 
@@ -170,7 +205,8 @@ def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
 @JSON
 def confirm(folder: Path, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
-    old, new = curate.confirm(folder, identity)
+    with _writing(folder) as store:
+        old, new = curate.confirm(store, identity)
     _warn_of_audit(folder)
     _tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
@@ -178,10 +214,17 @@ def confirm(folder: Path, identity: str, as_json: bool) -> None:
 @memory.command()
 @_FOLDER
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, JSON lines.")
+@click.option(
+    "--format", "version", type=click.Choice(["3", "4"]), default="4", show_default=True,
+    help="The memory format to write; 3 is for merit 0.1.",
+)  # fmt: skip
 @JSON
-def export(folder: Path, out: Path, as_json: bool) -> None:
+def export(folder: Path, out: Path, version: str, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
-    count = curate.export(folder, out)
+    if out.absolute().parent.resolve() == folder.resolve():
+        raise InputError(f"{out}: lies in the memory's own folder; export to another one")
+    with _reading(folder) as store:
+        count = curate.export(store, out, int(version))
     _tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
 
 
@@ -191,7 +234,8 @@ def export(folder: Path, out: Path, as_json: bool) -> None:
 @JSON
 def import_entries(folder: Path, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
-    new, known = curate.import_entries(folder, file)
+    with closing(FileStore(folder)) as store:
+        new, known = curate.import_entries(store, file)
     if new:
         _warn_of_audit(folder)
     _tell(
@@ -206,7 +250,8 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
 @JSON
 def stats(folder: Path, as_json: bool) -> None:
     """Count entries."""
-    found = curate.stats(folder)
+    with _reading(folder) as store:
+        found = {**curate.stats(store), "bytes": curate.size_bytes(folder)}
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return

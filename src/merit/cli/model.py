@@ -11,20 +11,22 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit import prompts
+from merit.audit.recording import manifest_place, write_recording
 from merit.cache import cache_folder
 from merit.cli.options import JSON
+from merit.cli.plain import Group
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, ModelFailed, Stopped
-from merit.models import AnswerStore, Completer, Completion, Sampling, open_completer
+from merit.models import AnswerStore, open_completer
 from merit.models.answers import FILE as ANSWERS
 from merit.models.client import names_of
 from merit.models.endpoint import EndpointCompleter
 from merit.models.exported import is_exported, open_recording, write_exported
 from merit.models.fetch import SOURCES, fetch_model
 from merit.report import open_runs
-from merit.stream.recording import manifest_place, write_recording
-from merit.types import Question
+from merit.stream.replies import beginning
+from merit.types import Completer, Completion, Question, Sampling
 
 _PATH = click.Path(path_type=Path)
 _SHORTEST_S = 0.01  # of writing, below which the network's whims are larger
@@ -32,7 +34,7 @@ _QUESTION = Question("check", "shop", "How many items cost more than 10?")
 _SCHEMA = "Database: shop\nTable: item\n  item_id number PRIMARY KEY\n  name text\n  price number"
 
 
-@click.group()
+@click.group(cls=Group)
 def model() -> None:
     """Check a language model, or fetch a small one."""
 
@@ -41,21 +43,25 @@ def model() -> None:
 @click.argument("uri")
 @JSON
 def check(uri: str, as_json: bool) -> None:
-    """Ask a model one question, twice, and say what works and how fast.
+    """Ask a model one question and say what works and how fast.
 
-    How fast it writes is measured by asking once more for the first token alone, so that reading the prompt is left
-    out. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds
-    for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    It is asked three times in all: twice to see whether the answer is the same, and once for the first token alone, so
+    that the speed of writing leaves out the time for reading the prompt. A reply without SQL is a warning and exit 0,
+    since the model is there. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes
+    longer than 45 seconds for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
     try:
         found = asyncio.run(_check(uri))
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
+    if not found["sql"]:
+        said = f"merit: warning: {found['model']} answers, but the reply held no SQL; it {beginning(found['reply'])}"
+        say(said, err=True)
     if as_json:
         print_json(found)
         return
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(found['model'])}[/]  answers")
+    console.print(f"[bold]{escape(found['model'])}[/]  answers{'' if found['sql'] else ', but not with SQL'}")
     console.print(f"  SQL           {escape(found['sql']) or '[red]none found in the reply[/]'}")
     if found["address"]:
         console.print(f"  address       {escape(found['address'])}")
@@ -135,7 +141,7 @@ def fetch(name: str, out: Path | None) -> None:
     click.echo(f"{path}\nuse it as llamacpp:{path}")
 
 
-@click.group()
+@click.group(cls=Group)
 def answers() -> None:
     """Count, merge and export the answers that models have given."""
 

@@ -1,26 +1,25 @@
 """Options that several commands share."""
 
 import difflib
-import math
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
 from merit import tracing
-from merit.bundled import open_dataset
-from merit.cache import cache_folder
-from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset
+from merit.benchmark import DEFAULT_TIMEOUT_S
+from merit.cli.plain import Number, Price, at_least
+from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS
 from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 
-SECONDS = click.FloatRange(min=0.01, max=86_400.0)
+AGAIN = "the same command begins anew"
+SECONDS = Number(float, 0.01, 86_400.0)
 
 
 class _Known(click.Choice[str]):
@@ -60,7 +59,12 @@ PROTOCOL = click.option(
     help="db: judge on the original databases; suite: on the test suite (the default where there is one).",
 )
 TIMEOUT = click.option(
-    "--timeout", "timeout_s", type=SECONDS, default=30.0, show_default=True, help="Seconds for one execution."
+    "--timeout",
+    "timeout_s",
+    type=SECONDS,
+    default=DEFAULT_TIMEOUT_S,
+    show_default=True,
+    help="Seconds for one execution.",
 )
 CACHE = click.option(
     "--cache",
@@ -81,37 +85,26 @@ ENCODER = click.option(
     help="wordllama, sentence-transformers:NAME or openai:MODEL.",
 )
 CONCURRENCY = click.option(
-    "--concurrency", type=click.IntRange(min=1), default=32, show_default=True, help="Model calls under way at a time."
+    "--concurrency", type=at_least(1), default=32, show_default=True, help="Model calls under way at a time."
 )
 AHEAD = click.option(
     "--ahead",
-    type=click.IntRange(min=0),
+    type=at_least(0),
     help="Turns whose answers are asked for early; changes the time, never the result (default: by --concurrency).",
 )
 _BOUND = "Holds for this command alone; calls under way by then, at most --concurrency, are still paid for."
 MAX_TOKENS = click.option(
-    "--max-tokens", type=click.IntRange(min=1), help=f"Stop when so many tokens were sent and received. {_BOUND}"
+    "--max-tokens", type=at_least(1), help=f"Stop when so many tokens were sent and received. {_BOUND}"
 )
 
 
-class _Amount(click.FloatRange):
-    """Money; what is no number would compare with nothing, and a limit never be reached."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The amount."""
-        amount = float(super().convert(value, param, ctx))
-        if math.isnan(amount):
-            self.fail(f"{value!r} is no amount of money", param, ctx)
-        return amount
-
-
-_MONEY = _Amount(min=0.0, max=1e9)
+_PRICE = Price(float, 0.0, 1e9)
 PRICES = click.option(
-    "--prices", type=(_MONEY, _MONEY), metavar="PROMPT OUTPUT", help="What a million prompt and output tokens cost."
+    "--prices", type=(_PRICE, _PRICE), metavar="PROMPT OUTPUT", help="What a million prompt and output tokens cost."
 )
 MAX_COST = click.option(
     "--max-cost",
-    type=_Amount(min=0.0, max=1e9, min_open=True),
+    type=Number(float, 0.0, 1e9, above=True),
     help=f"Stop when so much was spent. {_BOUND}",
 )
 TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
@@ -130,12 +123,12 @@ def watched(trace: bool) -> Iterator[None]:
 
 
 @contextmanager
-def stoppable(kept: Callable[[], str]) -> Iterator[None]:
-    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then."""
+def stoppable(kept: Callable[[], str], then: str = "the same command goes on") -> Iterator[None]:
+    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then, `then` what can be done."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Stopped(f"stopped; {kept()}; the same command goes on") from None
+        raise Stopped(f"stopped; {kept()}; {then}") from None
 
 
 def this_command() -> str:
@@ -155,11 +148,3 @@ def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float,
             "a limit on the cost needs prices: give --prices PROMPT OUTPUT, what a million tokens of each cost"
         )
     return Allowance(max_tokens, max_cost, Prices(*prices) if prices else None)
-
-
-def open_data(
-    name: str, root: Path | None, split: str, protocol: str | None, cache: Path | None, label: str = ""
-) -> tuple[Dataset, str]:
-    """A dataset and the protocol to judge it by."""
-    dataset = open_dataset(name, root, split, cache or cache_folder(), label)
-    return dataset, protocol or ("suite" if dataset.suites else "db")

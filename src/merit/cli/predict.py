@@ -1,11 +1,11 @@
 """`merit predict`: the first answers that every method starts from."""
 
 import asyncio
-from contextlib import closing
 from pathlib import Path
 
 import click
 
+from merit.benchmark import DataSpec
 from merit.cache import cache_folder
 from merit.cli.options import (
     CACHE,
@@ -21,14 +21,14 @@ from merit.cli.options import (
     PROTOCOL,
     SPLIT,
     allowed,
-    open_data,
     stoppable,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.plain import at_least
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
-from merit.oracle import open_judge
-from merit.stream import Workshop, beginnings, family_named, predict_all, usable_questions
+from merit.runs import beginnings
+from merit.stream import Replies, Workshop, predict_all
 
 
 @click.command()
@@ -44,7 +44,7 @@ from merit.stream import Workshop, beginnings, family_named, predict_all, usable
 )
 @SPLIT
 @PROTOCOL
-@click.option("--limit", type=click.IntRange(min=1), help="Only those that a run with this --limit takes.")
+@click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
 @MAX_TOKENS
@@ -76,16 +76,18 @@ def predict(
     by itself where its file of first answers is not there. --json prints one object.
     """
     allowance = allowed(max_tokens, max_cost, prices)
-    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
-    if not out.absolute().parent.is_dir() or out.is_dir():
-        raise InputError(f"{out}: name a file in a folder that is there")
     folder = cache or cache_folder()
+    benchmark = DataSpec(dataset, root, split, protocol, label=label).open(folder)
+    loaded = benchmark.dataset
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file for --out, such as {out / 'initial.jsonl'}")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: name a file in a folder that is there, or make {out.absolute().parent} first")
     if limit is None:
-        absent = loaded.absent(chosen)
-        questions = [question for question in loaded.questions if question.db_id not in absent]
+        questions = benchmark.present_questions
     else:
-        with closing(open_judge(loaded, chosen, cache=folder)) as judge:
-            questions = beginnings(usable_questions(loaded, chosen, judge), [(seed, limit)])
+        with benchmark:
+            questions = beginnings(benchmark.usable_questions(), [(seed, limit)])
     bar = progress_bar()
 
     async def go() -> int:
@@ -95,7 +97,6 @@ def predict(
                 return await predict_all(
                     loaded,
                     questions,
-                    family_named(dataset),
                     shop.completer,
                     shop.sampling,
                     out,
@@ -105,6 +106,7 @@ def predict(
 
     with stoppable(lambda: kept(bar, "first answer")):
         added = asyncio.run(go())
+    warn_without_sql(Replies.in_file(out, loaded, benchmark.protocol))
     if as_json:
         print_json({"out": str(out), "questions": len(questions), "added": added})
     else:

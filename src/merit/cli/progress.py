@@ -4,7 +4,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Column
 
-from merit.cli.screen import Console
+from merit.cli.screen import Console, say
+from merit.stream import Replies
 
 
 def progress_bar() -> Bar:
@@ -22,6 +23,12 @@ def progress_bar() -> Bar:
         redirect_stdout=False,  # rich would take escapes in what others print for colours
         redirect_stderr=False,
     )
+
+
+def warn_without_sql(*replies: Replies) -> None:
+    """Say on stderr where most replies of a model held no SQL: the numbers say nothing then."""
+    if warning := Replies.together(replies).warning():
+        say(f"merit: warning: {warning}", err=True)
 
 
 def kept(bar: Bar, what: str) -> str:

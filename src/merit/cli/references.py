@@ -10,15 +10,13 @@ import click
 from rich.table import Table
 
 from merit.bundled import NAME as BUNDLED
-from merit.bundled import open_dataset
 from merit.cache import cache_folder
-from merit.cli.run_data import about, find_data
+from merit.cli.own_data import OwnData, about
 from merit.cli.screen import Console, inline
-from merit.data import Dataset
 from merit.errors import InputError, counted, short_hash
 from merit.oracle import Comparison, Excerpt, Explainer
 from merit.report.page.pack import stream_key
-from merit.stream import Phase, RunView
+from merit.runs import RunView
 from merit.types import Question
 
 DATA = click.option(
@@ -43,40 +41,32 @@ Answers = dict[str, dict[str, Any]]  # by stream and protocol, then by the quest
 def explainers(roots: Sequence[Path]) -> Iterator[Callable[[RunView], Explainer]]:
     """What explains the answers of a run: over its own data, found among the folders by its content."""
     opened: dict[tuple[str, str], Explainer] = {}
+    data = OwnData(roots, cache_folder())
 
     def of(view: RunView) -> Explainer:
-        wanted = view.identity["dataset"]
-        key = (wanted["sha256"], view.identity["protocol"])
+        key = (view.identity.dataset.sha256, view.identity.protocol)
         if key not in opened:
-            opened[key] = _open(view, roots)
+            opened[key] = _open(view, data)
         return opened[key]
 
     try:
         yield of
     finally:
-        for one in opened.values():
-            one.close()
+        for explainer in opened.values():
+            explainer.close()
 
 
-def _open(view: RunView, roots: Sequence[Path]) -> Explainer:
-    wanted, protocol = view.identity["dataset"], view.identity["protocol"]
-    if wanted["name"] != BUNDLED:
-        if not roots:
-            raise InputError(f"{view.path}: --with-references needs the data of {about(view)}; give --data its folder")
-        return Explainer(find_data(view, roots, _opened)[0], protocol)
-    dataset, content = _opened(None, wanted["name"], wanted["split"])
-    if content != wanted["sha256"]:
+def _open(view: RunView, data: OwnData) -> Explainer:
+    dataset = view.identity.dataset
+    benchmark = data.find(view)
+    if benchmark is None and dataset.name != BUNDLED:
+        raise InputError(f"{view.path}: --with-references needs the data of {about(dataset)}; give --data its folder")
+    if benchmark is None:
         raise InputError(
             f"{view.path}: was made with another version of the benchmark that comes with merit (content hash "
-            f"{short_hash(wanted['sha256'])}, not {short_hash(content)}); use the merit that made it, "
-            f"{view.manifest['made_with']['merit']}"
+            f"{short_hash(dataset.sha256)}); use the merit that made it, {view.manifest.made_with.merit}"
         )
-    return Explainer(dataset, protocol)
-
-
-def _opened(root: Path | None, name: str, split: str) -> tuple[Dataset, str]:
-    dataset = open_dataset(name, root, split, cache_folder())
-    return dataset, dataset.content_hash()
+    return Explainer(benchmark.dataset, view.identity.protocol)
 
 
 def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
@@ -84,15 +74,13 @@ def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
     found: Answers = {}
     with explainers(roots) as of:
         for view in views:
-            places = {identity: str(place) for place, identity in enumerate(view.questions)}
-            mine = found.setdefault(f"{stream_key(view.manifest)}/{view.identity['protocol']}", {})
-            for turn in view.turns:
-                if turn.phase is not Phase.ANSWER:
-                    continue
+            places = {question_id: str(place) for place, question_id in enumerate(view.questions)}
+            of_stream = found.setdefault(f"{stream_key(view.identity)}/{view.identity.protocol}", {})
+            for turn in view.answers:
                 attempts, question = turn.episode.attempts, turn.episode.task.question
                 wrong = [] if turn.initial_correct else [attempts[0].sql]
                 wrong += [] if turn.final_correct else [turn.episode.final.sql]
-                kept = mine.setdefault(places[question.id], {}) if wrong else {}
+                kept = of_stream.setdefault(places[question.id], {}) if wrong else {}
                 for sql in wrong:
                     if sql not in kept:
                         kept[sql] = asdict(of(view).explain(question, sql))
@@ -120,7 +108,7 @@ class Beside:
         check_asked(roots, with_references)
         if not with_references:
             return None
-        if roots and view.identity["dataset"]["name"] == BUNDLED:
+        if roots and view.identity.dataset.name == BUNDLED:
             raise InputError(f"{view.path}: is a run over bundled, whose data comes with merit; leave --data out")
         of = click.get_current_context().with_resource(explainers(roots))
         return cls(view, console, of(view))

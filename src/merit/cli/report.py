@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from merit.agent import find_method
-from merit.cli.options import JSON, PRICES
+from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
 from merit.errors import InputError, counted
@@ -70,11 +70,12 @@ def report(
         say(f"merit: {sentence}", err=True)
     if not made.tables:
         sys.exit(1)
-    files = write_report(made, out)
-    page = out / "report.html"
     reported = {run.view.path for group in made.groups for run in group.every()}
     shown = [view for view in found if view.path in reported]
-    left_out = write_page(made, shown, page, answers(shown, roots) if with_references else None)
+    page = out / "report.html"
+    with stoppable(lambda: "every file that was written is whole", "the same command writes all of them"):
+        files = write_report(made, out)
+        left_out = write_page(made, shown, page, answers(shown, roots) if with_references else None)
     for sentence in left_out:
         say(f"merit: {sentence}", err=True)
     if with_references:

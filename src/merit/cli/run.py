@@ -9,6 +9,7 @@ from rich.progress import Progress as Bar
 from rich.progress import TaskID
 
 from merit.agent import find_method
+from merit.benchmark import DataSpec
 from merit.cache import cache_folder
 from merit.cli.options import (
     AHEAD,
@@ -31,18 +32,20 @@ from merit.cli.options import (
     stoppable,
     watched,
 )
-from merit.cli.progress import kept, progress_bar
+from merit.cli.plain import at_least
+from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.stream import (
-    DataSpec,
+    DEFAULT_BUDGET,
     Progress,
+    Replies,
     RunSpec,
     Workshop,
     first_answers,
+    open_setup,
     run_stream,
     window,
 )
-from merit.stream.setup import DEFAULT_BUDGET
 from merit.types import Regime
 
 _OUT = click.Path(path_type=Path)
@@ -64,10 +67,8 @@ _FIRST = "first answers"
 @MODEL
 @ENCODER
 @click.option("--out", type=_OUT, required=True, help="The run's folder; a run that was begun goes on.")
-@click.option(
-    "--budget", type=click.IntRange(min=0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question."
-)
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first questions of the stream.")
+@click.option("--budget", type=at_least(0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of the stream.")
 @click.option(
     "--regime",
     type=click.Choice([regime.value for regime in Regime]),
@@ -129,23 +130,30 @@ def run(
         limit,
         examples,
     )
-    bar = progress_bar()
+    bar, replies = progress_bar(), Replies()
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
             await _answer_first(spec, shop, bar)
-            setup = shop.setup(spec)
-            far = window(shop.completer.places, 1) if ahead is None else ahead
+            setup = open_setup(spec, shop)
+            far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
-                return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)
+
+                def heard(progress: Progress) -> None:
+                    nonlocal replies
+                    replies = progress.replies
+                    _heard(bar, task, progress)
+
+                return await run_stream(setup, out, heard, ahead=far)
 
     with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
-        found = asyncio.run(go())
+        metrics = asyncio.run(go())
+    warn_without_sql(replies)
     if as_json:
-        print_json(found)
+        print_json(metrics)
     else:
-        _show(found, out)
+        _show(metrics, out)
 
 
 async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
@@ -182,18 +190,18 @@ def tokens_shown(tokens: dict[str, int]) -> str:
     return f"about {tokens['total']} tokens (estimated by merit for {estimated} calls: the endpoint did not count)"
 
 
-def _show(found: dict[str, Any], out: Path) -> None:
+def _show(metrics: dict[str, Any], out: Path) -> None:
     console = Console()
-    label = "" if found["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
-    console.print(f"[bold]{inline(found['method'])}[/]{label}")
+    label = "" if metrics["online"] else "  [bold red]not an online method: it reads the whole stream[/]"
+    console.print(f"[bold]{inline(metrics['method'])}[/]{label}")
     console.print(
-        f"  accuracy      {found['accuracy']:.2f}% of {found['questions']} questions, "
-        f"{found['initial_accuracy']:.2f}% at first"
+        f"  accuracy      {metrics['accuracy']:.2f}% of {metrics['questions']} questions, "
+        f"{metrics['initial_accuracy']:.2f}% at first"
     )
-    console.print(f"  repaired      {found['repaired']}, {found['steps']:.3f} steps for each wrong first answer")
-    console.print(f"  oscillation   {found['oscillation']:.2f}%")
-    console.print(f"  calls         {found['calls']['total']}, {tokens_shown(found['tokens'])}")
-    kept = found["entries"]
+    console.print(f"  repaired      {metrics['repaired']}, {metrics['steps']:.3f} steps for each wrong first answer")
+    console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
+    console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
+    kept = metrics["entries"]
     answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
     console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
     console.print(f"  run           {inline(str(out))}")

@@ -1,23 +1,23 @@
 """`merit score`: judge a file of predictions."""
 
-import math
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import click
 from rich.markup import escape
 from rich.table import Table
 
-from merit.cache import cache_folder
-from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT, open_data
-from merit.cli.progress import progress_bar
+from merit.benchmark import DataSpec
+from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT
+from merit.cli.plain import at_least
+from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, print_json
 from merit.data import Dataset, parse_predictions, read_predictions
 from merit.errors import InputError
-from merit.oracle import open_judge
-from merit.score import Score, accuracy, write_verdicts
+from merit.runs.accounting import accuracy
+from merit.score import Score, write_verdicts
 from merit.score import score as run
+from merit.stream import Replies
 from merit.types import QuestionId, Verdict
 
 _MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
@@ -34,7 +34,7 @@ _MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.option("--partial", is_flag=True, help="Score only the questions that the file answers.")
 @TIMEOUT
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Predictions judged at a time.")
+@click.option("--jobs", type=at_least(1), default=1, show_default=True, help="Predictions judged at a time.")
 @CACHE
 @click.option("--no-cache", is_flag=True, help="Compute every reference result anew.")
 def score(
@@ -66,16 +66,12 @@ def score(
     For example: merit score spider --data path/to/spider --pred predictions.jsonl, or --pred - to read what a pipe
     brings. --json prints one object.
     """  # noqa: D301 - click's own mark for lines that stay as they are
+    _check_places(root, pred)
     _check_out(out, pred)
-    if math.isnan(timeout_s):
-        raise InputError("--timeout: nan is no number of seconds")
-    loaded, chosen = open_data(dataset, root, split, protocol, cache, label)
+    benchmark = DataSpec(dataset, root, split, protocol, timeout_s, label).open(cache, keep_results=not no_cache)
+    loaded, chosen = benchmark.dataset, benchmark.protocol
     predictions = _read(pred, loaded, chosen)
-    folder = None if no_cache else (cache or cache_folder())
-    with (
-        closing(open_judge(loaded, chosen, cache=folder, timeout_s=timeout_s)) as judge,
-        progress_bar() as bar,
-    ):
+    with benchmark, progress_bar() as bar:
         task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), said="")
         right = 0
 
@@ -84,9 +80,11 @@ def score(
             right += verdict is not None and verdict.correct
             bar.update(task, advance=1, said=f"{right} right")
 
-        result = run(loaded, chosen, predictions, judge, partial=partial, jobs=jobs, on_verdict=heard)
+        result = run(loaded, chosen, predictions, benchmark.judge.judge, partial=partial, jobs=jobs, on_verdict=heard)
     if out is not None:
         write_verdicts(result, out)
+    if 2 * result.empty > len(result.verdicts) and str(pred) != "-":
+        warn_without_sql(Replies.in_file(pred, loaded, chosen))
     if as_json:
         print_json(result.summary())
     else:
@@ -106,6 +104,12 @@ def _read(pred: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, str]:
     except UnicodeDecodeError as error:
         raise InputError(f"{place}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     return parse_predictions(text, place, dataset.questions, absent)
+
+
+def _check_places(root: Path | None, pred: Path) -> None:
+    """Complain about a file and a folder that are each other's."""
+    if root is not None and root.is_file() and pred.is_dir():
+        raise InputError(f"--data {root} is a file and --pred {pred} a folder; type --data {pred} --pred {root}")
 
 
 def _check_out(out: Path | None, pred: Path) -> None:

@@ -10,17 +10,18 @@ from typing import Any
 import click
 
 from merit.agent import Attempt
-from merit.cli.find_run import answers_of, find_turn, finished, open_run
+from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
-from merit.memory import Entry, curate
+from merit.memory import Entry, Precedent, entries_in
 from merit.reading import check_fields, parse_json
-from merit.report.recalled import kept_by, repeated_step
-from merit.stream import RunView, Turn
-from merit.stream.folder import MEMORY, RETRIEVALS, read_lines
-from merit.stream.turn import turn_line
+from merit.runs import RunView, Turn
+from merit.runs.kept import kept_by
+from merit.runs.paths import MEMORY, RETRIEVALS
+from merit.runs.text import read_lines
+from merit.runs.turn import repeated_step, turn_line
 from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
@@ -58,7 +59,7 @@ def show(
         _list(view, as_json)
         return
     turn = find_turn(view, question)
-    recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in curate.kept(view.path / MEMORY)}
+    recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in entries_in(view.path / MEMORY)}
     if as_json:
         print_json(_record(view, turn, recalls, entries, with_schema))
         return
@@ -92,7 +93,7 @@ def show(
 
 def _list(view: RunView, as_json: bool) -> None:
     """The finished questions, one line each; the first ones on a terminal."""
-    turns = answers_of(view)
+    turns = view.answers
     if as_json:
         questions = [
             {
@@ -128,7 +129,7 @@ def _record(
     question = turn.episode.task.question
     recalled = dict.fromkeys(name for one in recalls.values() for name in _shown_by(one) or ())
     return {
-        **json.loads(turn_line(turn, view.manifest["run"])),
+        **json.loads(turn_line(turn, view.manifest.run)),
         "question": asdict(question) | ({"schema": turn.episode.task.schema} if with_schema else {}),
         "recalls": [recalls[step] for step in sorted(recalls)],
         "entries": {name: asdict(entries[name]) for name in recalled if name in entries},
@@ -246,7 +247,7 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
                 f"{entry.grade}, from question {inline(str(source.question_id))} at position {source.position}, "
                 f"{inline(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
             )
-            if entry.polarity is Polarity.PRECEDENT:
+            if isinstance(entry, Precedent):
                 console.block(entry.question, 7, "dim")
             console.block(entry.delta, 7, "dim")
 

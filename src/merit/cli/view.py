@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
+from merit.cli.plain import Number
 from merit.cli.screen import say
 from merit.errors import InputError
 from merit.report import build
 from merit.report.page import Live, PageServer
-from merit.stream.manifest import MANIFEST
+from merit.runs.paths import MANIFEST
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes any free one.")
+@click.option("--port", type=Number(int, 0, 65535), default=8765, show_default=True, help="0 takes any free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address lets other machines look too.")
 @click.option("--no-browser", is_flag=True, help="Only say where the page is.")
 def view(folder: Path, port: int, host: str, no_browser: bool) -> None:

@@ -12,17 +12,13 @@ from merit.data.dataset import (
     with_journals,
 )
 from merit.data.predictions import parse_predictions, read_predictions
-from merit.data.schema import Column, Schema, Table
 from merit.data.survey import survey
 
 __all__ = [
     "LAYOUTS",
     "OWN_DATA",
     "PROTOCOLS",
-    "Column",
     "Dataset",
-    "Schema",
-    "Table",
     "check_label",
     "detect",
     "load",

@@ -1,7 +1,5 @@
 """Benchmarks in their official layouts: questions without their answers, databases, schemas."""
 
-import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -9,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from merit.data.schema import Schema, read_schemas
+from merit.data.schema import read_schemas
 from merit.errors import InputError
+from merit.files import hash_listing
 from merit.reading import check_inside, check_name, check_regular, hash_file, read_records, sendable, shown
-from merit.types import Question
+from merit.types import Question, Schema
 
 _JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; what they say is part of it
 _SIDECARS = (*_JOURNALS, "-shm")
@@ -109,10 +108,7 @@ class Dataset:
         """One hash over questions, schemas and every database file."""
         databases = [path for kind in (self.databases, self.suites) for paths in kind.values() for path in paths]
         files = [self.questions_file, self.tables_file, *with_journals(databases)]
-        listing = hashlib.sha256()
-        for path in sorted(files):
-            listing.update(os.fsencode(path.relative_to(self.root)) + f"\0{hash_file(path)}\n".encode())
-        return listing.hexdigest()
+        return hash_listing((str(path.relative_to(self.root)), hash_file(path)) for path in sorted(files))
 
     def _files_under(self, folder: Path) -> dict[str, tuple[Path, ...]]:
         named = sorted({question.db_id for question in self.questions})

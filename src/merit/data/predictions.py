@@ -150,7 +150,8 @@ def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping
         expected = f"{len(questions)}" if len(usable) == len(questions) else f"{len(questions)} (or {len(usable)}, "
         expected += "" if len(usable) == len(questions) else "without those whose database is absent)"
         raise InputError(
-            f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order, or {_FORMS}"
+            f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order"
+            f"{', without code fences (```)' if any(line.startswith('```') for line in lines) else ''}, or {_FORMS}"
         )
     for number, (question, line) in enumerate(zip(asked, lines, strict=True), 1):
         sql, *columns = line.strip().split("\t")

@@ -1,25 +1,37 @@
 """What is remembered, and what may be recalled of it. Must never hold a reference answer."""
 
-from merit.memory.entry import Entry, Grade, Provenance, failure_context, normalise_sql, with_id
+from merit.memory.curate import Listed, entries_in
+from merit.memory.identity import with_id
 from merit.memory.memory import Memory
 from merit.memory.policy import Cue, Databases, Match, PoolReport, Recall, RecallPolicy, TypeFilter
-from merit.memory.store import MemoryStore, Tombstone
+from merit.memory.store import FileStore, memory_folder
+from merit.memory.volatile import VolatileStore
+from merit.types.entry import Entry, Grade, Precedent, Provenance, Repair, failure_context, normalise_sql
+from merit.types.store import Change, Deletion, Store
 
 __all__ = [
+    "Change",
     "Cue",
     "Databases",
+    "Deletion",
     "Entry",
+    "FileStore",
     "Grade",
+    "Listed",
     "Match",
     "Memory",
-    "MemoryStore",
     "PoolReport",
+    "Precedent",
     "Provenance",
     "Recall",
     "RecallPolicy",
-    "Tombstone",
+    "Repair",
+    "Store",
     "TypeFilter",
+    "VolatileStore",
+    "entries_in",
     "failure_context",
+    "memory_folder",
     "normalise_sql",
     "with_id",
 ]

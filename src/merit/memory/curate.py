@@ -1,129 +1,178 @@
-"""Memory as people look after it: list, find, delete, confirm, export, import, count. It works on the files alone."""
+"""Memory as people look after it: list, find, delete, confirm, export, import, count. It works on any store."""
 
-import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from merit.errors import InputError, counted
-from merit.memory.entry import Entry, Grade, from_record, says_the_same, with_id
-from merit.memory.store import MemoryStore, Tombstone, numbered_lines, open_file
-from merit.types import Polarity, Status
+from merit.errors import InputError, MemoryChanged, counted
+from merit.files import atomic_write
+from merit.memory import format3, format4
+from merit.memory.files import numbered_lines, open_file
+from merit.memory.identity import says_the_same, with_id
+from merit.memory.records import parse_object
+from merit.memory.store import FileStore
+from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """An entry in the files, and why it was deleted if it was."""
+class Listed:
+    """An entry of a log, and why it was deleted if it was."""
 
     entry: Entry
     deleted: str | None = None
 
 
-def memory_in(folder: Path) -> Path:
-    """The memory's own folder, where `folder` may also be a run's, which has its memory in it."""
-    inner = folder / "memory"
-    return inner if not _holds_one(folder) and _holds_one(inner) else folder
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a log holds up to a sequence number: every entry by its id, deleted ones too, in order."""
+
+    sequence: int
+    entries: Mapping[str, Listed]
 
 
-def _holds_one(folder: Path) -> bool:
-    return any(os.path.lexists(folder / f"memory_{polarity}.jsonl") for polarity in Polarity)
+def read_contents(store: Store) -> Contents:
+    """Everything that a store holds now."""
+    entries: dict[str, Listed] = {}
+    last = 0
+    for sequence, change in store.since(0):
+        last = sequence
+        if isinstance(change, Deletion):
+            if change.id in entries:
+                entries[change.id] = replace(entries[change.id], deleted=change.reason)
+        elif change.id in entries:
+            raise InputError(f"{store.name}: the id {change.id} is there twice; remove one of the lines")
+        else:
+            entries[change.id] = Listed(change)
+    return Contents(last, entries)
 
 
-def kept(folder: Path) -> Iterator[Kept]:
-    """Every entry, deleted ones too, positive ones first."""
-    store = MemoryStore(folder, writable=False)
-    for polarity in Polarity:
-        found: dict[str, Kept] = {}
-        for line in store.lines(polarity):
-            content = line.content
-            if isinstance(content, Tombstone):
-                if content.id in found:
-                    found[content.id] = replace(found[content.id], deleted=content.reason)
-            elif content.id in found:
-                path = store.path(polarity)
-                raise InputError(f"{path}: the id {content.id} is there twice; remove one of the lines")
-            else:
-                found[content.id] = Kept(content)
-        yield from found.values()
+def entries_in(folder: Path) -> list[Listed]:
+    """Every entry of the memory in a folder, deleted ones too, in the order in which they were learned."""
+    with closing(FileStore(folder, writable=False)) as store:
+        return list(read_contents(store).entries.values())
 
 
-def find(folder: Path, identity: str) -> Kept:
+def find(store: Store, identity: str) -> Listed:
     """One entry by its id, or by a beginning of it that only one has."""
-    found = [one for one in kept(folder) if one.entry.id.startswith(identity)]
-    exact = [one for one in found if one.entry.id == identity]
-    if len(exact or found) != 1:
-        count = counted(len(found), "entry begins with", "entries begin with") if found else "there is no entry"
-        raise InputError(f"{folder}: {count} {identity!r}; merit memory list shows all ids")
-    return (exact or found)[0]
+    return _find(store, read_contents(store), identity)
 
 
-def delete(folder: Path, identity: str, reason: str) -> Entry:
+def delete(store: Store, identity: str, reason: str) -> Entry:
     """Take an entry out of every later recall, and keep the reason."""
-    one = find(folder, identity)
-    if one.deleted is not None:
-        raise InputError(f"{folder}: {one.entry.id} is deleted already ({one.deleted})")
-    store = MemoryStore(folder)
-    try:
-        store.append({one.entry.polarity: [Tombstone(one.entry.id, reason)]})
-    finally:
-        store.close()
-    return one.entry
+
+    def change(contents: Contents) -> tuple[Sequence[Change], Entry]:
+        listed = _find(store, contents, identity)
+        _check_there(store, listed)
+        return [Deletion(listed.entry.id, reason)], listed.entry
+
+    return _changed(store, change)
 
 
-def confirm(folder: Path, identity: str) -> tuple[Entry, Entry]:
-    """Put a confirmed entry in the place of one that a person found right; returns the old one and the new one."""
-    old = find(folder, identity).entry
-    if old.polarity is Polarity.NEGATIVE:
-        raise InputError(f"{folder}: {old.id} is a direction seen to fail; only a right answer can be confirmed")
-    if old.grade is Grade.CONFIRMED:
-        raise InputError(f"{folder}: {old.id} is confirmed already")
-    new = with_id(replace(old, grade=Grade.CONFIRMED, outcome=Status.CORRECT, outcome_error=None))
-    store = MemoryStore(folder)  # the lock first: nobody else may add meanwhile
-    try:
-        known = {one.entry.id: one for one in kept(folder)}
-        for one in (known[old.id], known.get(new.id)):
-            if one is not None and one.deleted is not None:
-                raise InputError(f"{folder}: {one.entry.id} is deleted already ({one.deleted})")
-        fresh = [] if new.id in known else [new]
-        store.append({old.polarity: [*fresh, Tombstone(old.id, f"confirmed as {new.id}")]})  # both or neither
-    finally:
-        store.close()
-    return old, new
+def confirm(store: Store, identity: str) -> tuple[Entry, Entry]:
+    """Let a confirmed entry take over from one that a person found right; returns the old one and the new one."""
+
+    def change(contents: Contents) -> tuple[Sequence[Change], tuple[Entry, Entry]]:
+        listed = _find(store, contents, identity)
+        old = listed.entry
+        if old.polarity is Polarity.NEGATIVE:
+            raise InputError(
+                f"{store.name}: {old.id} is a direction seen to fail; only a right answer can be confirmed"
+            )
+        if old.grade is Grade.CONFIRMED:
+            raise InputError(f"{store.name}: {old.id} is confirmed already")
+        new = with_id(_as_confirmed(old))
+        _check_there(store, listed)
+        _check_there(store, contents.entries.get(new.id))
+        fresh = [] if new.id in contents.entries else [new]
+        return [*fresh, Deletion(old.id, f"confirmed as {new.id}")], (old, new)
+
+    return _changed(store, change)
 
 
-def export(folder: Path, path: Path) -> int:
-    """Write every entry that is not deleted to one file; returns how many."""
+def export(store: Store, path: Path, version: int = format4.FORMAT) -> int:
+    """Write every entry that is not deleted to one file, in memory format 4 or 3; returns how many."""
     if path.exists() and not path.is_file():
-        kind = "a folder" if path.is_dir() else "no regular file"
+        kind = "a folder" if path.is_dir() else "not a regular file"
         raise InputError(f"{path}: is {kind}; name a file to write to")
-    if path.absolute().parent.resolve() == folder.resolve():
-        raise InputError(f"{path}: lies in the memory's own folder; export to another one")
-    entries = [one.entry for one in kept(folder) if one.deleted is None]
-    unfinished = path.with_name(path.name + ".part")
-    text = "".join(entry.to_line() + "\n" for entry in entries)
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    return len(entries)
+    entry_line = format3.entry_line if version == format3.FORMAT else format4.entry_line
+    lines = [entry_line(listed.entry) for listed in read_contents(store).entries.values() if listed.deleted is None]
+    with atomic_write(path) as file:
+        file.writelines(f"{line}\n".encode() for line in lines)
+    return len(lines)
 
 
-def import_entries(folder: Path, path: Path) -> tuple[int, int]:
+def import_entries(store: Store, path: Path) -> tuple[int, int]:
     """Add the entries of an exported file; returns how many were new and how many were there. All or nothing."""
-    store = MemoryStore(folder)  # the lock first: nobody else may add meanwhile
-    try:
-        fresh, there = _sift(path, {one.entry.id: one.entry for one in kept(folder)})
-        store.append({polarity: [entry for entry in fresh if entry.polarity is polarity] for polarity in Polarity})
-    finally:
-        store.close()
-    return len(fresh), there
+
+    def change(contents: Contents) -> tuple[Sequence[Change], tuple[int, int]]:
+        fresh, known = _new_entries(path, {identity: listed.entry for identity, listed in contents.entries.items()})
+        return fresh, (len(fresh), known)
+
+    return _changed(store, change)
 
 
-def _sift(path: Path, known: dict[str, Entry]) -> tuple[list[Entry], int]:
+def stats(store: Store) -> dict[str, Any]:
+    """Counts by polarity, type, database and grade."""
+    listed = read_contents(store).entries.values()
+    live = [item.entry for item in listed if item.deleted is None]
+    return {
+        "entries": len(live),
+        "deleted": len(listed) - len(live),
+        "by_polarity": _counts(entry.polarity for entry in live),
+        "by_type": _counts(entry.type for entry in live),
+        "by_database": _counts(entry.provenance.db_id for entry in live),
+        "by_grade": _counts(entry.grade for entry in live),
+    }
+
+
+def size_bytes(folder: Path) -> int:
+    """How large the files of a memory are."""
+    files = [path for path in (folder / format4.LOG_NAME, *format3.files_in(folder)) if os.path.lexists(path)]
+    return sum(path.stat().st_size for path in files)
+
+
+def _changed(store: Store, change: Callable[[Contents], tuple[Sequence[Change], Result]]) -> Result:
+    """Append what `change` makes of a store's contents; where another process was first, look again."""
+    while True:
+        contents = read_contents(store)
+        changes, result = change(contents)
+        try:
+            store.append(changes, expected=contents.sequence)
+        except MemoryChanged:
+            continue
+        return result
+
+
+def _find(store: Store, contents: Contents, identity: str) -> Listed:
+    if identity in contents.entries:
+        return contents.entries[identity]
+    matches = [listed for known, listed in contents.entries.items() if known.startswith(identity)]
+    if len(matches) != 1:
+        count = counted(len(matches), "entry begins with", "entries begin with") if matches else "there is no entry"
+        raise InputError(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
+    return matches[0]
+
+
+def _check_there(store: Store, listed: Listed | None) -> None:
+    if listed is not None and listed.deleted is not None:
+        raise InputError(f"{store.name}: {listed.entry.id} is deleted already ({listed.deleted})")
+
+
+def _as_confirmed(entry: Entry) -> Entry:
+    match entry:
+        case Repair():
+            return replace(entry, grade=Grade.CONFIRMED, outcome=Status.CORRECT, outcome_error=None)
+        case Precedent():
+            return replace(entry, grade=Grade.CONFIRMED, outcome=Status.CORRECT)
+
+
+def _new_entries(path: Path, known: Mapping[str, Entry]) -> tuple[list[Entry], int]:
     """The entries of a file that are not known, and how many are."""
     fresh: dict[str, Entry] = {}
     there = 0
@@ -141,35 +190,20 @@ def _sift(path: Path, known: dict[str, Entry]) -> tuple[list[Entry], int]:
     return list(fresh.values()), there
 
 
-def stats(folder: Path) -> dict[str, Any]:
-    """Counts by polarity, type, database and grade."""
-    everything = list(kept(folder))
-    live = [one.entry for one in everything if one.deleted is None]
-    return {
-        "entries": len(live),
-        "deleted": len(everything) - len(live),
-        "by_polarity": _counts(entry.polarity for entry in live),
-        "by_type": _counts(entry.type for entry in live),
-        "by_database": _counts(entry.provenance.db_id for entry in live),
-        "by_grade": _counts(entry.grade for entry in live),
-        "bytes": sum(path.stat().st_size for path in folder.glob("memory_*.jsonl")),
-    }
-
-
-def _counts(values: Iterator[str]) -> dict[str, int]:
-    return {str(value): count for value, count in sorted(Counter(values).items())}
-
-
 def _read(path: Path) -> Iterator[tuple[int, Entry]]:
     with open_file(path) as file:
-        for number, line in numbered_lines(file, path):
+        for number, line in numbered_lines(file, path, format4.LINE_BYTES):
             if line.strip():
                 yield number, _entry(line, f"{path}, line {number}")
 
 
 def _entry(line: bytes, where: str) -> Entry:
-    try:
-        record = json.loads(line.decode())
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: not valid JSON") from None
-    return from_record(record, where)
+    """The entry of a line that this merit or an earlier one exported."""
+    record = parse_object(line, where, "not valid JSON")
+    if record.get("format") == format3.FORMAT:
+        return format3.parse_entry(record, where)
+    return format4.parse_entry(record, where)
+
+
+def _counts(values: Iterable[str]) -> dict[str, int]:
+    return {str(value): count for value, count in sorted(Counter(values).items())}

@@ -100,8 +100,8 @@ class Postings:
                     scores += np.multiply(part, factor, out=part)
                 else:
                     if mask is not None:
-                        kept = mask[rows]
-                        rows, times = rows[kept], times[kept]
+                        in_pool = mask[rows]
+                        rows, times = rows[in_pool], times[in_pool]
                     at = rows.astype(np.intp)  # once, instead of at every use
                     some = norms.take(at)
                     some += times

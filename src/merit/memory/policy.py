@@ -1,10 +1,10 @@
 """How recall chooses, as one value: the paper's policy, its variants and every retrieval-side ablation."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from merit.memory.entry import Entry, Grade
-from merit.types import FailureType, Polarity, QuestionId
+from merit.types import Entry, FailureType, Grade, Polarity, Precedent, QuestionId, Repair
 
 # Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
 RELIABLE_TYPES = frozenset({FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION})
@@ -119,20 +119,23 @@ class Recall:
     pools: tuple[PoolReport, ...]
 
     @property
-    def positives(self) -> list[Entry]:
+    def positives(self) -> list[Repair]:
         """Confirmed changes, best first."""
-        return self._entries(Polarity.POSITIVE)
+        return self._repairs(Polarity.POSITIVE)
 
     @property
-    def negatives(self) -> list[Entry]:
+    def negatives(self) -> list[Repair]:
         """Failed directions, best first."""
-        return self._entries(Polarity.NEGATIVE)
+        return self._repairs(Polarity.NEGATIVE)
 
     @property
-    def precedents(self) -> list[Entry]:
+    def precedents(self) -> list[Precedent]:
         """Confirmed answers, best first."""
-        return self._entries(Polarity.PRECEDENT)
+        return [entry for entry in self._entries() if isinstance(entry, Precedent)]
 
-    def _entries(self, polarity: Polarity) -> list[Entry]:
-        found = (match.entry for pool in self.pools for match in pool.matches)
-        return [entry for entry in found if entry.polarity is polarity]
+    def _repairs(self, polarity: Polarity) -> list[Repair]:
+        repairs = (entry for entry in self._entries() if isinstance(entry, Repair))
+        return [repair for repair in repairs if repair.polarity is polarity]
+
+    def _entries(self) -> Iterator[Entry]:
+        return (match.entry for pool in self.pools for match in pool.matches)

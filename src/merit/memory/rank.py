@@ -1,7 +1,7 @@
 """From two channels' scores to an order: min-max per pool, weights, ties (paper, appendix on retrieval).
 
 Dense scores come in single precision for a whole pool at once, which is fast and nearly right. Whatever could matter
-for the result, the pool's extremes and everybody near the top, is then scored again exactly.
+for the result, the pool's extremes and all candidates near the top, is then scored again exactly.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Dense:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One candidate's place in the order and how it came about."""
+    """A candidate's scores, and how they came about."""
 
     at: int  # in the pool
     score: float
@@ -134,7 +134,7 @@ def _extremes(dense: Dense) -> tuple[float, float]:
 
 
 def _near_the_top(total: Floats, limit: int, slack: float) -> Rows:
-    """Everybody who could be among the best, given that scores may be off by `slack`."""
+    """All candidates that could be among the best, given that scores may be off by `slack`."""
     if len(total) <= limit:
         return np.arange(len(total))
     left = total.copy()

@@ -12,13 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from merit.memory.eligibility import Mask, legal
-from merit.memory.entry import Entry
 from merit.memory.lexical import mean_length, weigh
 from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
 from merit.memory.segment import Segment
-from merit.memory.vectors import Matrix
-from merit.types import FailureType, Polarity
+from merit.memory.vectors import Matrix, products
+from merit.types import Entry, FailureType, Polarity
 
 _EXACT_ROWS = 8192
 Number = TypeVar("Number", bound=np.floating)
@@ -38,8 +37,8 @@ class Catalogue:
 
 
 @dataclass(frozen=True)
-class Share:
-    """A segment's part in a pool."""
+class PoolPart:
+    """The rows of one segment that are in a pool."""
 
     segment: Segment
     mask: Mask | None  # None where all of it takes part
@@ -52,34 +51,34 @@ class Share:
 
 
 class Pool:
-    """The members of a pool, one share after the other."""
+    """The members of a pool, one part after the other."""
 
-    def __init__(self, shares: Sequence[Share]) -> None:
-        self.shares = [share for share in shares if share.size]
-        self.size = sum(share.size for share in self.shares)
-        self._starts = list(accumulate((share.size for share in self.shares), initial=0))
+    def __init__(self, parts: Sequence[PoolPart]) -> None:
+        self.parts = [part for part in parts if part.size]
+        self.size = sum(part.size for part in self.parts)
+        self._starts = list(accumulate((part.size for part in self.parts), initial=0))
 
-    def place(self, at: int) -> tuple[Segment, int]:
+    def row_of(self, at: int) -> tuple[Segment, int]:
         """The segment and row of member number `at`."""
         which = bisect(self._starts, at) - 1
-        share = self.shares[which]
-        return share.segment, int(share.rows[at - self._starts[which]])
+        part = self.parts[which]
+        return part.segment, int(part.rows[at - self._starts[which]])
 
-    def identity(self, at: int) -> str:
+    def id_of(self, at: int) -> str:
         """The entry id of member number `at`."""
-        segment, row = self.place(at)
+        segment, row = self.row_of(at)
         return segment.ids[row]
 
     def lexical(self, query: str) -> Floats:
         """Every member's BM25 score, with the pool's own statistics."""
-        parts = [(share.segment.postings, share.mask) for share in self.shares]
-        weights = weigh(query, parts, self.size)
-        mean = mean_length(parts, self.size)
-        return _joined([postings.score(weights, mean, mask) for postings, mask in parts])
+        masked = [(part.segment.postings, part.mask) for part in self.parts]
+        weights = weigh(query, masked, self.size)
+        mean = mean_length(masked, self.size)
+        return _joined([postings.score(weights, mean, mask) for postings, mask in masked])
 
     def dense(self, query: Matrix) -> Dense:
         """Every member's dense score."""
-        near = _joined([_near(share, query) for share in self.shares])
+        near = _joined([_near(part, query) for part in self.parts])
         exactly = query.astype(np.float64)
 
         def exact(members: Rows) -> Floats:
@@ -94,25 +93,25 @@ class Pool:
 
     def types(self, kind: FailureType) -> Floats:
         """1 for every member of a failure type, 0 for the others."""
-        return _joined([np.full(share.size, float(share.segment.type is kind)) for share in self.shares])
+        return _joined([np.full(part.size, float(part.segment.type is kind)) for part in self.parts])
 
     def in_database(self, database: int) -> Floats:
         """1 for every member learned on a database, 0 for the others."""
-        return _joined([(share.segment.databases[share.rows] == database).astype(np.float64) for share in self.shares])
+        return _joined([(part.segment.databases[part.rows] == database).astype(np.float64) for part in self.parts])
 
     def _vectors(self, members: Rows) -> Matrix:
         """The vectors of some members."""
-        if len(self.shares) == 1:
-            return _matrix(self.shares[0])[self.shares[0].rows[members]]
+        if len(self.parts) == 1:
+            return _matrix(self.parts[0])[self.parts[0].rows[members]]
         which = np.searchsorted(self._starts, members, side="right") - 1
         gathered = np.empty((len(members), self._dimension()), np.float32)
         for number in set(which.tolist()):
-            share, here = self.shares[number], which == number
-            gathered[here] = _matrix(share)[share.rows[members[here] - self._starts[number]]]
+            part, here = self.parts[number], which == number
+            gathered[here] = _matrix(part)[part.rows[members[here] - self._starts[number]]]
         return gathered
 
     def _dimension(self) -> int:
-        return int(_matrix(self.shares[0]).shape[1])
+        return int(_matrix(self.parts[0]).shape[1])
 
 
 def recall(catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> Recall:
@@ -127,14 +126,14 @@ def _recall_from(
     takes = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
     segments = [s for s in catalogue.segments if s.count and s.polarity in takes]
     trusted = [segment for segment in segments if segment.grade.at_least(policy.least_grade)]
-    shares = [_share(segment, catalogue, cue, policy) for segment in trusted]
-    same_type = [share for share in shares if share.segment.type is cue.type]
-    enough = sum(share.size for share in same_type) >= policy.typed_threshold
+    parts = [_part_of(segment, catalogue, cue, policy) for segment in trusted]
+    same_type = [part for part in parts if part.segment.type is cue.type]
+    enough = sum(part.size for part in same_type) >= policy.typed_threshold
     filters = policy.type_filter is TypeFilter.HARD or (
         policy.type_filter is TypeFilter.RELIABILITY and cue.type in RELIABLE_TYPES
     )
     filters = filters and polarity is not Polarity.PRECEDENT  # an answer has no failure
-    pool = Pool(same_type if filters and enough else shares)
+    pool = Pool(same_type if filters and enough else parts)
     ranking = Ranking((), None, None)
     if pool.size:
         draws = policy.random_seed is not None
@@ -143,8 +142,8 @@ def _recall_from(
     return PoolReport(
         polarity=polarity,
         stored=sum(segment.live for segment in segments),
-        legal=sum(share.size for share in shares),
-        same_type=sum(share.size for share in same_type),
+        legal=sum(part.size for part in parts),
+        same_type=sum(part.size for part in same_type),
         typed=filters and enough,
         fallback=filters and not enough,
         size=pool.size,
@@ -154,10 +153,10 @@ def _recall_from(
     )
 
 
-def _share(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> Share:
+def _part_of(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> PoolPart:
     mask = legal(segment, cue, catalogue.question, catalogue.database, policy.databases)
     size = segment.count if mask is None else int(np.count_nonzero(mask))
-    return Share(segment, None if size == segment.count else mask, size)
+    return PoolPart(segment, None if size == segment.count else mask, size)
 
 
 def _rank(
@@ -170,7 +169,7 @@ def _rank(
         bonus = policy.type_bonus * pool.types(cue.type)
 
     def same_type(at: int) -> bool:
-        return policy.type_filter is not TypeFilter.NONE and pool.place(at)[0].type is cue.type
+        return policy.type_filter is not TypeFilter.NONE and pool.row_of(at)[0].type is cue.type
 
     return rank(
         pool.dense(catalogue.encode(cue.dense_text(polarity))) if policy.dense else None,
@@ -178,21 +177,21 @@ def _rank(
         policy.dense_weight,
         bonus,
         same_type,
-        pool.identity,
+        pool.id_of,
         limit,
     )
 
 
 def _draw(pool: Pool, cue: Cue, policy: RecallPolicy, polarity: Polarity | None, limit: int, _: Catalogue) -> Ranking:
     """The random ablation: the same pool and limit, an order that only seed, question, step and polarity decide."""
-    members = sorted(range(pool.size), key=pool.identity)
+    members = sorted(range(pool.size), key=pool.id_of)
     generator = random.Random(f"{policy.random_seed}\0{cue.question_id}\0{cue.step}\0{polarity}")  # noqa: S311
     drawn = generator.sample(members, min(limit, len(members)))
     return Ranking(tuple(Scored(at, 0.0, None, None, None, None, 0.0) for at in drawn), None, None)
 
 
 def _match(catalogue: Catalogue, pool: Pool, scored: Scored, number: int) -> Match:
-    segment, row = pool.place(scored.at)
+    segment, row = pool.row_of(scored.at)
     return Match(
         entry=catalogue.read(segment, row),
         rank=number,
@@ -205,18 +204,18 @@ def _match(catalogue: Catalogue, pool: Pool, scored: Scored, number: int) -> Mat
     )
 
 
-def _matrix(share: Share) -> Matrix:
-    assert share.segment.vectors is not None
-    return share.segment.vectors.matrix
+def _matrix(part: PoolPart) -> Matrix:
+    assert part.segment.vectors is not None
+    return part.segment.vectors.matrix
 
 
-def _near(share: Share, query: Matrix) -> Matrix:
-    matrix = _matrix(share)
-    if share.mask is None:
-        return matrix @ query
-    if share.size < _COPIED_BELOW * len(matrix):
-        return matrix[share.mask] @ query
-    return (matrix @ query)[share.mask]
+def _near(part: PoolPart, query: Matrix) -> Matrix:
+    matrix = _matrix(part)
+    if part.mask is None:
+        return products(matrix, query)
+    if part.size < _COPIED_BELOW * len(matrix):
+        return products(matrix[part.mask], query)
+    return products(matrix, query)[part.mask]
 
 
 def _joined(parts: list[npt.NDArray[Number]]) -> npt.NDArray[Number]:

@@ -1,4 +1,4 @@
-"""One bucket of memory, a polarity, a failure type and a grade: rows in columns, their postings, their vectors."""
+"""One bucket of memory, a pool, a failure type and a grade: rows in columns, their postings, their vectors."""
 
 from array import array
 from collections.abc import Mapping
@@ -6,17 +6,16 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.entry import Grade
 from merit.memory.lexical import Mask, Postings
 from merit.memory.vectors import Matrix, Vectors
-from merit.types import FailureType, Polarity
+from merit.types import FailureType, Grade, Polarity
 
 Longs = npt.NDArray[np.int64]
 Bucket = tuple[Polarity, FailureType, Grade]
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 COLUMNS: Mapping[str, type[np.generic]] = {  # of a dump, each a flat array
     "ids": np.uint8,
-    "offsets": np.int64,
+    "sequences": np.int64,
     "positions": np.int64,
     "questions": np.int64,
     "databases": np.int64,
@@ -35,7 +34,7 @@ class Segment:
     def __init__(self, bucket: Bucket, vectors: Vectors | None) -> None:
         self.polarity, self.type, self.grade = bucket
         self.ids: list[str] = []
-        self.offsets = array("q")  # of each entry's line
+        self.sequences = array("q")  # of each entry in the log
         self.postings = Postings()
         self.vectors = vectors
         self._positions = array("q")
@@ -89,11 +88,18 @@ class Segment:
         return 1 in self._deleted
 
     def add(
-        self, identity: str, offset: int, position: int, question: int, database: int, text: str, vector: Matrix | None
+        self,
+        identity: str,
+        sequence: int,
+        position: int,
+        question: int,
+        database: int,
+        text: str,
+        vector: Matrix | None,
     ) -> None:
         """Append a row."""
         self.ids.append(identity)
-        self.offsets.append(offset)
+        self.sequences.append(sequence)
         self._positions.append(position)
         self._latest = max(self._latest, position)
         self._asked.add(question)
@@ -112,7 +118,7 @@ class Segment:
         """Everything but the vectors, as the arrays that COLUMNS names."""
         columns = {
             "ids": np.frombuffer("\n".join(self.ids).encode(), np.uint8),
-            "offsets": np.array(self.offsets),
+            "sequences": np.array(self.sequences),
             "positions": np.array(self._positions),
             "questions": np.array(self._questions),
             "databases": np.array(self._databases),
@@ -126,7 +132,7 @@ class Segment:
         segment = cls(bucket, None)
         segment.ids = arrays["ids"].tobytes().decode().split("\n")
         for name, column in (
-            ("offsets", segment.offsets),
+            ("sequences", segment.sequences),
             ("positions", segment._positions),
             ("questions", segment._questions),
             ("databases", segment._databases),
@@ -136,7 +142,7 @@ class Segment:
         segment._latest = max(segment._positions, default=-1)
         segment._asked = set(segment._questions)
         segment.postings = Postings.load(arrays)
-        columns = (segment.offsets, segment._positions, segment._questions, segment._databases, segment._deleted)
+        columns = (segment.sequences, segment._positions, segment._questions, segment._databases, segment._deleted)
         if any(len(column) != segment.count for column in columns) or segment.postings.count != segment.count:
             raise ValueError("the columns differ in length")
         if not set(segment._deleted) <= {0, 1}:

@@ -1,15 +1,16 @@
 """The index on disk: everything derived from the entries, so that opening a large memory need not read them all.
 
-It is only ever a shortcut. A snapshot names the bytes of the entry files that it stands for, by hash, and the hash of
-every byte of its own. When anything differs, it is not used, and the index is built anew from the entries.
+It is only ever a shortcut. A snapshot names the sequence number of the log that it stands for, the log's fingerprint up
+to there, and the hash of every byte of its own. When anything differs, it is not used, and the index is built anew.
 
 The hashes find damage, not forgery: a writer who can change the index with its hashes can change the entries as well.
 A forged index can change the order of what is recalled or hide entries, as edited entries can; it cannot make one
-up or break the causal rule, because an entry that is recalled is read from its file and compared with its row.
+up or break the causal rule, because an entry that is recalled is read from the log and compared with its row.
 Hashing costs about 0.6 s for each GB where the processor has instructions for SHA-256, so 0.1 s for the vectors of
 100,000 entries in 384 dimensions and 0.9 s for those of a million, shared by the processor's cores.
 """
 
+import fcntl
 import hashlib
 import json
 import logging
@@ -21,36 +22,49 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from io import BufferedReader
-from operator import index as whole
+from operator import index as as_int
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from merit.errors import InputError
-from merit.memory.entry import Grade
-from merit.memory.index import Covered, Index
+from merit.memory.files import open_file
+from merit.memory.index import Index
 from merit.memory.segment import COLUMNS, Arrays, Bucket, Segment
-from merit.memory.store import MemoryStore, open_file
 from merit.memory.vectors import Vectors
-from merit.models import EncoderIdentity
-from merit.types import FailureType, Polarity
+from merit.types import EncoderIdentity, FailureType, Grade, Polarity, Store
 
-FORMAT = 3
+FORMAT = 4
 _HEADER = "index.json"
 _COLUMNS = "columns.bin"  # the lists of names and every segment's columns, one after the other
 _NAMES = {"questions": np.uint8, "databases": np.uint8}  # as JSON, by code
-_OWN = re.compile(r"(?:generation|vectors)-[0-9a-f]{12}")
+_FOLDER = re.compile(r"(?:generation|vectors)-[0-9a-f]{12}")
 _LARGEST_HEADER = 1 << 20
 Layout = tuple[Mapping[str, Any], list[int]]  # the arrays' types by name, and their lengths
 
 _log = logging.getLogger(__name__)
 
 
-def save(folder: Path, index: Index) -> None:
-    """Write a snapshot; until its header is replaced, the one before it stays the valid one."""
+def save(folder: Path, index: Index, store: Store) -> None:
+    """Write a snapshot; until its header is replaced, the one before it stays the valid one.
+
+    While another process writes its own, this one is not needed and left out.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _save(folder, index, store)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(lock)
+
+
+def _save(folder: Path, index: Index, store: Store) -> None:
     generation = folder / f"generation-{uuid.uuid4().hex[:12]}"  # never over an older one
-    generation.mkdir(parents=True)
+    generation.mkdir()
     (folder / index.vector_folder).mkdir(exist_ok=True)
     segments = {_name(bucket): segment for bucket, segment in index.segments.items()}
     names = {"questions": _json_array(index.questions), "databases": _json_array(index.databases)}
@@ -67,10 +81,8 @@ def save(folder: Path, index: Index) -> None:
             for name, segment in segments.items()
             if segment.vectors is not None
         },
-        "covered": {
-            polarity.value: {"bytes": part.size, "lines": part.lines, "sha256": part.digest.hexdigest()}
-            for polarity, part in index.covered.items()
-        },
+        "sequence": index.sequence,
+        "fingerprint": store.fingerprint(index.sequence),
         "columns": digest,
         "names": [len(array) for array in names.values()],
         "segments": {name: [len(array) for array in arrays.values()] for name, arrays in dumped.items()},
@@ -85,8 +97,8 @@ def save(folder: Path, index: Index) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def load(folder: Path, store: MemoryStore, encoder: EncoderIdentity | None) -> Index | None:
-    """The index in `folder` if it is whole, fits the entry files and has this encoder's vectors, else None.
+def load(folder: Path, store: Store, encoder: EncoderIdentity | None) -> Index | None:
+    """The index in `folder` if it is whole, fits the log and has this encoder's vectors, else None.
 
     Without an encoder, vectors are left where they are, unread.
     """
@@ -113,25 +125,26 @@ def _header(folder: Path) -> dict[str, Any]:
     return header
 
 
-def _index(folder: Path, header: dict[str, Any], store: MemoryStore, encoder: EncoderIdentity | None) -> Index:
+def _index(folder: Path, header: dict[str, Any], store: Store, encoder: EncoderIdentity | None) -> Index:
     index = Index(encoder)
     index.unread_vectors = encoder is None and header["encoder"] is not None
-    for polarity in Polarity:
-        index.covered[polarity] = _covered(store.path(polarity), header["covered"][polarity.value])
+    index.sequence = as_int(header["sequence"])
+    if index.sequence < 0 or store.fingerprint(index.sequence) != header["fingerprint"]:
+        raise ValueError("the log was changed")
     lengths = dict(header["segments"])
     layouts = [(_NAMES, header["names"]), *((COLUMNS, of_segment) for of_segment in lengths.values())]
-    with open_file(folder / _own(header["generation"]) / _COLUMNS) as file:
+    with open_file(folder / _folder_name(header["generation"]) / _COLUMNS) as file:
         names, *dumped = _read(file, layouts, header["columns"])
     index.questions = {identity: code for code, identity in enumerate(json.loads(names["questions"].tobytes()))}
     index.databases = {db_id: code for code, db_id in enumerate(json.loads(names["databases"].tobytes()))}
     named = zip(lengths, dumped, strict=True)
     segments = {name: Segment.load(_bucket(name), arrays) for name, arrays in named}
     if encoder is not None:
-        index.vector_folder = _own(header["vector_folder"])
-        place, dimension = folder / index.vector_folder, encoder.dimension
+        index.vector_folder = _folder_name(header["vector_folder"])
+        vector_folder, dimension = folder / index.vector_folder, encoder.dimension
 
         def read(name: str) -> Vectors:
-            return Vectors.read(place / f"{name}.f32", dimension, segments[name].count, header["vectors"][name])
+            return Vectors.read(vector_folder / f"{name}.f32", dimension, segments[name].count, header["vectors"][name])
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing lets other threads work
             for name, vectors in zip(segments, pool.map(read, segments), strict=True):
@@ -139,19 +152,6 @@ def _index(folder: Path, header: dict[str, Any], store: MemoryStore, encoder: En
     for segment in segments.values():
         index.restore(segment)
     return index
-
-
-def _covered(path: Path, stated: dict[str, Any]) -> Covered:
-    """The part of an entry file that a snapshot stands for, if the file still begins with it."""
-    covered = Covered(whole(stated["bytes"]), whole(stated["lines"]))
-    with open_file(path) as file:
-        left = covered.size
-        while left > 0 and (block := file.read(min(left, 1 << 20))):
-            covered.digest.update(block)
-            left -= len(block)
-    if left or covered.digest.hexdigest() != stated["sha256"]:
-        raise ValueError(f"{path.name} was changed")
-    return covered
 
 
 def _write(file: BinaryIO, groups: Iterable[Arrays]) -> str:
@@ -183,9 +183,9 @@ def _read(file: BufferedReader, layouts: Iterable[Layout], checksum: str) -> lis
     return groups
 
 
-def _own(name: str) -> str:
+def _folder_name(name: str) -> str:
     """A folder's name, if it is one that `save` gives: it must not lead out of the index."""
-    if not _OWN.fullmatch(name):
+    if not _FOLDER.fullmatch(name):
         raise ValueError(f"{name!r} is not a folder of an index")
     return name
 

@@ -1,247 +1,274 @@
-"""Entries on disk: a JSONL file for each polarity, appended line by line, durable, one writer at a time.
+"""A memory in a folder: one log file, memory.jsonl, that several processes may append to and follow.
 
-An entry is committed when `append` returns: its line is whole and on the disk. A line that a crash cut short was never
-acknowledged; it is cut off, with a notice, when a writer opens the store again. Damage anywhere else is refused.
+A change is committed when `append` returns: its line is whole and on the disk. What a crash left of an append was never
+acknowledged; the next writer cuts it off, with a notice. Damage anywhere else is refused with file and line. The lock
+is held while something is appended, and no longer. A memory of format 3 is read as it is; the first append turns it
+into a log and puts its files aside, into the folder format-3.
 """
 
-import fcntl
 import json
 import logging
 import os
-import stat
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from io import BufferedReader
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
 
-from merit.errors import InputError, MemoryUnusable
-from merit.memory.entry import FORMAT, Entry, from_record, shortened
-from merit.reading import sendable
-from merit.types import Polarity
+from merit.errors import InputError, MemoryChanged, MemoryUnusable
+from merit.files import atomic_write
+from merit.memory import format3
+from merit.memory.files import open_to_append, sync_folder, write_all
+from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
+from merit.memory.lock import WriterLock
+from merit.memory.log import Log
+from merit.types import Change, Entry
 
-_log = logging.getLogger(__name__)
-MAX_LINE = 16 << 20  # bytes; an entry is a question, a schema, two queries and two messages: kilobytes
-
-
-@dataclass(frozen=True, slots=True)
-class Tombstone:
-    """A deletion: the entry stays in the file, and is not recalled any more."""
-
-    id: str
-    reason: str
-
-    def to_line(self) -> str:
-        """The deletion as one line of JSON."""
-        return json.dumps({"delete": self.id, "format": FORMAT, "reason": sendable(self.reason)}, ensure_ascii=False)
+LOCK_NAME = "memory.lock"
+ASIDE = "format-3"  # where the files of format 3 go
+_logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A committed line and where it stands."""
-
-    offset: int
-    data: bytes
-    content: Entry | Tombstone
+def has_memory(folder: Path) -> bool:
+    """Whether a folder holds a memory, of whatever format."""
+    return os.path.lexists(folder / LOG_NAME) or bool(format3.files_in(folder))
 
 
-Contents = Mapping[Polarity, Sequence[Entry | Tombstone]]
+def memory_folder(folder: Path) -> Path:
+    """The memory's own folder, where `folder` may also be a run's, which has its memory in it."""
+    inner = folder / "memory"
+    return inner if not has_memory(folder) and has_memory(inner) else folder
 
 
-class MemoryStore:
-    """The folder of a memory. Reading needs nothing; writing takes the folder's lock."""
+class FileStore:
+    """The log in a folder. Reading needs nothing; a writable store makes the folder where it is missing.
 
-    def __init__(self, folder: Path, *, writable: bool = True) -> None:
+    An exclusive store keeps other writers out for as long as it is open. Usable from many threads.
+    """
+
+    def __init__(self, folder: Path, *, writable: bool = True, exclusive: bool = False) -> None:
         self.folder = folder
-        self.torn = False  # a line that could not be written whole could not be taken back either
-        self._lock: int | None = None
-        self._files: dict[Polarity, int] = {}
-        if writable:
-            self._open_for_writing()
-        elif not any(os.path.lexists(self.path(polarity)) for polarity in Polarity):
-            raise MemoryUnusable(f"{folder}: there is no memory here (no memory_positive.jsonl)")
-
-    def path(self, polarity: Polarity) -> Path:
-        """The file of one polarity."""
-        return self.folder / f"memory_{polarity}.jsonl"
-
-    def append(self, contents: Contents) -> dict[Polarity, list[Line]]:
-        """Commit lines, all of them or none. When this returns, they survive a crash."""
-        if not self._files:
-            raise MemoryUnusable(f"{self.folder}: opened for reading only")
-        before = {polarity: os.fstat(self._files[polarity]).st_size for polarity in contents}
-        written = {polarity: list(_lines(contents[polarity], before[polarity])) for polarity in contents}
+        self._mutex = threading.RLock()
+        self._closed = False
+        self._broken = False  # an append could neither be finished nor be taken back
+        if not writable and not has_memory(folder):
+            raise MemoryUnusable(f"{folder}: there is no memory here (no {LOG_NAME})")
+        self._lock = _open_lock(folder) if writable else None
         try:
-            for polarity, lines in written.items():
-                _write_all(self._files[polarity], b"".join(line.data for line in lines))
-                os.fsync(self._files[polarity])
-        except BaseException as error:
-            self._take_back(before)  # leave no half line behind
-            if isinstance(error, OSError):
-                raise MemoryUnusable(f"{self.folder}: nothing was added ({error.strerror}); nothing is lost") from error
+            if self._lock is not None:
+                self._open_for_writing(self._lock, exclusive)
+            else:
+                self._log = _open_log(folder)
+        except OSError as error:
+            self.close()
+            raise MemoryUnusable(f"{error.filename or folder}: cannot be written ({error.strerror})") from error
+        except BaseException:
+            self.close()
             raise
-        return written
 
-    def lines(self, polarity: Polarity, start: int = 0, first_number: int = 1) -> Iterator[Line]:
-        """Every committed line from byte `start` on; damage is refused with file and line."""
-        path = self.path(polarity)
-        if not os.path.lexists(path):
-            return
-        with open_file(path) as file:
-            file.seek(start)
-            for number, data in numbered_lines(file, path, first_number):
-                if not data.endswith(b"\n"):
-                    return  # a torn tail: never acknowledged
-                content = _parse(data, f"{path}, line {number}")
-                if isinstance(content, Entry) and content.polarity is not polarity:
-                    raise InputError(f"{path}, line {number}: a {content.polarity} entry in the wrong file")
-                yield Line(start, data, content)
-                start += len(data)
+    @property
+    def name(self) -> str:
+        """Where it is, for messages."""
+        return str(self.folder)
 
-    def read(self, polarity: Polarity, offset: int) -> Entry:
-        """The entry that starts at `offset`."""
-        path = self.path(polarity)
-        with open_file(path) as file:
-            file.seek(offset)
-            content = _parse(file.readline(MAX_LINE), f"{path}, byte {offset}")
-        if not isinstance(content, Entry):
-            raise MemoryUnusable(f"{path}, byte {offset}: expected an entry; delete the index folder beside it")
-        return content
+    def append(self, changes: Sequence[Change], *, expected: int | None = None) -> int:
+        """Commit changes, all of them or none; see `Store.append`."""
+        if self._lock is None and not self._closed:
+            raise MemoryUnusable(f"{self.folder}: opened for reading only")
+        with self._mutex:
+            self._check_usable()
+            assert self._lock is not None
+            with self._lock:
+                self._follow()
+                if expected is not None and expected != self._log.sequence:
+                    raise MemoryChanged(f"{self.folder}: another process changed this memory first; try again")
+                if changes:
+                    self._append(changes)
+                return self._log.sequence
+
+    def since(self, sequence: int) -> Iterator[tuple[int, Change]]:
+        """The changes committed after a sequence number."""
+        with self._mutex:
+            self._follow()
+            return self._log.since(sequence)
+
+    def read(self, ids: Iterable[str]) -> list[Entry]:
+        """Entries by their ids."""
+        with self._mutex:
+            self._follow()
+            return [self._log.entry(identity) for identity in ids]
+
+    def fingerprint(self, sequence: int) -> str | None:
+        """The hash of the log's bytes up to a sequence number."""
+        with self._mutex:
+            self._check_usable()
+            return self._log.fingerprint(sequence)
 
     def close(self) -> None:
-        """Give back files and lock."""
-        for file in self._files.values():
-            os.close(file)
-        self._files = {}
+        """Give back the lock."""
+        self._closed = True
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock.close()
             self._lock = None
 
-    def _open_for_writing(self) -> None:
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _open_to_write(self.folder / "memory.lock")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for polarity in Polarity:
-                self._files[polarity] = _open_to_write(self.path(polarity))
-            for polarity, file in self._files.items():
-                _cut_torn_tail(file, self.path(polarity))
-            _sync_folder(self.folder)
-        except BaseException as error:
-            self.close()
-            if isinstance(error, BlockingIOError):
-                raise MemoryUnusable(
-                    f"{self.folder}: another process is writing this memory; wait for it or stop it"
-                ) from None
-            if isinstance(error, OSError):
-                place = error.filename or self.folder
-                raise MemoryUnusable(f"{place}: cannot be written ({error.strerror})") from error
-            raise
+    def _open_for_writing(self, lock: WriterLock, exclusive: bool) -> None:
+        with lock:
+            if not format3.files_in(self.folder):
+                os.close(open_to_append(self.folder / LOG_NAME))
+            sync_folder(self.folder)
+        self._log = _open_log(self.folder)  # without the lock, since a large log takes seconds
+        with lock:
+            self._follow()
+            if not self._log.is_converted:
+                self._cut_unfinished()
+            if exclusive:
+                lock.__enter__()  # left when the store is closed
 
-    def _take_back(self, sizes: Mapping[Polarity, int]) -> None:
+    def _check_usable(self) -> None:
+        if self._closed:
+            raise MemoryUnusable(f"{self.folder}: this memory is closed")
+        if self._broken:
+            raise MemoryUnusable(f"{self.folder}: a write went wrong; open this memory again")
+
+    def _follow(self) -> None:
+        """See what other processes have appended."""
+        self._check_usable()
+        if self._log.is_converted and os.path.lexists(self._log.path):  # another process has turned it into a log
+            log = Log(self._log.path)
+            log.advance()
+            if log.fingerprint(self._log.sequence) != self._log.fingerprint(self._log.sequence):
+                raise MemoryUnusable(f"{self.folder}: changed by something other than merit; open this memory again")
+            self._log = log
+        self._log.advance()
+
+    def _append(self, changes: Sequence[Change]) -> None:
+        lines = list(log_lines(changes, self._log.sequence))
         try:
-            for polarity, size in sizes.items():
-                os.ftruncate(self._files[polarity], size)
+            if self._log.is_converted:
+                self._convert()
+            _put_aside(self.folder)
+            self._cut_unfinished()
+            self._write(b"".join(lines))
         except OSError as error:
-            self.torn = True
-            raise MemoryUnusable(
-                f"{self.folder}: could not be written, nor cut back to what it was ({error.strerror}); "
-                "open this memory again to have that done"
-            ) from error
+            raise MemoryUnusable(f"{self.folder}: nothing was added ({error.strerror}); nothing is lost") from error
+        self._log.note(lines)
+
+    def _write(self, data: bytes) -> None:
+        file = open_to_append(self._log.path)
+        try:
+            write_all(file, data)
+            os.fsync(file)
+        except BaseException:
+            try:
+                os.ftruncate(file, self._log.end)  # leave no part of it behind
+            except OSError as error:
+                self._broken = True
+                raise MemoryUnusable(
+                    f"{self.folder}: could not be written, nor cut back to what it was ({error.strerror}); "
+                    "open this memory again to have that done"
+                ) from error
+            raise
+        finally:
+            os.close(file)
+
+    def _cut_unfinished(self) -> None:
+        """Cut off what follows the last whole append: it was being written when its process died."""
+        file = open_to_append(self._log.path)
+        try:
+            size = os.fstat(file).st_size
+            if size > self._log.end and _is_json(_last_line(file, self._log.end, size)):
+                write_all(file, b"\n")  # an editor's last line without its newline
+                self._log.advance()
+                size += 1
+            if size > self._log.end:
+                os.ftruncate(file, self._log.end)
+                os.fsync(file)
+                lost = size - self._log.end
+                _logger.warning("%s: cut off %d bytes of a change that was never finished", self._log.path, lost)
+        finally:
+            os.close(file)
+
+    def _convert(self) -> None:
+        """Write the log of a memory of format 3. Until it has its name, the files of format 3 are the memory."""
+        older = format3.files_in(self.folder)
+        for path in older:
+            if path.is_symlink():
+                raise InputError(f"{path}: a link; put the file itself in its place, or remove it")
+        content = _converted(self.folder)
+        if content != self._log.content:
+            raise MemoryUnusable(f"{self.folder}: changed by something other than merit; open this memory again")
+        with atomic_write(self._log.path, fault=MemoryUnusable, way_out="nothing was changed") as file:
+            file.write(content)
+        sync_folder(self.folder)
+        self._log = Log(self._log.path)
+        self._log.advance()
+        _logger.warning(
+            "%s: turned into memory format 4; its files of format 3 are in %s", self.folder, self.folder / ASIDE
+        )
 
 
-def open_file(path: Path) -> BufferedReader:
-    """A regular file, open for reading: a pipe under its name would be waited for, and a device never end."""
+def _open_lock(folder: Path) -> WriterLock:
     try:
-        return os.fdopen(_regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path), "rb")
+        folder.mkdir(parents=True, exist_ok=True)
+        return WriterLock(folder / LOCK_NAME)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        raise MemoryUnusable(f"{error.filename or folder}: cannot be written ({error.strerror})") from error
 
 
-def numbered_lines(file: BinaryIO, path: Path, first_number: int = 1) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file with their numbers, none of them too long to be an entry."""
-    number = first_number
-    while data := file.readline(MAX_LINE + 1):
-        if len(data) > MAX_LINE:
-            raise InputError(f"{path}, line {number}: longer than {MAX_LINE >> 20} MiB, so no entry; remove that line")
-        yield number, data
-        number += 1
+def _open_log(folder: Path) -> Log:
+    path = folder / LOG_NAME
+    while not os.path.lexists(path):
+        try:
+            content = _converted(folder)
+        except InputError:
+            if os.path.lexists(path):
+                break  # another process has turned it into a log meanwhile
+            raise
+        log = Log(path, content)
+        log.advance()
+        if not os.path.lexists(path):
+            return log
+    log = Log(path)
+    log.advance()
+    if older := format3.files_in(folder):  # a conversion was cut short after the log was written, or goes on
+        known = {change for _, change in log.since(0)}
+        if not known.issuperset(format3.read_changes(folder)):
+            raise InputError(
+                f"{folder}: has {LOG_NAME} and also files of format 3 with something else in them; move "
+                f"{older[0].name} elsewhere and add it with `merit memory import`"
+            )
+    return log
 
 
-def _open_to_write(path: Path) -> int:
-    """A file to append to. A link is refused: in a stranger's folder it could lead to a file of ours."""
-    if path.is_symlink():
-        raise InputError(f"{path}: a link; put the file itself in its place, or remove it")
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
-    return _regular(os.open(path, flags, 0o644), path)
+def _converted(folder: Path) -> bytes:
+    """The log of a memory of format 3: each change is an append of its own."""
+    changes = format3.read_changes(folder)
+    return b"".join(log_line(change, sequence) for sequence, change in enumerate(changes, 1))
 
 
-def _regular(file: int, path: Path) -> int:
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        raise InputError(f"{path}: not a regular file; put one in its place or remove it")
-    return file
+def _put_aside(folder: Path) -> None:
+    """Move files of format 3 that the log holds out of the way."""
+    older = format3.files_in(folder)
+    if not older:
+        return
+    aside = folder / ASIDE
+    if aside.is_symlink():
+        raise InputError(f"{aside}: a link; remove it")
+    aside.mkdir(exist_ok=True)
+    for path in older:
+        path.replace(aside / path.name)
+    sync_folder(folder)
 
 
-def _lines(contents: Sequence[Entry | Tombstone], start: int) -> Iterator[Line]:
-    for content in contents:
-        data = (content.to_line() + "\n").encode()
-        if len(data) > MAX_LINE:
-            raise InputError(f"entry {content.id}: longer than {MAX_LINE >> 20} MiB; nothing was written")
-        yield Line(start, data, content)
-        start += len(data)
+def _last_line(file: int, start: int, end: int) -> bytes:
+    """What follows the last newline, without what comes before `start`."""
+    start = max(start, end - LINE_BYTES)
+    data = os.pread(file, end - start, start)
+    return data[data.rfind(b"\n") + 1 :]
 
 
-def _write_all(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-
-
-def _parse(data: bytes, where: str) -> Entry | Tombstone:
-    try:
-        record: Any = json.loads(data.decode())
-    except (ValueError, RecursionError):
-        raise InputError(f"{where}: damaged; restore the file from a copy or remove that line") from None
-    if isinstance(record, dict) and "delete" in record and record.get("format") == FORMAT:
-        identity, reason = record["delete"], record.get("reason", "")
-        if not isinstance(identity, str) or not isinstance(reason, str):
-            raise InputError(f"{where}: a deletion names an id and a reason, both text, not {shortened(record)}")
-        return Tombstone(identity, reason)
-    return from_record(record, where)
-
-
-def _cut_torn_tail(file: int, path: Path) -> None:
-    """Cut off what follows the last newline: a line that was being written when the process died."""
-    end = start = os.fstat(file).st_size
-    tail = b""
-    while start > 0 and b"\n" not in tail and len(tail) <= MAX_LINE:
-        step = min(start, max(64 << 10, len(tail)))
-        start -= step
-        tail = os.pread(file, step, start) + tail
-    tail = tail[tail.rfind(b"\n") + 1 :]
-    if len(tail) > MAX_LINE:
-        raise InputError(f"{path}: the last line is longer than {MAX_LINE >> 20} MiB, so no entry; remove that line")
-    if tail and _is_whole(tail):
-        _write_all(file, b"\n")  # an editor's last line without its newline
-    elif tail:
-        os.ftruncate(file, end - len(tail))
-        os.fsync(file)
-        _log.warning("%s: cut off %d bytes of a line that was never finished", path, len(tail))
-
-
-def _is_whole(data: bytes) -> bool:
+def _is_json(data: bytes) -> bool:
     """Whether a line has its end: an object that was cut short is not JSON."""
     try:
         json.loads(data.decode())
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make new files in a folder survive a crash."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

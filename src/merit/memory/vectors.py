@@ -1,4 +1,4 @@
-"""The vectors of one bucket: appended in memory, kept in a file, and trusted only if they are the bytes that were kept.
+"""The vectors of one bucket: appended in memory, saved in a file, and trusted only if they are the saved bytes.
 
 They are read into memory, not mapped: a mapped file that loses its end kills the process that looks at it. The price is
 that all of them are in memory, 1.5 GB for a million of 384 dimensions, also those that are never recalled from.
@@ -11,10 +11,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.store import open_file
+from merit.memory.files import open_file
 
 Matrix = npt.NDArray[np.float32]
 _SPARE_ROWS = 64
+_THREADED_FROM = 1 << 24  # numbers, 64 MB: 44,000 vectors of 384 dimensions
 
 
 class Vectors:
@@ -23,7 +24,7 @@ class Vectors:
     def __init__(self, dimension: int) -> None:
         self.count = 0
         self._rows: Matrix = np.empty((_SPARE_ROWS, dimension), np.float32)
-        self._kept = 0  # rows that are in the file
+        self._saved_rows = 0  # how many rows are in the file
         self._digest = hashlib.sha256()  # of those
 
     @classmethod
@@ -38,7 +39,7 @@ class Vectors:
         vectors._digest.update(vectors.matrix.data)
         if vectors._digest.hexdigest() != checksum:
             raise ValueError(f"{path.name} is damaged")
-        vectors._kept = vectors.count
+        vectors._saved_rows = vectors.count
         return vectors
 
     @property
@@ -57,14 +58,14 @@ class Vectors:
 
         Saved rows stay as they are, so a snapshot that names only those stays valid if this is interrupted.
         """
-        fresh = self._rows[self._kept : self.count]
-        if not self._kept:
+        fresh = self._rows[self._saved_rows : self.count]
+        if not self._saved_rows:
             path.unlink(missing_ok=True)  # what an interrupted save left, or a link to something else
-        with path.open("r+b" if self._kept else "xb") as file:
-            file.seek(self._kept * fresh.itemsize * fresh.shape[1])
+        with path.open("r+b" if self._saved_rows else "xb") as file:
+            file.seek(self._saved_rows * fresh.itemsize * fresh.shape[1])
             file.write(fresh.tobytes())
         self._digest.update(fresh.data)
-        self._kept = self.count
+        self._saved_rows = self.count
         return self._digest.hexdigest()
 
     def _grow(self, needed: int) -> None:
@@ -73,3 +74,13 @@ class Vectors:
             wider = np.empty((needed + needed // 4 + _SPARE_ROWS, self._rows.shape[1]), np.float32)
             wider[: self.count] = self.matrix
             self._rows = wider
+
+
+def products(matrix: Matrix, query: Matrix) -> Matrix:
+    """The product of each row and a query, in single precision.
+
+    BLAS shares a matrix-vector product between threads even where one takes a tenth of a millisecond. On a machine with
+    other work to do, its threads then wait for each other for tens of milliseconds. Row by row, BLAS uses no threads;
+    that costs little until the rows are so many that memory is what all wait for.
+    """
+    return matrix @ query if matrix.size >= _THREADED_FROM else np.vecdot(matrix, query)

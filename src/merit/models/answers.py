@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from merit.cache import open_cache
 from merit.errors import CacheUnusable, InputError
-from merit.models.completer import Completion, ModelIdentity, Sampling
 from merit.reading import LINE_BYTES, check_regular, open_file, shown
+from merit.types import Completion, ModelIdentity, Sampling
 
 FILE = "answers-v2.sqlite"
 _OLD = "answers-v1.sqlite"  # which kept a text as often as it was said
@@ -180,10 +180,10 @@ class AnswerStore:
 
     def _completion(self, key: bytes, text: Any, prompt_tokens: Any, output_tokens: Any) -> Completion:
         if not isinstance(text, str):
-            raise self._damaged(f"the text of the answer {key.hex()} is gone")
+            raise self._damaged(f"the text of the answer {key.hex()[:12]} is gone")
         for tokens in (prompt_tokens, output_tokens):
             if not isinstance(tokens, int) or not 0 <= tokens <= MOST_TOKENS:
-                raise self._damaged(f"the tokens of the answer {key.hex()} cannot be {shown(tokens)}")
+                raise self._damaged(f"the tokens of the answer {key.hex()[:12]} cannot be {shown(tokens)}")
         return Completion(text, prompt_tokens, output_tokens)
 
     def _identity(self, name: Any, revision: Any) -> ModelIdentity:

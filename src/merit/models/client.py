@@ -2,7 +2,9 @@
 
 What may pass is asked again, with growing pauses, until an answer comes or nothing has worked for a while; what will
 not pass is reported as itself. An endpoint that only asks for patience (429, Retry-After) while it answers others is
-not failing. MERIT_PATIENCE_S is how many seconds of silence a slow server may need for an answer, where 45 are too few.
+not failing. An endpoint that has never answered is given up much sooner than one that did, and may come back.
+MERIT_PATIENCE_S is how many seconds a slow server may need for an answer, where 45 of silence or 10 of faults are too
+few.
 """
 
 import asyncio
@@ -12,13 +14,22 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
-from merit.errors import ContextOverflow, InputError, ModelFailed
+from merit.errors import ContextOverflow, ModelFailed
 from merit.models.address import Address
-from merit.models.connection import Connection, NoResponse, Patience, Response, Silent, TooLarge, Unreachable
+from merit.models.connection import (
+    Connection,
+    NoResponse,
+    NotSecure,
+    Patience,
+    Response,
+    Silent,
+    TooLarge,
+    Unreachable,
+    usual_patience,
+)
 from merit.models.places import CALL, Places
 from merit.models.waiting import Waiting
 
@@ -71,6 +82,7 @@ class Client:
         self._failed_at = -math.inf
         self._quiet_until = 0.0
         self._offered: list[str] | None = None  # names of models, once asked for
+        self._asking_offered = asyncio.Lock()  # for the others that are refused meanwhile
         self._connection = Connection(address, self._patience, most_bytes)
 
     async def ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
@@ -91,7 +103,7 @@ class Client:
                     if fault.wait_s is not None:  # it said when to come back, and means everybody
                         self._quiet_until = max(self._quiet_until, time.monotonic() + fault.wait_s)
                     await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that callers spread out
-                    pause = min(2 * pause, self._patience.longest_pause_s)
+                    pause = min(2 * pause, self._longest_pause_s())
 
     async def offered(self) -> list[str]:
         """The names of the models that the endpoint says it has, as a message may hold them; it may not say.
@@ -102,6 +114,8 @@ class Client:
             response = await self._connection.get("/models", _PROBE_S)
         except Silent:
             return []  # a server that does one thing at a time may be at work
+        except NotSecure as error:
+            raise self._not_secure(error) from None
         except NoResponse as error:
             raise ModelFailed(
                 f"{self._address.named}: cannot be reached ({error}); start the server, or set OPENAI_BASE_URL to its "
@@ -142,6 +156,8 @@ class Client:
     async def _ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         try:
             response = await self._connection.post(path, body)
+        except NotSecure as error:
+            raise self._not_secure(error) from None
         except NoResponse as error:
             raise _Fault(str(error), unreached=isinstance(error, Unreachable)) from None
         except TooLarge as error:
@@ -176,10 +192,20 @@ class Client:
             reason = f"status {status}" + (f": {said}" if said else "")
             raise _Fault(reason, wait_s=wait_s, busy=status == 429 or wait_s is not None)
         why = "; ".join(filter(None, (said, await self._hint(response)))) or "without a word"
+        if self._kind == "embedding" and status in (400, 404, 405, 501):  # it may have no embeddings at all
+            raise ModelFailed(
+                f"{self._address.named}: answered {status} for the encoder {self._model} ({why}); set OPENAI_BASE_URL "
+                "to an endpoint that has /embeddings, --encoder to openai: and one of its models for them, or use "
+                "--encoder wordllama"
+            )
         raise ModelFailed(
             f"{self._address.named}: answered {status} for model {self._model} ({why}); "
             "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
         )
+
+    def _not_secure(self, error: NotSecure) -> ModelFailed:
+        http = self._address.shown.replace("https:", "http:", 1)
+        return ModelFailed(f"{self._address.named}: {error}; set OPENAI_BASE_URL to {http}")
 
     async def _hint(self, response: Response) -> str:
         """What may be wrong where an endpoint refuses."""
@@ -190,9 +216,9 @@ class Client:
             return ""
         if _is_page(response):
             return f"it is {_PAGE}"
-        if self._offered is None:
-            self._offered = []  # whoever is refused meanwhile need not ask too
-            self._offered = await self.offered()
+        async with self._asking_offered:
+            if self._offered is None:
+                self._offered = await self.offered()
         if self._address.shown.endswith("/chat/completions"):
             return "leave /chat/completions out of OPENAI_BASE_URL"
         if not self._offered:
@@ -217,14 +243,29 @@ class Client:
         silent_s = time.monotonic() - self._answered_at
         return fault.busy and silent_s <= max(self._patience.faults_s, 3 * self._longest_s) + (fault.wait_s or 0.0)
 
+    @property
+    def _has_answered(self) -> bool:
+        return self._answered_at > -math.inf
+
+    def _longest_pause_s(self) -> float:
+        """Before the first answer, short enough for several tries."""
+        usual = self._patience.longest_pause_s
+        return usual if self._has_answered else min(usual, self._patience.first_faults_s / 4)
+
     def _give_up_on(self, fault: _Fault, failing_since: float, tried: int) -> None:
         """Stop when neither this call nor any other has been answered for a while, or this one never is."""
         failing_s = time.monotonic() - max(self._failing_since, self._answered_at, self._quiet_until)
         spent = tried >= self._patience.tries or time.monotonic() - failing_since > self._patience.call_s
-        if failing_s > self._patience.faults_s or spent:
+        patient_s = self._patience.faults_s
+        if not self._has_answered and not fault.busy:  # one that asks for patience is there
+            patient_s = min(patient_s, self._patience.first_faults_s)
+        if failing_s > patient_s or spent:
+            way_out = (
+                "" if self._has_answered else "check that the server works and that OPENAI_BASE_URL is its address; "
+            )
             raise ModelFailed(
-                f"{self._address.named}: no answer after {tried} tries ({fault}); every answer so far is kept: run the "
-                "same command again when the endpoint is back"
+                f"{self._address.named}: no answer after {tried} tries ({fault}); {way_out}every answer so far is "
+                "kept: run the same command again when the endpoint is back"
             )
 
 
@@ -240,20 +281,6 @@ def names_of(models: list[str]) -> str:
     """A few names of models, for a message."""
     more = len(models) - _MOST_NAMES
     return ", ".join(models[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def usual_patience(given: str) -> Patience:
-    """The usual patience, or more of it."""
-    usual = Patience()
-    if not given.strip():
-        return usual
-    try:
-        seconds = float(given)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= usual.longest_request_s:
-        raise InputError(f"MERIT_PATIENCE_S is {given!r}; it should be a number of seconds up to 3600, such as 120")
-    return replace(usual, silent_s=seconds, request_s=max(usual.request_s, seconds))
 
 
 def _asked_to_wait(response: Response, longest_s: float) -> float | None:

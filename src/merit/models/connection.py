@@ -7,18 +7,20 @@ at a time cannot, so silence that its answers have ended before is waited out th
 
 import asyncio
 import json
+import math
 import ssl
 import time
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
 
+from merit.errors import InputError
 from merit.models.address import Address
 
 _CHUNK = 1 << 16  # bytes read at a time
@@ -36,12 +38,32 @@ class Patience:
     probe_s: float = 10.0  # for it to say so
     probes: int = 3  # in vain, before it is given up
     silent_s: float = 0.0  # at least, before it is given up
-    faults_s: float = 45.0  # of nothing but faults
+    faults_s: float = 45.0  # of nothing but faults, by an endpoint that has answered before: it may come back
+    first_faults_s: float = 10.0  # of nothing but faults, by one that never has: it is set up wrongly, or not there
     first_pause_s: float = 0.25
     longest_pause_s: float = 8.0
     longest_wait_s: float = 300.0  # that an endpoint may ask for
     tries: int = 20  # of one call, whatever happens to the others
     call_s: float = 900.0  # of one call that keeps failing, waits that were asked for included
+
+
+def usual_patience(given: str) -> Patience:
+    """The usual patience, or more of it."""
+    usual = Patience()
+    if not given.strip():
+        return usual
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= usual.longest_request_s:
+        raise InputError(f"MERIT_PATIENCE_S is {given!r}; it should be a number of seconds up to 3600, such as 120")
+    return replace(
+        usual,
+        silent_s=seconds,
+        request_s=max(usual.request_s, seconds),
+        first_faults_s=max(usual.first_faults_s, min(seconds, usual.faults_s)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +81,10 @@ class NoResponse(Exception):
 
 class Unreachable(NoResponse):
     """No connection was made in time."""
+
+
+class NotSecure(NoResponse):
+    """The address says https, and the server there speaks plain http; that will not pass."""
 
 
 class TooLarge(Exception):
@@ -112,7 +138,7 @@ class Connection:
                 raise Silent from None
             raise NoResponse(f"no answer within {self._patience.request_s:g} s") from None
         except _FAULTS as error:
-            raise NoResponse(self._address.told(_reason(error))) from None
+            raise self._no_response(error) from None
         finally:
             self._waiting.pop(limit, None)
 
@@ -126,7 +152,7 @@ class Connection:
         except TimeoutError:
             raise Silent from None
         except _FAULTS as error:
-            raise NoResponse(self._address.told(_reason(error))) from None
+            raise self._no_response(error) from None
 
     async def close(self) -> None:
         """Close every connection."""
@@ -150,6 +176,12 @@ class Connection:
                 total=None, sock_connect=connect_s or self._patience.connect_s, ceil_threshold=60
             ),
         )
+
+    def _no_response(self, error: Exception) -> NoResponse:
+        """Why nothing came; the endpoint's own certificate is its own matter, and a proxy's protocol not ours."""
+        if isinstance(error, aiohttp.ClientConnectorSSLError) and self._proxy is None and _speaks_http(error):
+            return NotSecure("it speaks http, not https")
+        return NoResponse(self._address.told(_reason(error)))
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         """A response's body, unpacked; one without end is not read to its end."""
@@ -218,6 +250,11 @@ def _reason(error: Exception) -> str:
     if type(error) is aiohttp.ClientConnectorError and "Connect call failed" in str(error):
         return "connection refused"
     return f"{type(error).__name__} {error}"
+
+
+def _speaks_http(error: aiohttp.ClientConnectorSSLError) -> bool:
+    """Whether what came back is no TLS at all, as OpenSSL's versions put it."""
+    return any(words in str(error) for words in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"))
 
 
 def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:

@@ -9,9 +9,11 @@ import asyncio
 import hashlib
 import logging
 import math
+import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -21,10 +23,11 @@ from typing import Any
 from merit.errors import EncoderFailed, InputError, ModelFailed
 from merit.models.address import Address
 from merit.models.client import Client
-from merit.models.connection import Patience
-from merit.models.encoder import Encoder, EncoderIdentity, Matrix, unit_vectors
+from merit.models.connection import Patience, usual_patience
+from merit.models.unit_vectors import unit_vectors
 from merit.models.waiting import Waiting
 from merit.reading import sendable
+from merit.types import Encoder, EncoderIdentity, Matrix
 
 PAPER_ENCODER = "BAAI/bge-large-en-v1.5"
 _MOST_EMBEDDING_BYTES = 64 << 20  # of one answer: 128 vectors of 16,384 numbers, at 30 bytes each
@@ -56,7 +59,8 @@ class SentenceTransformerEncoder:
             library = import_module("sentence_transformers")
         except ImportError:
             raise EncoderFailed(
-                "sentence-transformers is not installed; run: pip install 'merit-sql[paper]' (or use wordllama)"
+                "sentence-transformers is not installed; use wordllama, or "
+                "run, in merit's own folder: pip install '.[paper]'"
             ) from None
         try:
             self._model: Any = library.SentenceTransformer(name)
@@ -89,6 +93,8 @@ class EndpointEncoder:
         self._address = Address.of_environment()
         self._waiting = Waiting(self._address.shown)
         dimension = len(self._ask(["dimension"])[0])
+        known = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
+        self._patience = replace(known, first_faults_s=known.faults_s)  # it has answered once, and may come back
         self.identity = EncoderIdentity(f"openai:{model}", self._address.shown, dimension)
 
     def encode(self, texts: Sequence[str]) -> Matrix:

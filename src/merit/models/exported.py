@@ -8,9 +8,9 @@ from types import ModuleType
 from typing import IO, Any
 
 from merit.errors import InputError
-from merit.models.answers import KEY_BYTES, MOST_TOKENS, AnswerStore
-from merit.models.completer import Completion, ModelIdentity
+from merit.models.answers import FILE, KEY_BYTES, MOST_TOKENS, AnswerStore
 from merit.reading import MIB, check_fields, open_file, parse_json, shown, split_lines
+from merit.types import Completion, ModelIdentity
 
 _FIELDS: dict[str, type] = {
     "key": str,
@@ -82,6 +82,12 @@ def _line(answer: Answer) -> str:
 
 
 def _answer(record: Any, where: str) -> Answer:
+    if isinstance(record, dict) and "key" not in record:
+        what = "first answers" if "reply" in record else "predictions" if "sql" in record else "something else"
+        raise InputError(
+            f"{where}: holds {what}, not recorded answers (the field 'key' is missing); give a file that merit keeps "
+            f"({FILE}) or that `merit answers export --out FILE.jsonl` wrote"
+        )
     check_fields(record, _FIELDS, where)
     try:
         key = bytes.fromhex(record["key"])

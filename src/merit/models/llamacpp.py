@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.completer import Completion, ModelIdentity, Sampling
 from merit.models.places import Places
+from merit.types import Completion, ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192
 
@@ -17,13 +17,18 @@ CONTEXT_TOKENS = 8192
 class LlamaCppCompleter:
     """One model in memory; prompts are answered one after the other, which is what a CPU does best."""
 
+    concurrency = 1
+    recorded = False
+
     def __init__(self, path: Path, *, context_tokens: int = CONTEXT_TOKENS) -> None:
         if not path.is_file():
             raise InputError(f"{path}: no such file; give the path of a .gguf model")
         try:
             library = import_module("xllamacpp")
         except ImportError:
-            raise ModelFailed("llama.cpp is not installed; run: pip install 'merit-sql[llamacpp]'") from None
+            raise ModelFailed(
+                "llama.cpp is not installed; run, in merit's own folder: pip install '.[llamacpp]'"
+            ) from None
         parameters = library.CommonParams()
         parameters.model.path = str(path)
         parameters.n_ctx = context_tokens

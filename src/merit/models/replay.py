@@ -2,11 +2,14 @@
 
 from merit.errors import InputError, NotRecorded
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.completer import Completion, ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 
 class ReplayCompleter:
     """Answers only what the recorded model answered."""
+
+    concurrency = 1
+    recorded = True
 
     def __init__(self, store: AnswerStore, model: str = "") -> None:
         """Replay the answers of `model`, which need not be named where the recording has one only."""
@@ -30,7 +33,7 @@ class ReplayCompleter:
         if (found := self._store.get(key)) is not None:
             return found
         raise NotRecorded(
-            f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()}; "
+            f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()[:12]}; "
             "ask a live model with --model",
             key.hex(),
         )

@@ -10,20 +10,24 @@ from importlib import import_module
 from typing import Any
 
 from merit.errors import ModelFailed
-from merit.models.completer import Completion, ModelIdentity, Sampling
 from merit.models.places import Places
 from merit.models.weights import Weights, first_line
+from merit.types import Completion, ModelIdentity, Sampling
 
 
 class TransformersCompleter:
     """One model in memory, one prompt at a time."""
+
+    concurrency = 1
+    recorded = False
 
     def __init__(self, name: str, *, context_tokens: int | None = None) -> None:
         try:
             torch, library = import_module("torch"), import_module("transformers")
         except ImportError as error:
             raise ModelFailed(
-                f"transformers or torch is missing ({first_line(error)}); run: pip install 'merit-sql[transformers]'"
+                f"transformers or torch is missing ({first_line(error)}); "
+                "run, in merit's own folder: pip install '.[transformers]'"
             ) from None
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.completer import Sampling
 from merit.reading import sendable
+from merit.types import Sampling
 
 _PART = 1 << 20  # bytes read at a time
 

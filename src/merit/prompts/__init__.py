@@ -1,6 +1,17 @@
 """How everything is said to a model, and how its replies are read. Must never know a reference."""
 
-from merit.prompts.render import BIRD, SPIDER, VERSION, Family, Prompt, initial, reflection, repair, templates_hash
+from merit.prompts.render import (
+    BIRD,
+    SPIDER,
+    VERSION,
+    Family,
+    Prompt,
+    family_named,
+    initial,
+    reflection,
+    repair,
+    templates_hash,
+)
 from merit.prompts.reply import parse_reflection, parse_sql
 
 __all__ = [
@@ -9,6 +20,7 @@ __all__ = [
     "VERSION",
     "Family",
     "Prompt",
+    "family_named",
     "initial",
     "parse_reflection",
     "parse_sql",

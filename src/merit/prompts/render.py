@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from merit.errors import InputError
-from merit.memory import Entry
+from merit.memory import Precedent, Repair
 from merit.prompts.template import fill, names, read
 from merit.types import Demonstration, Failure, Question, Verdict
 
@@ -18,14 +18,20 @@ Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Which benchmark a prompt speaks to: its name in the version line, and whether it gives evidence."""
+    """What a prompt is for: the name in its version line, whether there is evidence, and the SQL that is asked for."""
 
     name: str
     evidence: bool
+    dialect: str = "sqlite"  # a key of `merit.types.DIALECTS`
 
 
 SPIDER = Family("spider", evidence=False)
 BIRD = Family("bird", evidence=True)
+
+
+def family_named(benchmark: str) -> Family:
+    """How prompts speak of a benchmark, by the name of its layout."""
+    return BIRD if benchmark == BIRD.name else SPIDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def initial(family: Family, question: Question, schema: str, precedents: Sequence[Entry] = ()) -> Prompt:
+def initial(family: Family, question: Question, schema: str, precedents: Sequence[Precedent] = ()) -> Prompt:
     """Ask for a first answer (Listing "Shared initial SQL-generation prompt"), or for one as if it were the first."""
     return _prompt("initial", family, question, schema, {"PRECEDENTS_IF_ANY": _precedents(precedents, question)})
 
@@ -53,9 +59,9 @@ def repair(
     tried: Sequence[Tried],
     failure: Failure,
     *,
-    positives: Sequence[Entry] = (),
-    negatives: Sequence[Entry] = (),
-    precedents: Sequence[Entry] = (),
+    positives: Sequence[Repair] = (),
+    negatives: Sequence[Repair] = (),
+    precedents: Sequence[Precedent] = (),
     reflections: Sequence[str] = (),
     demonstrations: Sequence[Demonstration] = (),
 ) -> Prompt:
@@ -113,22 +119,22 @@ def _prompt(purpose: str, family: Family, question: Question, schema: str, value
     common = {
         "PROMPT_VERSION": version,
         "DATABASE_SCHEMA": schema,
-        "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question) if family.evidence else "",
+        "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question, family.dialect) if family.evidence else "",
         "QUESTION": question.text,
     }
-    return Prompt(version, fill(purpose, {**common, **values}))
+    return Prompt(version, fill(purpose, {**common, **values}, family.dialect))
 
 
-def _evidence(question: Question) -> str:
+def _evidence(question: Question, dialect: str) -> str:
     if question.evidence is None:
         raise InputError(
             f"question {question.id}: the field 'evidence' is missing, and BIRD's prompts need it; "
             "add it to the questions file (an empty text where there is none)"
         )
-    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE})
+    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE}, dialect)
 
 
-def _positive(number: int, entry: Entry) -> str:
+def _positive(number: int, entry: Repair) -> str:
     return fill(
         "positive",
         {
@@ -142,7 +148,7 @@ def _positive(number: int, entry: Entry) -> str:
     )
 
 
-def _negative(number: int, entry: Entry) -> str:
+def _negative(number: int, entry: Repair) -> str:
     return fill(
         "negative",
         {
@@ -157,19 +163,19 @@ def _negative(number: int, entry: Entry) -> str:
     )
 
 
-def _precedents(entries: Sequence[Entry], question: Question) -> str:
+def _precedents(entries: Sequence[Precedent], question: Question) -> str:
     """Confirmed answers, the nearest last, where a model heeds it most."""
     if not entries:
         return ""
     shown = []
     for number, entry in _numbered(list(reversed(entries))):
-        there = entry.provenance.db_id
+        db_id = entry.provenance.db_id
         values = {
             "GRADE": entry.grade.capitalize(),
             "INDEX": str(number),
-            "DATABASE_IF_ANOTHER": f"Database: {there}" if there != question.db_id else "",
+            "DATABASE_IF_ANOTHER": f"Database: {db_id}" if db_id != question.db_id else "",
             "QUESTION": entry.question,
-            "SQL": entry.after,
+            "SQL": entry.sql,
         }
         shown.append(fill("precedent", values))
     return fill("precedents", {"PRECEDENTS": "\n".join(shown)})
@@ -183,12 +189,12 @@ def _static_examples(demonstrations: Sequence[Demonstration]) -> str:
             "demonstration",
             {
                 "INDEX": str(i),
-                "QUESTION": one.question,
-                "EVIDENCE_IF_ANY": f"Evidence: {one.evidence}" if one.evidence else "",
-                "SQL": one.sql,
+                "QUESTION": demonstration.question,
+                "EVIDENCE_IF_ANY": f"Evidence: {demonstration.evidence}" if demonstration.evidence else "",
+                "SQL": demonstration.sql,
             },
         )
-        for i, one in _numbered(demonstrations)
+        for i, demonstration in _numbered(demonstrations)
     ]
     return fill("demonstrations", {"EXAMPLES": "\n".join(examples)})
 

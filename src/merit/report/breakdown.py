@@ -11,7 +11,7 @@ from merit.report.group import Group
 from merit.report.names import FAILURES, method_label, method_place
 from merit.report.table import Column, Table
 from merit.report.validation import Label, labels_of, scores
-from merit.stream import Turn
+from merit.runs import Turn
 from merit.types import FailureType, QuestionId
 
 Part = TypeVar("Part", bound=str | int)

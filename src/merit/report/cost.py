@@ -13,7 +13,7 @@ from merit.report.group import Group, Scored, file_suffix
 from merit.report.names import ABLATIONS, method_label
 from merit.report.statistics import mean
 from merit.report.table import Column, Table
-from merit.stream.folder import TIMINGS
+from merit.runs.paths import TIMINGS
 
 _LEADERS = (
     "Bold and underlined are the best and the second within a dataset and metric; ablations and methods that are not "

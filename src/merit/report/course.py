@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from merit.agent import Method
-from merit.agent.episode import votes
+from merit.agent.rules import votes
 from merit.report.accuracy import DATASET, abouts, around
 from merit.report.breakdown import REPAIRERS, all_methods, part_columns, share_rows
 from merit.report.cells import Row, count, number, words
@@ -14,8 +14,7 @@ from merit.report.group import Group, Scored, file_suffix
 from merit.report.names import method_label
 from merit.report.statistics import mean
 from merit.report.table import Column, Table
-from merit.stream import Turn
-from merit.types import Regime
+from merit.runs import Turn
 
 _PARTS = 10
 _POINTS = 60
@@ -30,7 +29,7 @@ def learning_table(groups: Sequence[Group]) -> Table:
     methods = all_methods(groups)
     rows: list[Row] = []
     for group in groups:
-        length: int = group.shared["answered"]
+        length = group.answered
         parts = min(_PARTS, length)
 
         def part_of(turn: Turn, length: int = length, parts: int = parts) -> int | None:
@@ -60,7 +59,7 @@ def learning_table(groups: Sequence[Group]) -> Table:
 
 def steps_table(groups: Sequence[Group]) -> Table:
     """How many questions were repaired at each step: one by one up to the budget, then as many draws together."""
-    budget = max((group.shared["budget"] for group in groups), default=0)
+    budget = max((group.identity.budget for group in groups), default=0)
     longest = max((_longest(group, method) for group in groups for method in group.methods), default=0)
     spans = [(step, step) for step in range(1, budget + 1)]
     spans += [(start, start + budget - 1) for start in range(budget + 1, longest + 1, max(1, budget))]
@@ -106,7 +105,7 @@ def steps_figures(groups: Sequence[Group]) -> list[Figure]:
                 counts = [list(accumulate(_repaired_at(run)[step] for step in steps)) for run in group.of(method.name)]
                 y = tuple(mean([one[step] for one in counts]) for step in steps)
                 series.append(Series(method_label(method), tuple(map(float, steps)), y))
-        budget = int(group.shared["budget"])
+        budget = group.identity.budget
         drawn = any(_longest(group, method) > budget for method in group.methods)
         beyond = f" Steps beyond {budget}: {_BEYOND}" if drawn else ""
         note = f"Questions repaired up to a step, means over seeds.{beyond} {group.about}"
@@ -117,7 +116,7 @@ def steps_figures(groups: Sequence[Group]) -> list[Figure]:
 
 
 def _learning_figure(group: Group, suffix: str) -> Figure:
-    length: int = group.shared["answered"]
+    length = group.answered
     points = sorted({max(1, round(length * i / _POINTS)) for i in range(1, _POINTS + 1)})
     series = []
     for method in group.methods:
@@ -143,7 +142,7 @@ def _gains(run: Scored, points: Sequence[int]) -> list[float]:
 
 def _longest(group: Group, method: Method) -> int:
     """How many steps an episode may take: nothing is set aside where candidates vote."""
-    return int(group.shared["budget"]) * (1 if votes(method, Regime(group.shared["regime"])) else method.draws)
+    return group.identity.budget * (1 if votes(method, group.identity.regime) else method.draws)
 
 
 def _repeats(run: Scored) -> int:

@@ -3,18 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
 from merit.agent import Method
 from merit.errors import MeritError
-from merit.report.names import dataset_label, dataset_name, file_name, method_place
-from merit.report.recalled import kept_by, looks_of
-from merit.stream import RunView, Turn, account
-from merit.stream.manifest import difference
-from merit.stream.turn import Phase
+from merit.report.names import dataset_label, file_name, method_place
+from merit.runs import Identity, RunView, Turn, account, difference
+from merit.runs.kept import kept_by
+from merit.runs.retrievals import looks_of
+from merit.types import EncoderIdentity, ModelIdentity
 
 # What two runs must share, the most telling first: the first that differs is what a person is told.
 _SHARED = (
@@ -51,9 +51,8 @@ class Scored:
     def __init__(self, view: RunView) -> None:
         self.view = view
         self.method = view.method
-        self.seed: int = view.identity["seed"]
-        answers = (turn for turn in view.turns if turn.phase is Phase.ANSWER)
-        self.answers: list[Turn] = sorted(answers, key=lambda turn: turn.episode.task.position)
+        self.seed = view.identity.seed
+        self.answers: list[Turn] = sorted(view.answers, key=lambda turn: turn.episode.task.position)
         self.counts: dict[str, Any] = account(view.turns, view.method)
         self.kept = kept_by(view)
         self.looks = looks_of(view) if view.method.recall is not None else {}  # None where the log is not whole
@@ -71,19 +70,26 @@ class Scored:
     @cached_property
     def shared(self) -> dict[str, Any]:
         """What it must share with runs it is compared with, but for the encoder."""
-        found = {**{name: self.view.identity[name] for name in _SHARED}, "answered": len(self.answers)}
-        # What somebody calls a dataset does not change what is compared.
-        return {**found, "dataset": {name: value for name, value in found["dataset"].items() if name != "label"}}
+        identity = self.view.identity
+        unlabelled = replace(identity, dataset=replace(identity.dataset, label=""))  # runs may call it differently
+        record = unlabelled.record()
+        return {**{name: record[name] for name in _SHARED}, "answered": len(self.answers)}
 
 
 @dataclass
 class Group:
     """Runs that may be compared: by method, then by seed."""
 
-    shared: dict[str, Any]
-    encoder: dict[str, Any] | None
+    shared: dict[str, Any]  # what all its runs share, as a manifest has it
+    identity: Identity  # of one of them
+    encoder: EncoderIdentity | None
     label: str = ""
     runs: dict[str, dict[int, Scored]] = field(default_factory=dict)
+
+    @property
+    def answered(self) -> int:
+        """How many questions each of its runs answered."""
+        return int(self.shared["answered"])
 
     @property
     def methods(self) -> list[Method]:
@@ -106,9 +112,9 @@ class Group:
 
     def ranking(self, methods: Iterable[Method]) -> "Group":
         """The runs by which methods are ranked: of the seeds of these methods, and of those that ran all of them."""
-        mine = replace(self, runs={method.name: self.runs[method.name] for method in methods})
-        seeds = set(mine.seeds)
-        whole = {name: runs for name, runs in mine.runs.items() if seeds and seeds <= runs.keys()}
+        chosen = replace(self, runs={method.name: self.runs[method.name] for method in methods})
+        seeds = set(chosen.seeds)
+        whole = {name: runs for name, runs in chosen.runs.items() if seeds and seeds <= runs.keys()}
         return replace(self, runs={name: {seed: runs[seed] for seed in seeds} for name, runs in whole.items()})
 
     def every(self) -> Iterator[Scored]:
@@ -119,15 +125,15 @@ class Group:
     @property
     def about(self) -> str:
         """What its numbers are numbers of."""
-        data, model = self.shared["dataset"], self.shared["model"]
+        identity = self.identity
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
         estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.every())
-        others = [f"{name} {_seeds(found)}" for name, found in self.runs.items() if sorted(found) != seeds]
+        others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
-            f"{self.label}: n = {self.shared['answered']} of the {data['questions']} questions of {_dataset(self)} "
-            f"{data['split']}, protocol {self.shared['protocol']}, {self.shared['regime']}, budget "
-            f"{self.shared['budget']}, model {_named(model)}, {encoder}, "
+            f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
+            f"{_dataset(self)} {identity.dataset.split}, protocol {identity.protocol}, {identity.regime}, budget "
+            f"{identity.budget}, model {_named(identity.model)}, {encoder}, "
             + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")
             + (f" (but {'; '.join(others)})" if others else "")
             + ("; merit estimated tokens that the endpoint did not count" if estimated else "")
@@ -148,40 +154,40 @@ class Group:
 
 def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[str]]:
     """Groups of comparable runs, a sentence for each run that is compared with fewer, one for each left out."""
-    said: dict[str, None] = {}
+    left_out: dict[str, None] = {}
     runs = []
     for view in views:
         try:
             run = Scored(view)
         except MeritError as error:
-            said[f"{view.path}: left out, {error}"] = None
+            left_out[f"{view.path}: left out, {error}"] = None
             continue
         if run.answers:
             runs.append(run)
         else:
-            said[f"{view.path}: left out, no question is answered yet"] = None
+            left_out[f"{view.path}: left out, no question is answered yet"] = None
     groups: list[Group] = []
     for run in runs:
-        encoder = run.view.identity["encoder"]
-        if encoder and not any((one.shared, one.encoder) == (run.shared, encoder) for one in groups):
-            groups.append(Group(run.shared, encoder))
+        encoder = run.view.identity.encoder
+        if encoder and not any((group.shared, group.encoder) == (run.shared, encoder) for group in groups):
+            groups.append(Group(run.shared, run.view.identity, encoder))
     for run in runs:
-        if not any(one.shared == run.shared for one in groups):
-            groups.append(Group(run.shared, None))
+        if not any(group.shared == run.shared for group in groups):
+            groups.append(Group(run.shared, run.view.identity, None))
     for run in runs:
-        encoder = run.view.identity["encoder"]
+        encoder = run.view.identity.encoder
         for group in groups:
             if group.shared == run.shared and encoder in (None, group.encoder) and (why := group.add(run)):
-                said[why] = None
-    groups.sort(key=lambda one: (_place(_dataset(one)), -sum(map(len, one.runs.values()))))  # the fullest first
+                left_out[why] = None
+    groups.sort(key=lambda group: (_place(_dataset(group)), -sum(map(len, group.runs.values()))))  # the fullest first
     _label(groups)
-    return groups, list(_apart(groups)), list(said)
+    return groups, list(_apart(groups)), list(left_out)
 
 
 def file_suffix(groups: Sequence[Group], group: Group) -> str:
     """What tells a group's files from another's."""
     name = file_name(_dataset(group))
-    same = [one for one in groups if file_name(_dataset(one)) == name]
+    same = [other for other in groups if file_name(_dataset(other)) == name]
     return f"-{name}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
 
 
@@ -191,7 +197,7 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
     for group in groups:
         main = first.setdefault(_dataset(group), group)
         inside = {run.view.path for run in main.every()}
-        differs = difference(main.shared, group.shared) or difference(main.encoder, group.encoder, "encoder")
+        differs = difference(main.shared, group.shared) or difference(_encoder(main), _encoder(group), "encoder")
         for run in group.every():
             if run.view.path not in inside:
                 path = next(main.every()).view.path
@@ -201,31 +207,31 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
 def versions(groups: Sequence[Group]) -> Iterator[str]:
     """A sentence for each group whose runs were made by different versions of merit."""
     for group in groups:
-        found = Counter(str(run.view.identity["code"]) for run in group.every())
-        if len(found) > 1:
-            each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(found.items()))
-            yield f"{group.label}: its runs were made by {len(found)} versions of merit's code: {each}"
+        made_by = Counter(run.view.identity.code for run in group.every())
+        if len(made_by) > 1:
+            each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(made_by.items()))
+            yield f"{group.label}: its runs were made by {len(made_by)} versions of merit's code: {each}"
 
 
 def _label(groups: Sequence[Group]) -> None:
     """Name groups by their dataset and, where one has several, by the least that tells them apart."""
     for dataset in {_dataset(group) for group in groups}:
-        mine = [group for group in groups if _dataset(group) == dataset]
-        fields = [dict(_flat({**group.shared, "encoder": group.encoder})) for group in mine]
-        for group, said in zip(mine, _told_apart(fields), strict=True):
-            group.label = ", ".join([dataset_label(dataset), *said])
+        same = [group for group in groups if _dataset(group) == dataset]
+        fields = [dict(_flat({**group.shared, "encoder": _encoder(group)})) for group in same]
+        for group, told_by in zip(same, _told_apart(fields), strict=True):
+            group.label = ", ".join([dataset_label(dataset), *told_by])
 
 
 def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """The fewest fields, with their values, that tell all groups apart: of the telling ones, if these are enough."""
-    names = dict.fromkeys((*_TELLING, *(name for one in groups for name in one)))
-    values = {name: [_short(one.get(name)) for one in groups] for name in names}
+    names = dict.fromkeys((*_TELLING, *(name for fields in groups for name in fields)))
+    values = {name: [_short(fields.get(name)) for fields in groups] for name in names}
     differing = [name for name in names if len(set(values[name])) > 1]
     telling = [name for name in differing if name in _TELLING]
     for chosen in chain(_subsets(telling), _subsets(differing)):
-        said = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
-        if len(set(said)) == len(groups):
-            return said
+        labels = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
+        if len(set(labels)) == len(groups):
+            return labels
     return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # what differs is too long to say
 
 
@@ -239,16 +245,21 @@ def _place(dataset: str) -> tuple[bool, str]:
 
 def _dataset(group: Group) -> str:
     """What the runs of a group call their dataset: the name of its own that some of them give it, if any does."""
-    given = sorted({str(run.view.identity["dataset"].get("label") or "") for run in group.every()} - {""})
-    return " or ".join(given) or dataset_name(group.shared["dataset"])
+    given = sorted({run.view.identity.dataset.label for run in group.every()} - {""})
+    return " or ".join(given) or group.identity.dataset.name
+
+
+def _encoder(group: Group) -> dict[str, Any] | None:
+    return asdict(group.encoder) if group.encoder else None
 
 
 def _method(run: Scored) -> dict[str, Any]:
     """What makes two runs runs of one method: all of it, but for the seeds of its draws and of random recall."""
-    record = {name: value for name, value in run.view.identity["method"].items() if name != "seed"}
+    identity = run.view.identity.record()
+    record = {name: value for name, value in identity["method"].items() if name != "seed"}
     if record["recall"] is not None:
         record["recall"] = {**record["recall"], "random_seed": record["recall"]["random_seed"] is not None}
-    return {"method": record, "demonstrations": run.view.identity["demonstrations"]}
+    return {"method": record, "demonstrations": identity["demonstrations"]}
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -264,8 +275,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:8]}..."
 
 
-def _named(identity: Mapping[str, Any]) -> str:
-    return f"{identity['name']} ({_short(identity['revision'])})" if identity["revision"] else str(identity["name"])
+def _named(identity: ModelIdentity | EncoderIdentity) -> str:
+    return f"{identity.name} ({_short(identity.revision)})" if identity.revision else identity.name
 
 
 def _seeds(seeds: Iterable[int]) -> str:

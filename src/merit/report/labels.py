@@ -9,13 +9,12 @@ import numpy as np
 
 from merit.errors import InputError
 from merit.failure import classify
+from merit.files import atomic_write
 from merit.reading import read_text
-from merit.report.names import dataset_name
 from merit.report.spreadsheet import as_written, csv_text
 from merit.report.validation import Label
-from merit.stream import Phase, RunView, Turn
+from merit.runs import RunView, Turn
 from merit.types import Cause, FailureType, Status, Verdict
-from merit.writing import whole
 
 COLUMNS = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
 CLASSIFIER = "classifier"  # the last column, where it is not hidden
@@ -24,7 +23,7 @@ Record = dict[str, str]
 
 def sample(view: RunView, size: int | None, seed: int) -> list[Turn]:
     """Failed first answers in a seeded order: all, or so many with every failure type in proportion, none left out."""
-    failed = [turn for turn in view.turns if turn.phase is Phase.ANSWER and turn.episode.attempts[0].failure]
+    failed = [turn for turn in view.answers if turn.episode.attempts[0].failure]
     generator = np.random.default_rng(seed)
     shuffled = [failed[place] for place in generator.permutation(len(failed))]
     if size is None or size >= len(shuffled):
@@ -41,8 +40,8 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
     for turn in turns:
         question, first = turn.episode.task.question, turn.episode.attempts[0]
         values = (
-            dataset_name(view.identity["dataset"]),
-            view.manifest["run"],
+            view.identity.dataset.title,
+            view.manifest.run,
             str(question.id),
             question.db_id,
             question.text,
@@ -61,7 +60,7 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
 def write_records(path: Path, lines: Sequence[Record]) -> None:
     """Write the file whole or not at all; what a spreadsheet would run is defused."""
     columns = list(lines[0]) if lines else COLUMNS
-    with whole(path) as file:
+    with atomic_write(path) as file:
         file.write(csv_text([columns, *([line[name] for name in columns] for line in lines)]).encode())
 
 

@@ -1,8 +1,6 @@
 """What tables call things: the paper's names for methods, failure types and benchmarks."""
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 from merit.agent import METHODS, Method
 from merit.types import FailureType
@@ -51,11 +49,6 @@ def method_label(method: Method) -> str:
 def method_place(method: Method) -> tuple[int, str]:
     """Where a method stands among the others: a variant after what it is a variant of."""
     return _ORDER.get(method.name.partition(":")[0], len(_ORDER)), method.name
-
-
-def dataset_name(dataset: Mapping[str, Any]) -> str:
-    """What an identity's dataset is called: its own name where it has one, else the benchmark's."""
-    return str(dataset.get("label") or dataset["name"])
 
 
 def dataset_label(name: str) -> str:

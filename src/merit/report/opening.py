@@ -5,8 +5,8 @@ from pathlib import Path
 
 from merit.errors import MeritError, RunUnusable
 from merit.reading import parse_json, read_text
-from merit.stream import RunView, account, read_run
-from merit.stream.folder import METRICS, TRAJECTORIES, run_folders
+from merit.runs import RunView, account, is_finished, read_run, run_folders
+from merit.runs.paths import METRICS, TRAJECTORIES
 
 
 def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:
@@ -25,17 +25,17 @@ def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[
 
 def _folders(paths: Iterable[Path], refused: list[str]) -> list[Path]:
     """Run folders among and below some folders, each once."""
-    found: dict[Path, Path] = {}
+    folders: dict[Path, Path] = {}
     for path in paths:
         try:
-            found |= {one.resolve(): one for one in run_folders(path)}
+            folders |= {folder.resolve(): folder for folder in run_folders(path)}
         except RunUnusable as error:
             refused.append(str(error))
-    return list(found.values())
+    return list(folders.values())
 
 
 def _open(path: Path, *, unfinished: bool) -> RunView:
-    finished = (path / METRICS).is_file()
+    finished = is_finished(path)
     if finished and not (path / TRAJECTORIES).is_file():
         raise RunUnusable(
             f"{path / TRAJECTORIES}: no such file, though the run is finished; put it back, or run it again"
@@ -43,14 +43,14 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
     run = read_run(path, torn=not finished)
     if not finished:
         if not unfinished:
-            todo = len(run.questions) if run.method.online else 2 * (run.identity["length"] or len(run.questions))
+            todo = len(run.questions) if run.method.online else 2 * (run.identity.length or len(run.questions))
             raise RunUnusable(
                 f"{path}: not finished ({len(run.turns)} of {todo} turns); finish it, or report what is there with "
                 "--unfinished"
             )
         return run
-    kept = parse_json(read_text(path / METRICS), path / METRICS)
-    found = account(run.turns, run.method)
-    if not isinstance(kept, dict) or any(kept.get(name) != value for name, value in found.items()):
+    recorded = parse_json(read_text(path / METRICS), path / METRICS)
+    counted = account(run.turns, run.method)
+    if not isinstance(recorded, dict) or any(recorded.get(name) != value for name, value in counted.items()):
         raise RunUnusable(f"{path / METRICS}: does not follow from the turns; `merit audit` says more")
     return run

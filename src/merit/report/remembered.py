@@ -11,8 +11,8 @@ from merit.report.group import Group, Scored
 from merit.report.names import method_label
 from merit.report.statistics import mean
 from merit.report.table import Cell, Column, Table
-from merit.stream import Turn
-from merit.stream.folder import RETRIEVALS
+from merit.runs import Turn
+from merit.runs.paths import RETRIEVALS
 from merit.types import Polarity, QuestionId
 
 _STEPS = 10  # parts of a similarity of 1

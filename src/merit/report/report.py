@@ -14,7 +14,7 @@ from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpa
 from merit.report.remembered import memory_table, similarity_table, without_recalls
 from merit.report.table import Table
 from merit.report.validation import Label, class_table, confusion_tables, summary_table, unreported
-from merit.stream import RunView
+from merit.runs import RunView
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,13 +62,13 @@ def scores(labels: Sequence[Label]) -> tuple[float, float] | None:
 
 def labels_of(labels: Sequence[Label], group: Group) -> list[Label]:
     """The labels of a group's own runs."""
-    runs = {run.view.manifest["run"] for run in group.every()}
+    runs = {run.view.manifest.run for run in group.every()}
     return [one for one in labels if one.run in runs]
 
 
 def unreported(groups: Sequence[Group], labels: Sequence[Label]) -> Iterator[str]:
     """A sentence for each run that has labels and is not reported; without any runs, nobody expects it."""
-    runs = {run.view.manifest["run"] for group in groups for run in group.every()}
+    runs = {run.view.manifest.run for group in groups for run in group.every()}
     for run, many in Counter(one.run for one in labels if one.run not in runs).items() if runs else ():
         whose = f"of the run {run}, which is not reported" if run else "of no run that their file names"
         yield f"{many} human labels are {whose}: they stand in the tables of the classifier alone"

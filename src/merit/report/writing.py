@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError, MeritError
+from merit.files import atomic_write
 from merit.reading import parse_json, read_text
 from merit.report.latex import latex, latex_report
 from merit.report.markdown import markdown, markdown_report
@@ -13,7 +14,6 @@ from merit.report.plot import draw
 from merit.report.report import Report
 from merit.report.spreadsheet import csv_text
 from merit.report.table import Table
-from merit.writing import whole
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
 _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
@@ -107,6 +107,6 @@ def _write(path: Path, content: str | bytes) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{path.parent}: cannot be made ({error.strerror}); choose another --out") from error
-    with whole(path) as file:
+    with atomic_write(path) as file:
         file.write(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
     return path

@@ -16,7 +16,9 @@ from merit.stream.ahead import window
 from merit.stream.grid import Grid
 from merit.stream.predict import first_answers
 from merit.stream.run import run_stream
-from merit.stream.workshop import RunSpec, Workshop
+from merit.stream.setup import open_setup
+from merit.stream.spec import RunSpec
+from merit.stream.workshop import Workshop
 
 
 def run_grid_on_ray(
@@ -26,7 +28,7 @@ def run_grid_on_ray(
     try:
         ray = import_module("ray")
     except ImportError:
-        raise InputError("--engine ray needs Ray; run: pip install 'merit-sql[ray]'") from None
+        raise InputError("--engine ray needs Ray; run, in merit's own folder: pip install '.[ray]'") from None
     asyncio.run(_begin(grid, cache, concurrency, allowance))
     started = not ray.is_initialized()
     if started:
@@ -34,7 +36,7 @@ def run_grid_on_ray(
         ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
     try:
         passed_on = {name: value for name, value in os.environ.items() if name.startswith(("OPENAI_", "MERIT_"))}
-        task = ray.remote(_one).options(runtime_env={"env_vars": passed_on})
+        task = ray.remote(_run_in_worker).options(runtime_env={"env_vars": passed_on})
         common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead)
         running = {task.remote(spec, grid.out / name, *common): name for name, spec in grid.runs.items()}
         return _results(ray, running)
@@ -48,10 +50,10 @@ async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance
     async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance) as shop:
         await first_answers(grid.runs.values(), shop)
         for spec in grid.runs.values():
-            shop.setup(spec)
+            open_setup(spec, shop)
 
 
-def _one(
+def _run_in_worker(
     spec: RunSpec,
     out: Path,
     model: str,
@@ -65,8 +67,8 @@ def _one(
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
-            far = window(shop.completer.places, 1) if ahead is None else ahead
-            return await run_stream(shop.setup(spec), out, ahead=far)
+            far = window(shop.completer.concurrency, 1) if ahead is None else ahead
+            return await run_stream(open_setup(spec, shop), out, ahead=far)
 
     try:
         return asyncio.run(go())
@@ -76,12 +78,12 @@ def _one(
 
 def _results(ray: Any, running: dict[Any, str]) -> dict[str, dict[str, Any]]:
     """Every run's metrics, in the grid's order; what fails first is told first."""
-    found: dict[str, dict[str, Any]] = {}
+    metrics: dict[str, dict[str, Any]] = {}
     waiting = list(running)
     while waiting:
         done, waiting = ray.wait(waiting)
         result = ray.get(done[0])
         if isinstance(result, str):
             raise ModelFailed(f"{running[done[0]]}: {result}")
-        found[running[done[0]]] = result
-    return {name: found[name] for name in running.values()}
+        metrics[running[done[0]]] = result
+    return {name: metrics[name] for name in running.values()}

@@ -10,7 +10,7 @@ from merit.stream.ahead import window
 from merit.stream.grid import Grid
 from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
-from merit.stream.setup import Setup
+from merit.stream.setup import Setup, open_setup
 from merit.stream.workshop import Workshop
 
 
@@ -26,12 +26,12 @@ class Gap:
     def together(cls, gaps: Iterable["Gap"]) -> "Gap":
         """The gaps of several runs as one, with the first one's prompt."""
         every = list(gaps)
-        return cls(sum(one.done for one in every), sum(one.total for one in every), every[0].prompt)
+        return cls(sum(gap.done for gap in every), sum(gap.total for gap in every), every[0].prompt)
 
     def __str__(self) -> str:
         return (
             f"the recording ends after {self.done} of {self.total} episodes ({self.total - self.done} not run); "
-            f"the first prompt without an answer is {self.prompt}"
+            f"the first prompt without an answer is {self.prompt[:12]}"
         )
 
 
@@ -51,10 +51,10 @@ async def run_covered(
         done, total = reached
         raise InputError(
             f"nothing can be run: the recording ends at first answer {done + 1} of {total}, whose prompt is "
-            f"{error.prompt}; ask a live model with --model"
+            f"{error.prompt[:12]}; ask a live model with --model"
         ) from None
-    setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}
-    ahead = window(shop.completer.places, len(setups))
+    setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
+    ahead = window(shop.completer.concurrency, len(setups))
     async with asyncio.TaskGroup() as group:
         tasks = {
             name: group.create_task(_run(grid, name, setup, ahead, partial(on_turn, name)))

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import METHODS, find_method
+from merit.benchmark import DEFAULT_TIMEOUT_S, DataSpec
 from merit.bundled import NAME as BUNDLED
-from merit.data import LAYOUTS, check_label
+from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError
 from merit.reading import read_text
 from merit.stream.ahead import window
 from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
-from merit.stream.setup import DEFAULT_BUDGET
-from merit.stream.workshop import DataSpec, RunSpec, Workshop
+from merit.stream.setup import open_setup
+from merit.stream.spec import DEFAULT_BUDGET, RunSpec
+from merit.stream.workshop import Workshop
 from merit.types import Regime
 
 _FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -120,11 +122,12 @@ async def run_grid(
 ) -> dict[str, dict[str, Any]]:
     """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
     await first_answers(grid.runs.values(), shop)
-    setups = {name: shop.setup(spec) for name, spec in grid.runs.items()}  # what is wrong is said before a run begins
-    places = window(shop.completer.places, len(setups)) if ahead is None else ahead
+    # All of them first: what is wrong with any is said before a run begins.
+    setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
+    turns_ahead = window(shop.completer.concurrency, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
-            name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=places))
+            name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=turns_ahead))
             for name, setup in setups.items()
         }
     return {name: task.result() for name, task in tasks.items()}
@@ -175,7 +178,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
         check_label(item["label"], f"{where}, label")
     if "data" not in item and item["name"] != BUNDLED:
         raise InputError(f"{where}: the field 'data' is missing")
-    for name, allowed in (("split", ("dev", "train")), ("protocol", ("db", "suite"))):
+    for name, allowed in (("split", ("dev", "train")), ("protocol", PROTOCOLS)):
         if item.get(name, allowed[0]) not in allowed:
             raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
     try:
@@ -184,7 +187,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
             root=base / item["data"] if "data" in item else None,
             split=item.get("split", "dev"),
             protocol=item.get("protocol"),
-            timeout_s=float(item.get("timeout", 30.0)),
+            timeout_s=float(item.get("timeout", DEFAULT_TIMEOUT_S)),
             label=item.get("label", ""),
         )
     except InputError as error:
@@ -215,7 +218,7 @@ def _positive(name: str, record: Mapping[str, Any], path: Path) -> Any:
 def _prices(value: list[Any] | None, path: Path) -> tuple[float, float] | None:
     if value is None:
         return None
-    if len(value) != 2 or not all(type(one) in (int, float) and 0 <= one < math.inf for one in value):
+    if len(value) != 2 or not all(type(price) in (int, float) and 0 <= price < math.inf for price in value):
         raise InputError(
             f"{path}: the field 'prices' should be what a million prompt and a million output tokens cost, such as "
             f"[0.15, 0.6], not {value!r}"

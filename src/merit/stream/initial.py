@@ -8,10 +8,8 @@ from typing import Any
 from merit.agent import Draft
 from merit.data import Dataset, read_predictions
 from merit.errors import InputError
-from merit.models import Completion, ModelIdentity
 from merit.prompts import Prompt, parse_sql
 from merit.reading import (
-    check_count,
     check_fields,
     check_format,
     parse_json,
@@ -20,8 +18,8 @@ from merit.reading import (
     sendable,
     shown,
 )
-from merit.stream.turn import MOST_COUNTED, tokens_estimated
-from merit.types import Question, QuestionId
+from merit.runs.tokens import check_tokens, tokens_estimated
+from merit.types import Completion, ModelIdentity, Question, QuestionId
 
 FORMAT = 1
 _FIELDS = {
@@ -81,8 +79,7 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
     """Complain unless a line is a first answer to one of the questions asked."""
     check_fields(record, {"format": int, **_FIELDS}, where)
     check_format(record["format"], FORMAT, "first answers", where)
-    for name in ("prompt_tokens", "output_tokens"):
-        check_count(record[name], MOST_COUNTED, f"{where}: the field {name!r}")
+    check_tokens(record, where)
     question = asked.get(record["id"]) if isinstance(record["id"], int | str) else None
     if question is None:
         raise InputError(

@@ -1,7 +1,6 @@
 """First answers, generated once, greedily, and kept in one file."""
 
 import asyncio
-import fcntl
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,15 +9,15 @@ from pathlib import Path
 from merit import prompts
 from merit.data import Dataset
 from merit.errors import InputError, RunUnusable
-from merit.models import Completer, Sampling
-from merit.prompts import Family
+from merit.files import take_lock, write_all
+from merit.prompts import family_named
 from merit.reading import parse_json
-from merit.stream.folder import read_lines
+from merit.runs import beginnings
+from merit.runs.text import read_lines
 from merit.stream.initial import FORMAT, check_initial, initial_line, model_label
-from merit.stream.order import beginnings
-from merit.stream.setup import family_named, usable_questions
-from merit.stream.workshop import RunSpec, Workshop
-from merit.types import Question, QuestionId
+from merit.stream.spec import RunSpec
+from merit.stream.workshop import Workshop
+from merit.types import Completer, Question, QuestionId, Sampling
 
 _BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
 
@@ -26,7 +25,6 @@ _BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
 async def predict_all(
     dataset: Dataset,
     questions: Sequence[Question],
-    family: Family,
     completer: Completer,
     sampling: Sampling,
     path: Path,
@@ -35,12 +33,12 @@ async def predict_all(
     on_answer: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Ask for the first answers that `path` does not have yet; returns how many were added, in question order."""
-    asked = {question.id: question for question in dataset.questions}
-    places = asyncio.Semaphore(at_once)
+    asked, family = {question.id: question for question in dataset.questions}, family_named(dataset.layout.name)
+    under_way = asyncio.Semaphore(at_once)
 
     async def answer(question: Question) -> str:
         prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text())
-        async with places:
+        async with under_way:
             completion = await completer.complete(prompt.text, sampling)
         return initial_line(question, prompt, completion, completer.identity)
 
@@ -67,17 +65,15 @@ async def first_answers(
     by_file: dict[Path, list[RunSpec]] = {}
     for spec in specs:
         by_file.setdefault(spec.initial, []).append(spec)
-    for initial, mine in by_file.items():
+    for initial, runs in by_file.items():
         if initial.exists():
             continue
-        dataset, protocol, judge = shop.judge(mine[0].data)
-        usable = usable_questions(dataset, protocol, judge)
+        benchmark = shop.benchmark(runs[0].data)
         unfinished = initial.with_name(initial.name + ".part")
         initial.parent.mkdir(parents=True, exist_ok=True)
         await predict_all(
-            dataset,
-            beginnings(usable, ((spec.seed, spec.limit) for spec in mine)),
-            family_named(dataset.layout.name),
+            benchmark.dataset,
+            beginnings(benchmark.usable_questions(), ((spec.seed, spec.limit) for spec in runs)),
             shop.completer,
             shop.sampling,
             unfinished,
@@ -89,25 +85,28 @@ async def first_answers(
 
 @contextmanager
 def _alone(path: Path) -> Iterator[int]:
-    """A file open for appending, by one process at a time."""
+    """A file open for appending, by one process at a time; one that is still empty after a failure was never there."""
+    there = path.exists()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
     try:
+        if not take_lock(file):
+            raise RunUnusable(f"{path}: another process writes first answers there; wait for it or stop it")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RunUnusable(f"{path}: another process writes first answers there; wait for it or stop it") from None
-        yield file
+            yield file
+        except BaseException:
+            if not there and not os.fstat(file).st_size:
+                path.unlink(missing_ok=True)
+            raise
     finally:
         os.close(file)
 
 
 def _append(file: int, data: bytes, path: Path) -> None:
     try:
-        while data:
-            data = data[os.write(file, data) :]
+        write_all(file, data)
     except OSError as error:
         raise RunUnusable(
             f"{path}: cannot be written ({error.strerror}); every answer so far is kept: make room, then run the same "
@@ -126,8 +125,8 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
         record = parse_json(line, path, number)
         check_initial(record, asked, where)
         if record.get("model") != model_label(completer.identity):
-            mine = model_label(completer.identity)
-            raise InputError(f"{where}: answered by {record.get('model')}, not by {mine}; choose another --out")
+            model = model_label(completer.identity)
+            raise InputError(f"{where}: answered by {record.get('model')}, not by {model}; choose another --out")
         known.add(record["id"])
     if not known and not _torn(path):
         raise InputError(f"{path}: holds something else than first answers; choose another --out")

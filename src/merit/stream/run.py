@@ -1,28 +1,40 @@
 """Running a stream: questions in order, each finalised and committed before the next one may read the memory."""
 
 import asyncio
+import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Agent, Attempt, Reflection, Work, finalise, repair
+from merit.agent import (
+    Agent,
+    Attempt,
+    KnownVerdicts,
+    Reflection,
+    RememberingOracle,
+    ThreadedOracle,
+    Work,
+    finalise,
+    repair,
+)
 from merit.errors import MeritError, RunUnusable
-from merit.memory import Memory
-from merit.models import AskedOnce, CachedEncoder, Share
+from merit.memory import FileStore, Memory
+from merit.models import RunCompleter
 from merit.oracle import under
 from merit.reading import parse_json, read_text
-from merit.stream.accounting import account, check_arithmetic
-from merit.stream.ahead import Ahead, Nowhere
-from merit.stream.folder import MEMORY, METRICS, TIMINGS, RunFolder
-from merit.stream.plan import Planned, method_in, plan
+from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
+from merit.runs.paths import MEMORY, METRICS, TIMINGS
+from merit.runs.plan import Planned, method_in, plan
+from merit.stream.ahead import LookAhead, NoLookAhead
+from merit.stream.replies import Replies
 from merit.stream.setup import Setup
-from merit.stream.turn import Phase, Turn
 from merit.tracing import span
-from merit.types import Question, Regime
+from merit.types import Completer, Oracle, Question, Regime
 
+_log = logging.getLogger(__name__)
 _NOTED_EVERY = 50  # turns after which timings.json is brought up to date, so that a kill loses little of it
 
 
@@ -39,6 +51,7 @@ class Progress:
     entries: int = 0
     tokens: int = 0
     estimated: bool = False  # whether tokens of any call are an estimate
+    replies: Replies = field(default_factory=Replies)
 
     def add(self, turn: Turn) -> None:
         """Count one more turn."""
@@ -53,22 +66,26 @@ class Progress:
         calls: list[Attempt | Reflection] = [*turn.episode.attempts[first:], *turn.episode.reflections]
         self.tokens += sum(call.prompt_tokens + call.output_tokens for call in calls)
         self.estimated |= any(call.tokens_estimated for call in calls)
+        for attempt in turn.episode.attempts[first:]:
+            self.replies.add(attempt.reply, attempt.sql)
 
 
-def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
-    """Who works in each phase."""
+def agents(setup: Setup, completer: Completer, oracle: Oracle, memory: Memory, work: Work) -> dict[Phase, Agent]:
+    """The agent of each phase."""
+    identity = setup.identity
     answering = Agent(
-        method=method_in(Phase.ANSWER, setup.method),
-        budget=setup.budget,
+        method=method_in(Phase.ANSWER, identity.method),
+        budget=identity.budget,
         family=setup.family,
-        completer=setup.completer,
-        oracle=under(setup.regime, setup.judge),
+        completer=completer,
+        oracle=oracle,
         memory=memory,
-        regime=setup.regime,
-        sampling=setup.sampling,
-        demonstrations=setup.demonstrations,
+        regime=identity.regime,
+        sampling=identity.sampling,
+        demonstrations=identity.demonstrations,
+        work=work,
     )
-    gathering = replace(answering, method=method_in(Phase.GATHER, setup.method))
+    gathering = replace(answering, method=method_in(Phase.GATHER, identity.method))
     return {Phase.ANSWER: answering, Phase.GATHER: gathering}
 
 
@@ -80,29 +97,38 @@ async def run_stream(
     `ahead` is how many turns ahead answers are asked for early; it changes how long a run takes, and nothing else.
     """
     started = time.monotonic()
-    if isinstance(setup.completer, AskedOnce):
-        setup = replace(setup, completer=setup.completer.share())  # what this run sends is counted apart
+    completer = setup.completer.for_run()  # what this run sends is counted apart
+    oracle, known = ThreadedOracle(under(setup.identity.regime, setup.benchmark.judge)), KnownVerdicts()
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
-        Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
+        Memory(FileStore(path / MEMORY, exclusive=True), setup.encoder) as memory,
     ):
-        todo = plan(setup.order, setup.method)
+        todo = plan(setup.order, setup.identity.method)
         _check_done(folder, todo)
-        working = agents(setup, memory)
+        work = Work()
+        working = agents(setup, completer, RememberingOracle(oracle, known, work), memory, work)
         before = len(folder.turns)
         if before < len(todo):
             folder.forget_metrics()
+        elif before > len(todo):
+            _log.warning(
+                "merit: %s: has %d turns already, and --limit asks for %d; what is shown is of all %d: choose another "
+                "--out for a shorter run",
+                path,
+                before,
+                len(todo),
+                before,
+            )
         progress = Progress(max(len(todo), before))
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
-        looking = _looking(setup, working, todo, ahead)
+        looking = LookAhead(working, todo, completer, oracle, known, ahead) if ahead else NoLookAhead()
         earlier = _sessions(folder)
 
         def note_time() -> None:
             done = len(folder.turns) - before
-            works = {"work": working[Phase.ANSWER].work, "ahead": looking.work}
-            session = _session(setup, works, done, started)
+            session = _session(setup, completer, {"work": work, "ahead": looking.work}, done, started)
             with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
                 folder.write_whole(TIMINGS, {"format": 1, "sessions": [*earlier, session]})
 
@@ -112,7 +138,7 @@ async def run_stream(
                     await looking.prepare(number, progress.entries)
                     turn = await _turn(setup, working[planned.phase], planned, memory)
                     folder.append(turn)
-                    working[planned.phase].verdicts.pop(planned.task.question.id, None)
+                    known.pop(planned.task.question.id, None)
                     progress.add(turn)
                     on_turn(progress)
                     if (number + 1 - before) % _NOTED_EVERY == 0:
@@ -120,16 +146,11 @@ async def run_stream(
         finally:
             if before < len(todo):  # also where no turn was finished: what was sent was paid for
                 note_time()
-        found = account(folder.turns, setup.method)
-        check_arithmetic(found, setup.method, setup.regime, setup.budget)
-        folder.write_whole(METRICS, found)
-        return found
-
-
-def _looking(setup: Setup, working: Mapping[Phase, Agent], todo: Sequence[Planned], ahead: int) -> Ahead | Nowhere:
-    if ahead and isinstance(setup.completer, Share):
-        return Ahead(working, todo, setup.completer, ahead)
-    return Nowhere()
+        identity = setup.identity
+        metrics = account(folder.turns, identity.method)
+        check_arithmetic(metrics, identity.method, identity.regime, identity.budget)
+        folder.write_whole(METRICS, metrics)
+        return metrics
 
 
 async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
@@ -139,7 +160,7 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
         episode = await repair(agent, planned.task)
         watched.set_attribute("merit.attempts", len(episode.attempts))
         watched.set_attribute("merit.status", episode.final.verdict.status.value)
-    entry = finalise(episode, agent.method, setup.manifest["run"], setup.regime)
+    entry = finalise(episode, agent.method, setup.manifest.run, setup.identity.regime)
     if entry is not None:
         with agent.work.of("commit"):
             entry = await asyncio.to_thread(memory.commit, entry)
@@ -155,9 +176,9 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
 
 async def _correct(setup: Setup, question: Question, attempt: Attempt) -> bool:
     """What the judge knows, whatever the agent was told."""
-    if setup.regime is Regime.DENOTATION_CONFIRMED:
+    if setup.identity.regime is Regime.DENOTATION_CONFIRMED:
         return attempt.verdict.correct
-    return (await asyncio.to_thread(setup.judge.judge, question, attempt.sql)).correct
+    return (await asyncio.to_thread(setup.benchmark.judge.judge, question, attempt.sql)).correct
 
 
 def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
@@ -177,16 +198,17 @@ def _sessions(folder: RunFolder) -> list[Any]:
         return []  # none yet, or not ours to mend: nothing depends on it
 
 
-def _session(setup: Setup, works: Mapping[str, Work], turns: int, started: float) -> dict[str, Any]:
+def _session(
+    setup: Setup, completer: RunCompleter, works: Mapping[str, Work], turns: int, started: float
+) -> dict[str, Any]:
     session: dict[str, Any] = {
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
-        "statements_of_process": setup.judge.statements,
+        "statements_of_process": setup.benchmark.judge.statements,
     }
     for name, work in works.items():
         session[name] = {k: {"count": work.counts[k], "seconds": round(s, 3)} for k, s in work.seconds.items()}
-    if isinstance(setup.encoder, CachedEncoder):
+    if setup.encoder is not None:
         session["embedding_of_process"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
-    if isinstance(setup.completer, Share):
-        session["sent"] = setup.completer.account()
+    session["sent"] = completer.account()
     return session

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Method
 from merit.errors import RunUnusable
-from merit.reading import LINES_BYTES, open_file, parse_json, read_text
+from merit.reading import LINES_BYTES, open_file, parse_json
 from merit.report.page.pack import Packed, run_record
 from merit.report.page.progress import Pace, Progress, progress_of
-from merit.stream.folder import METRICS, RETRIEVALS, STREAM, TRAJECTORIES
-from merit.stream.manifest import MANIFEST, method_of, read_manifest
-from merit.stream.setup import read_stream
-from merit.stream.turn import read_turn
-from merit.types import Regime
+from merit.runs import Manifest, is_finished, read_manifest
+from merit.runs.paths import MANIFEST, RETRIEVALS, STREAM, TRAJECTORIES
+from merit.runs.questions import read_stream
+from merit.runs.text import decode_line
+from merit.runs.turn import read_turn
 
 DEEPEST = 3  # folders between the one that is shown and a run
 
@@ -50,11 +49,7 @@ class Tail:
         for line in data.split(b"\n")[:-1]:
             self.offset += len(line) + 1
             self.number += 1
-            try:
-                text = line.decode()
-            except UnicodeDecodeError:
-                raise RunUnusable(f"{self.path}, line {self.number}: not UTF-8 text; the file is damaged") from None
-            yield self.number, parse_json(text, self.path, self.number)
+            yield self.number, parse_json(decode_line(line, self.path, self.number), self.path, self.number)
 
 
 @dataclass(slots=True)
@@ -62,8 +57,7 @@ class Followed:
     """One run and what was read of it."""
 
     path: Path
-    manifest: dict[str, Any]
-    method: Method
+    manifest: Manifest
     packed: Packed
     turns: Tail
     recalls: Tail
@@ -73,7 +67,7 @@ class Followed:
     @property
     def finished(self) -> bool:
         """Whether the run has come to its end."""
-        return (self.path / METRICS).is_file()
+        return is_finished(self.path)
 
     def look(self) -> bool:
         """Take in the turns that are new; says whether there were any."""
@@ -90,33 +84,25 @@ class Followed:
     @property
     def progress(self) -> Progress:
         """How far the run is, now."""
-        questions = self.manifest["identity"]["length"] or len(self.packed.questions)
-        passes = 1 if self.method.online else 2
+        identity = self.manifest.identity
+        questions = identity.length or len(self.packed.questions)
+        passes = 1 if identity.method.online else 2
         done, answered = len(self.packed.turns), len(self.packed.index["q"])
         return progress_of(self.path, self.pace, done, answered, questions, passes)
 
     def record(self, identity: str) -> dict[str, Any]:
         """What the page says about the run as a whole."""
-        return run_record(self.manifest, self.method, self.path, identity, len(self.packed.questions))
+        return run_record(self.manifest, self.path, identity, len(self.packed.questions))
 
 
 def follow(path: Path) -> Followed:
     """Begin to follow the run of a folder."""
     manifest = read_manifest(path)
-    questions = read_stream(parse_json(read_text(path / STREAM), path / STREAM), str(path / STREAM))
-    method = method_of(manifest["identity"], str(path / MANIFEST))
-    packed = Packed(questions, method, Regime(manifest["identity"]["regime"]))
-    return Followed(path, manifest, method, packed, Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
+    packed = Packed(read_stream(path), manifest.identity)
+    return Followed(path, manifest, packed, Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
 
 
 def size_of(path: Path) -> tuple[int, ...]:
     """How large a run's files are, by which a change is noticed."""
     files = (path / name for name in (MANIFEST, STREAM, TRAJECTORIES, RETRIEVALS))
     return tuple(file.stat().st_size if file.is_file() else 0 for file in files)
-
-
-def run_folders(folder: Path) -> list[Path]:
-    """The folder itself if it is a run, and the runs below it, in the order of their names."""
-    patterns = ["*/" * depth + MANIFEST for depth in range(DEEPEST + 1)]
-    found = (path for pattern in patterns for path in folder.glob(pattern))
-    return sorted({path.parent for path in found if path.is_file()})

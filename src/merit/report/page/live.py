@@ -7,13 +7,13 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.report.opening import open_runs
-from merit.report.page.follow import Followed, Shrunk, follow, run_folders, size_of
+from merit.report.page.follow import DEEPEST, Followed, Shrunk, follow, size_of
 from merit.report.page.pack import page_id, stream_key, stream_text
 from merit.report.page.progress import summary
 from merit.report.page.write import overview, place_of, run_text
 from merit.report.report import Report
-from merit.stream import RunView
-from merit.stream.turn import to_json
+from merit.runs import RunView, find_runs
+from merit.runs.text import to_json
 
 LOOK_S = 1.0
 Build = Callable[[Sequence[RunView], Sequence[str]], Report]
@@ -45,7 +45,7 @@ class Live:
 
     def look(self) -> None:
         """Take in whatever is new in the folder."""
-        for path in run_folders(self.folder):
+        for path in find_runs(self.folder, deepest=DEEPEST):
             with self._lock:
                 try:
                     if self._refused.get(path, ("", ()))[1] != size_of(path):  # or it is as damaged as it was
@@ -102,7 +102,7 @@ class Live:
                 return "".join(run_text(self._runs[rest].packed.turns[start:]))
             if kind == "stream":
                 for run in self._runs.values():
-                    if stream_key(run.manifest) == rest:
+                    if stream_key(run.manifest.identity) == rest:
                         return stream_text(run.packed.questions)
             parts = {"overview": self._overview, "index": self._index, "state": self._state}
             return to_json(parts[name]()) if name in parts else None

@@ -1,22 +1,22 @@
 """What a page keeps of a run: every text once; entries, diffs and prompts follow from it when looked at."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Method, Reflection, grade_of
-from merit.agent.episode import votes
+from merit.agent import Attempt, Reflection, grade_of, polarity_of
+from merit.agent.rules import votes
 from merit.errors import InputError
 from merit.reading import check_fields
-from merit.report.names import dataset_label, dataset_name, method_label
-from merit.report.recalled import Located, check_question, recalls_by_turn, repeated_step
-from merit.stream import Phase, RunView, Turn
-from merit.stream.accounting import oscillates
-from merit.stream.folder import METRICS
-from merit.stream.turn import StreamQuestion, to_json
-from merit.types import FailureType, QuestionId, Regime
+from merit.report.names import dataset_label, method_label
+from merit.runs import Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
+from merit.runs.accounting import oscillates
+from merit.runs.retrievals import Located, check_question, recalls_by_turn
+from merit.runs.text import to_json
+from merit.runs.turn import repeated_step
+from merit.types import FailureType, QuestionId
 
 _HASH = 16  # characters of a result's hash: enough to tell an episode's results apart
 _DECIMALS = 5  # of scores; the run's own files have the rest
@@ -31,9 +31,8 @@ INITIAL, FINAL, OSCILLATES, RECALLED, WROTE = 1, 2, 4, 8, 16  # bits of an index
 class Packed:
     """A run's turns as lines of JSON, and per answered question what lists are filtered by."""
 
-    questions: Mapping[QuestionId, StreamQuestion]
-    method: Method
-    regime: Regime
+    questions: Questions
+    identity: Identity
     turns: list[str] = field(default_factory=list)
     index: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _INDEX})
     _places: dict[QuestionId, int] = field(default_factory=dict)
@@ -57,7 +56,7 @@ class Packed:
             "right": [int(turn.initial_correct), int(turn.final_correct)],
             "attempts": [_attempt(turn, step) for step in range(len(turn.episode.attempts))],
         }
-        if votes(self.method, self.regime):
+        if votes(self.identity.method, self.identity.regime):
             packed["chosen"] = turn.episode.chosen
         if turn.phase is not Phase.ANSWER:
             packed["phase"] = turn.phase
@@ -67,7 +66,8 @@ class Packed:
             packed["recalls"] = steps
         if turn.entry is not None:
             packed["entry"] = turn.entry
-            packed["grade"] = grade_of(turn.episode, self.method, self.regime)
+            packed["polarity"] = polarity_of(turn.episode, self.identity.method)
+            packed["grade"] = grade_of(turn.episode, self.identity.method, self.identity.regime)
             self._left[turn.entry] = len(self.turns)
         self.turns.append(to_json(packed))
         if turn.phase is Phase.ANSWER:
@@ -102,13 +102,13 @@ class Packed:
 
 def pack(view: RunView) -> Packed:
     """All turns of a run."""
-    packed = Packed(view.questions, view.method, Regime(view.identity["regime"]))
+    packed = Packed(view.questions, view.identity)
     for turn, records in recalls_by_turn(view):
         packed.add(turn, records)
     return packed
 
 
-def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
+def stream_text(questions: Questions) -> str:
     """Questions with their first answers, and schemas, which all runs of one stream share."""
     records = []
     for one in questions.values():
@@ -128,47 +128,47 @@ def stream_text(questions: Mapping[QuestionId, StreamQuestion]) -> str:
     return to_json({"schemas": {one.question.db_id: one.schema for one in questions.values()}, "questions": records})
 
 
-def run_record(manifest: dict[str, Any], method: Method, path: Path, identity: str, questions: int) -> dict[str, Any]:
-    """What a page says about a run as a whole; `questions` is the length of its stream."""
-    what = manifest["identity"]
-    encoder = what["encoder"]
+def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dict[str, Any]:
+    """What a page says about a run as a whole; `name` is its name there, `questions` the length of its stream."""
+    identity, record = manifest.identity, manifest.identity.record()
+    dataset, method, model, encoder = identity.dataset, identity.method, identity.model, identity.encoder
     return {
-        "id": identity,
+        "id": name,
         "folder": path.name,
-        "dataset": dataset_name(what["dataset"]),
-        "layout": what["dataset"]["name"],
-        "benchmark": dataset_label(dataset_name(what["dataset"])),
-        "split": what["dataset"]["split"],
+        "dataset": dataset.title,
+        "layout": dataset.name,
+        "benchmark": dataset_label(dataset.title),
+        "split": dataset.split,
         "method": method.name,
         "label": method_label(method),
-        "recall": what["method"]["recall"],
+        "recall": record["method"]["recall"],
         "history": method.history,
-        "seed": what["seed"],
-        "budget": what["budget"],
-        "protocol": what["protocol"],
-        "regime": what["regime"],
-        "model": what["model"]["name"],
-        "revision": what["model"]["revision"],
-        "encoder": encoder["name"] if encoder else None,
-        "demonstrations": what["demonstrations"],
-        "templates": what["prompts"]["sha256"],
-        "stream": stream_key(manifest),
-        "questions": what["length"] or questions,
-        "finished": (path / METRICS).is_file(),
+        "seed": identity.seed,
+        "budget": identity.budget,
+        "protocol": identity.protocol,
+        "regime": identity.regime,
+        "model": model.name,
+        "revision": model.revision,
+        "encoder": encoder.name if encoder else None,
+        "demonstrations": record["demonstrations"],
+        "templates": identity.prompts.sha256,
+        "stream": stream_key(identity),
+        "questions": identity.length or questions,
+        "finished": is_finished(path),
     }
 
 
-def stream_key(manifest: dict[str, Any]) -> str:
+def stream_key(identity: Identity) -> str:
     """The name of a run's stream within a page."""
-    return str(manifest["identity"]["stream_sha256"])[:12]
+    return identity.stream_sha256[:12]
 
 
-def page_id(manifest: dict[str, Any], taken: Container[str]) -> str:
+def page_id(manifest: Manifest, taken: Container[str]) -> str:
     """A run's name in addresses: short, readable, and the same in every page."""
-    what = manifest["identity"]
-    name = f"{what['dataset']['name']}-{what['method']['name']}-{what['seed']}-{manifest['run'][:6]}"
-    others = (f"{name}-{number}" for number in count(2))  # for a run that is given twice
-    return next(one for one in chain([name], others) if one not in taken)
+    identity = manifest.identity
+    first = f"{identity.dataset.name}-{identity.method.name}-{identity.seed}-{manifest.run[:6]}"
+    others = (f"{first}-{number}" for number in count(2))  # for a run that is given twice
+    return next(name for name in chain([first], others) if name not in taken)
 
 
 def _attempt(turn: Turn, step: int) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from merit.stream.folder import METRICS, RETRIEVALS, TRAJECTORIES, in_use
-from merit.stream.manifest import MANIFEST
+from merit.runs import in_use, is_finished
+from merit.runs.paths import MANIFEST, RETRIEVALS, TRAJECTORIES
 
 _WINDOW_S = 300.0  # how far back a pace is measured: long enough for slow models, short enough to follow a change
 _SHORTEST_S = 10.0  # less says nothing about a pace
@@ -65,7 +65,7 @@ class Progress:
 
 def progress_of(path: Path, pace: Pace, turns: int, answered: int, questions: int, passes: int) -> Progress:
     """How far the run in a folder is, of whose files so many turns were read."""
-    if (path / METRICS).is_file():
+    if is_finished(path):
         return Progress("finished", answered, questions, 0.0, None)
     held = in_use(path)
     state = "unfinished" if held is None else "running" if held else "stopped"

@@ -10,17 +10,17 @@ from typing import Any, BinaryIO
 
 from merit import __version__
 from merit.errors import MeritError
+from merit.files import atomic_write
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
-from merit.report.names import dataset_name, method_place
+from merit.report.names import method_place
 from merit.report.page.follow import Followed
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
 from merit.report.report import Report
-from merit.stream import RunView
-from merit.stream.turn import to_json
+from merit.runs import Identity, RunView
+from merit.runs.text import to_json
 from merit.types import FailureType
-from merit.writing import whole
 
 FORMAT = 1
 _LEVEL = 6
@@ -38,8 +38,8 @@ def write_page(
     named: dict[str, RunView] = {}
     for view in sorted(runs, key=place_of):
         named[page_id(view.manifest, named)] = view
-    before, after = shell(title_of(view.manifest for view in runs), live=False, references=answers is not None)
-    with whole(path, way_out="name a file in a folder that is there") as file:
+    before, after = shell(title_of(view.identity for view in runs), live=False, references=answers is not None)
+    with atomic_write(path, way_out="name a file in a folder that is there") as file:
         file.write(before.encode())
         left_out = _write_data(file, report, named)
         if answers is not None:
@@ -49,7 +49,7 @@ def write_page(
 
 
 def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) -> list[str]:
-    streams = {stream_key(view.manifest): view.questions for view in named.values()}
+    streams = {stream_key(view.identity): view.questions for view in named.values()}
     for key, questions in streams.items():
         _write_chunk(file, f"stream/{key}", [stream_text(questions)])
     index, records, left_out = {}, [], []
@@ -61,7 +61,7 @@ def _write_data(file: BinaryIO, report: Report, named: Mapping[str, RunView]) ->
             continue
         _write_chunk(file, f"run/{identity}", run_text(packed.turns))
         index[identity] = packed.index
-        records.append(run_record(view.manifest, view.method, view.path, identity, len(view.questions)))
+        records.append(run_record(view.manifest, view.path, identity, len(view.questions)))
     _write_chunk(file, "index", [to_json(index)])
     _write_chunk(file, "overview", [to_json(overview(replace(report, refused=(*report.refused, *left_out)), records))])
     return left_out
@@ -91,18 +91,18 @@ def run_text(turns: Sequence[str]) -> Iterator[str]:
     yield "]}"
 
 
-def title_of(manifests: Iterable[Mapping[str, Any]]) -> str:
+def title_of(identities: Iterable[Identity]) -> str:
     """The page's title: which benchmarks, which models."""
-    identities = [manifest["identity"] for manifest in manifests]
-    datasets = dict.fromkeys(f"{dataset_name(what['dataset'])} {what['dataset']['split']}" for what in identities)
-    models = dict.fromkeys(str(what["model"]["name"]) for what in identities)
-    return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if identities else [])])
+    runs = list(identities)
+    datasets = dict.fromkeys(f"{run.dataset.title} {run.dataset.split}" for run in runs)
+    models = dict.fromkeys(run.model.name for run in runs)
+    return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if runs else [])])
 
 
 def place_of(run: RunView | Followed) -> tuple[str, tuple[int, str], int, str]:
     """Where a run stands in a page: by dataset, method and seed."""
-    identity = run.manifest["identity"]
-    return dataset_name(identity["dataset"]), method_place(run.method), identity["seed"], str(run.path)
+    identity = run.manifest.identity
+    return identity.dataset.title, method_place(identity.method), identity.seed, str(run.path)
 
 
 def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:

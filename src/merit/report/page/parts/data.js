@@ -91,11 +91,9 @@ const standing = (turn) => (turn.chosen >= 0 ? turn.chosen : turn.attempts.lengt
 /** What counts: every attempt but those that were set aside because they said an earlier one again. */
 const candidates = (attempts) => attempts.filter((one) => one.repeat === undefined);
 
-const POLARITIES = { pos: "positive", neg: "negative", pre: "precedent" };
-
 /** What an episode left: an answer, or its last change. `poisoned`: kept as right, which the judge says it is not. */
 function entryOf(turn) {
-  const polarity = POLARITIES[turn.entry.slice(0, 3)];
+  const polarity = turn.polarity;
   const before = polarity === "precedent" ? null : candidates(turn.attempts).at(-2);
   const poisoned = polarity !== "negative" && !turn.right[1];
   return { id: turn.entry, polarity, grade: turn.grade, poisoned, before, after: turn.attempts[standing(turn)], turn };

@@ -1,0 +1,292 @@
+"""The proof that a run is what it claims: everything is derived again from the model's replies as it recorded them.
+
+With the run's data at hand, its questions are compared with the dataset and every attempt is judged again; without it,
+both are taken from the run. `Findings.on_trust` lists what was not proven. The first contradiction is told in one line.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from merit.agent import Attempt, Draft, Method, finalise
+from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
+from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
+from merit.agent.trajectory import Reflection
+from merit.audit.against_data import AuditData, check_against, engine_note
+from merit.audit.causal import Occasion, check_recall, same_ranking
+from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.audit.entry_lines import EntryLines
+from merit.audit.findings import Findings
+from merit.errors import AuditFailed, counted, short_hash
+from merit.failure import classify
+from merit.memory import Entry, Memory, VolatileStore
+from merit.oracle import Judge, under
+from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
+from merit.reading import parse_json
+from merit.runs import RunView, Turn, stream_order
+from merit.runs.paths import RETRIEVALS, TRAJECTORIES
+from merit.runs.plan import Planned, method_in, plan
+from merit.runs.retrievals import pool_records, recall_line
+from merit.runs.text import read_lines, to_json
+from merit.runs.turn import turn_line
+from merit.types import (
+    Cause,
+    Completion,
+    Encoder,
+    FailureType,
+    QuestionId,
+    Regime,
+    Sampling,
+    Status,
+    Timeout,
+    Verdict,
+)
+
+Heard = Callable[[Prompt, Sampling, Completion], None]
+
+
+def audit_run(
+    view: RunView, *, encoder: Encoder | None = None, data: AuditData | None = None, heard: Heard = lambda *_: None
+) -> Findings:
+    """Derive a run again; an `encoder` lets every recall be ranked again, `data` every question and attempt be checked.
+
+    `heard` is told every prompt on the way, how its answer was drawn, and the answer.
+    """
+    check_identity(view)
+    check_stream(view)
+    if data is not None:
+        check_against(view, data)
+    with ExitStack() as stack:
+        memory = None
+        if view.method.recall is not None and (encoder is not None or not view.method.encodes):
+            needed = encoder if view.method.encodes else None
+            memory = stack.enter_context(Memory(VolatileStore(), needed))
+        replay = _Replay(view, memory, data.benchmark.judge if data else None, heard)
+        replay.run()
+    check_predictions(view)
+    check_metrics(view)
+    replay.findings.ranked, replay.findings.judged = memory is not None, data is not None
+    return replay.findings
+
+
+@dataclass(slots=True)
+class _Replay:
+    """A run gone through again, turn by turn, with the memory as it was at each."""
+
+    view: RunView
+    memory: Memory | None
+    judge: Judge | None
+    heard: Heard
+    committed: dict[str, Entry] = field(default_factory=dict)
+    verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Findings)
+
+    @property
+    def regime(self) -> Regime:
+        """How much of the truth the agent was told."""
+        return self.view.identity.regime
+
+    def run(self) -> None:
+        """Check every turn against the plan and against everything before it."""
+        view = self.view
+        order = stream_order([asked.question for asked in view.questions.values()], view.identity.seed)
+        length = view.identity.length or len(order)
+        todo = plan([view.questions[question.id] for question in order[:length]], view.method)
+        if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
+            raise AuditFailed(
+                f"{view.path / TRAJECTORIES}: {counted(len(view.turns), 'turn')}, but the stream has {len(todo)}"
+            )
+        recalls = self._lines(RETRIEVALS)
+        stored = EntryLines(view.path)
+        lines = self._lines(TRAJECTORIES)
+        for turn, planned, (number, line) in zip(view.turns, todo, lines, strict=False):
+            where = f"{view.path / TRAJECTORIES}, line {number} (question {planned.task.question.id})"
+            self._check_place(turn, planned, where)
+            self._check_episode(turn, planned, recalls, where)
+            self._check_entry(turn, planned, stored, where)
+            if turn_line(turn, view.manifest.run) != line:
+                raise AuditFailed(f"{where}: says something that is no part of a turn")
+        if next(recalls, None) is not None:
+            raise AuditFailed(f"{view.path / RETRIEVALS}: has a line that belongs to no turn")
+        stored.check_all_used()
+        self.findings.questions = len(view.answers)
+        self.findings.stream = len(order)
+        self.findings.label = view.identity.dataset.label
+
+    def _check_place(self, turn: Turn, planned: Planned, where: str) -> None:
+        task = turn.episode.task
+        if task.question.id != planned.task.question.id or turn.phase is not planned.phase:
+            raise AuditFailed(f"{where}: is question {task.question.id}; the stream was reordered")
+        if task.position != planned.task.position:
+            raise AuditFailed(f"{where}: is recorded at position {task.position}, not {planned.task.position}")
+        first = turn.episode.attempts[0]
+        draft = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
+        if draft != task.draft or first.prompt_sha256 is not None:
+            raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
+        if first.prompt_tokens:  # else it is from a file of predictions, which does not say what was asked
+            self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)
+
+    def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
+        method, budget = method_in(planned.phase, self.view.method), self.view.identity.budget
+        attempts = turn.episode.attempts
+        for step, attempt in enumerate(attempts):
+            at = f"{where}, attempt {step}"
+            self._check_verdict(attempt, planned, at)
+            self._check_repeat(attempt, attempts[:step], method, at)
+            so_far = attempts[: step + 1]
+            goes_on = unfinished(method, self.regime, budget, so_far) and not spent(method, budget, so_far)
+            if goes_on == (step == len(attempts) - 1):
+                raise AuditFailed(f"{at}: the episode should {'go on' if goes_on else 'end'} here")
+            if step:
+                self._check_repair(turn, planned, step, method, recalls, at)
+        self._check_reflections(turn, planned, method, where)
+        if turn.episode.chosen != chosen(method, self.regime, attempts):
+            raise AuditFailed(f"{where}: another attempt than the one recorded should stand")
+        if (turn.initial_correct, turn.final_correct) != self._right(turn):
+            raise AuditFailed(f"{where}: what is recorded as right is not what the verdicts say{self._elsewhere()}")
+        if turn.recalls != (len(attempts) - 1 if method.recall is not None else 0):
+            raise AuditFailed(f"{where}: the number of recalls is not that of the repairs")
+
+    def _right(self, turn: Turn) -> tuple[bool, bool]:
+        """Whether the first and the last attempt are right, as far as that can be known."""
+        first, last = turn.episode.attempts[0], turn.episode.final
+        if self.regime is Regime.DENOTATION_CONFIRMED:
+            return first.verdict.correct, last.verdict.correct
+        if self.judge is None:  # the agent was not told; but what did not even run is not right
+            ran = (first.verdict.status is Status.EXECUTED, last.verdict.status is Status.EXECUTED)
+            return turn.initial_correct and ran[0], turn.final_correct and ran[1]
+        question = turn.episode.task.question
+        return self.judge.judge(question, first.sql).correct, self.judge.judge(question, last.sql).correct
+
+    def _check_verdict(self, attempt: Attempt, planned: Planned, at: str) -> None:
+        verdict, question = attempt.verdict, planned.task.question
+        hidden = (Status.CORRECT, Status.DENOTATION_MISMATCH)
+        if verdict.status in (hidden if self.regime is Regime.DBMS_ONLY else (Status.EXECUTED,)):
+            raise AuditFailed(f"{at}: the status {verdict.status} cannot be seen in the regime {self.regime}")
+        if attempt.failure != (None if verdict.satisfied else classify(verdict)):
+            raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
+        if not attempt.repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
+            raise AuditFailed(f"{at}: the same SQL got another verdict before")
+        if verdict.status is Status.TIMEOUT and verdict != self._late:
+            raise AuditFailed(f"{at}: says more of a time limit than that it was met")
+        if self.judge is not None:
+            now = under(self.regime, self.judge)(question, attempt.sql)
+            again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
+            if again != verdict and verdict.status is not Status.TIMEOUT:
+                seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
+                raise AuditFailed(f"{at}: {seen}{self._elsewhere(now)}")
+            self.findings.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
+        self.findings.attempts += 1
+
+    def _elsewhere(self, now: Verdict | None = None) -> str:
+        """What to do where a verdict may differ because the machine or its database engine does."""
+        if now is not None and now.status is Status.TIMEOUT:
+            return "; audit it on a machine that has nothing else to do"
+        return engine_note(self.view)
+
+    def _check_repeat(self, attempt: Attempt, before: Sequence[Attempt], method: Method, at: str) -> None:
+        earlier = repeated(method, self.regime, attempt.sql, before) if before else None
+        if attempt.repeat != (earlier is not None):
+            raise AuditFailed(f"{at}: {'repeats no' if attempt.repeat else 'repeats an'} earlier candidate")
+        if earlier is not None and earlier.verdict != attempt.verdict:
+            raise AuditFailed(f"{at}: the candidate that it repeats got another verdict")
+
+    def _check_repair(
+        self, turn: Turn, planned: Planned, step: int, method: Method, recalls: Iterator[Any], at: str
+    ) -> None:
+        attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
+        if attempt.sql != parse_sql(attempt.reply):
+            raise AuditFailed(f"{at}: the SQL is not the one in the reply")
+        shown = Recalled()
+        if method.recall is not None:
+            shown = self._check_recall(before, planned, method, recalls)
+        reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
+        prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
+        if prompt.sha256 != attempt.prompt_sha256:
+            raise AuditFailed(f"{at}: the prompt is not the one that the records give")
+        self._tell(prompt, drawn(method, self._sampling, step), attempt)
+        self.findings.prompts += 1
+
+    def _check_recall(
+        self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
+    ) -> Recalled:
+        assert method.recall is not None
+        task, step, path = planned.task, len(before), self.view.path / RETRIEVALS
+        number, line = next(recalls, (0, None))
+        where = f"{path}, line {number} (question {task.question.id}, step {step})"
+        if line is None:
+            raise AuditFailed(f"{path}: question {task.question.id}, step {step} has no line")
+        record = parse_json(line, path, number)
+        pools = record.get("pools") if isinstance(record, dict) else None
+        if recall_line(planned.phase, task, step, pools) != line:
+            raise AuditFailed(f"{where}: is not the recall of this step")
+        occasion = Occasion(method.recall, task, _type(before), self.committed, where)
+        shown = check_recall(pools, occasion)
+        if self.memory is not None:
+            again = self.memory.recall(cue_of(task, before), method.recall)
+            if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not method.encodes):
+                raise AuditFailed(f"{where}: ranking the same memory again gives another result")
+        self.findings.recalls += 1
+        return shown
+
+    def _check_reflections(self, turn: Turn, planned: Planned, method: Method, where: str) -> None:
+        attempts, reflections = turn.episode.attempts, turn.episode.reflections
+        failed = sum(attempt.failure is not None for attempt in attempts)
+        if len(reflections) != (failed if method.reflects else 0):
+            said = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
+            raise AuditFailed(f"{where}: {said}")
+        for number, reflection in enumerate(reflections, 1):
+            prompt = reflection_prompt(self._family, planned.task, attempts[:number])
+            if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:
+                raise AuditFailed(f"{where}, reflection {number}: prompt or text is not the one that the records give")
+            self._tell(prompt, self._sampling, reflection)
+            self.findings.prompts += 1
+
+    def _check_entry(self, turn: Turn, planned: Planned, stored: EntryLines, where: str) -> None:
+        method = method_in(planned.phase, self.view.method)
+        entry = finalise(turn.episode, method, self.view.manifest.run, self.regime)
+        if turn.entry != (entry.id if entry else None):
+            raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
+        if entry is None:
+            return
+        if line := stored.mismatch(entry):
+            raise AuditFailed(f"{line}: is not the entry {entry.id} that {where} left")
+        self.committed[entry.id] = entry
+        if self.memory is not None:
+            self.memory.commit(entry)
+        self.findings.entries += 1
+
+    def _tell(self, prompt: Prompt, sampling: Sampling, reply: Attempt | Reflection) -> None:
+        cost = (reply.prompt_tokens, reply.output_tokens)
+        self.heard(prompt, sampling, Completion(reply.reply, *cost, reply.tokens_estimated))
+
+    @property
+    def _late(self) -> Verdict:
+        """The only verdict of what met its time limit: its words are shown to the model, and no judge repeats them."""
+        return Verdict(Status.TIMEOUT, Timeout(self.view.identity.timeout_s).message, Cause.TIMEOUT)
+
+    @property
+    def _sampling(self) -> Sampling:
+        return self.view.identity.sampling
+
+    @property
+    def _family(self) -> Family:
+        return family_named(self.view.identity.dataset.name)
+
+    def _lines(self, name: str) -> Iterator[tuple[int, str]]:
+        return iter(list(enumerate(read_lines(self.view.path / name), 1)))
+
+
+def _type(attempts: Sequence[Attempt]) -> FailureType:
+    return (attempts[-1].failure or NO_FAILURE).type
+
+
+def _described(verdict: Verdict, other: Verdict) -> str:
+    """A verdict for people, as far as it differs from another."""
+    if verdict.error != other.error:
+        return f"{verdict.status} ({verdict.error})" if verdict.error else verdict.status
+    if verdict.status is other.status:
+        return f"{verdict.status} with {f'the result {short_hash(verdict.result)}' if verdict.result else 'no rows'}"
+    return verdict.status

@@ -1,0 +1,77 @@
+"""What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
+
+from merit.agent import METHODS, find_method
+from merit.errors import AuditFailed, counted
+from merit.prompts import VERSION, parse_sql, templates_hash
+from merit.reading import parse_json, read_text, shown
+from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
+from merit.runs.paths import METRICS, PREDICTIONS, STREAM
+from merit.runs.questions import stream_text
+from merit.runs.text import json_text, read_lines, to_json
+from merit.runs.turn import prediction_line
+
+
+def check_identity(view: RunView) -> None:
+    """What the manifest says must fit what this merit knows and what the folder holds."""
+    identity, method, length = view.identity, view.method, view.identity.length
+    encoder_expected = "an" if method.encodes else "no"
+    wrong = None
+    if identity.prompts != PromptsIdentity(VERSION, templates_hash()):
+        wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
+    elif _known(method.name) and find_method(method.name).seeded(identity.seed) != method:
+        wrong = f"the method {method.name} is another one in this merit"
+    elif identity.dataset.questions != len(view.questions):
+        wrong = f"{counted(identity.dataset.questions, 'question')}, but the stream has {len(view.questions)}"
+    elif (identity.encoder is None) == method.encodes:
+        wrong = f"the method {method.name} should have {encoder_expected} encoder"
+    elif len(identity.demonstrations) != method.demonstrations:
+        wrong = f"the method {method.name} should have {counted(method.demonstrations, 'example')}"
+    elif (length is None) != method.online or (length or 0) > len(view.questions):
+        wrong = f"the length {length} cannot be that of {method.name} over {counted(len(view.questions), 'question')}"
+    if wrong:
+        raise AuditFailed(f"{view.path}: {wrong}")
+
+
+def check_stream(view: RunView) -> None:
+    """A stream says what a run writes and nothing else; its first answers are what their replies say."""
+    path = view.path / STREAM
+    if read_text(path) != stream_text(view.questions):
+        raise AuditFailed(f"{path}: is not what a run writes")
+    for question_id, recorded in view.questions.items():
+        draft = recorded.draft
+        if draft.sql not in (draft.reply, parse_sql(draft.reply)):  # a file of predictions has no other reply
+            raise AuditFailed(f"{path}: question {question_id!r}: the first answer is not the SQL in its reply")
+
+
+def _known(name: str) -> bool:
+    return name.partition(":")[0] in METHODS
+
+
+def check_predictions(view: RunView) -> None:
+    """Every final SQL, and no other."""
+    expected = [prediction_line(turn) for turn in view.answers]
+    path = view.path / PREDICTIONS
+    lines = read_lines(path)
+    for number, (line, wanted) in enumerate(zip(lines, expected, strict=False), 1):
+        if line != wanted:
+            raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
+    if len(lines) != len(expected):
+        raise AuditFailed(f"{path}: {counted(len(lines), 'line')} for {counted(len(expected), 'answered question')}")
+
+
+def check_metrics(view: RunView) -> None:
+    """Every number, counted again."""
+    path = view.path / METRICS
+    if not path.is_file():
+        raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
+    metrics = account(view.turns, view.method)
+    check_arithmetic(metrics, view.method, view.identity.regime, view.identity.budget)
+    if read_text(path) == json_text(metrics):
+        return
+    recorded = parse_json(read_text(path), path)
+    names = sorted({*metrics, *recorded}) if isinstance(recorded, dict) else []
+    for name in names:
+        if to_json(metrics.get(name)) != to_json(recorded.get(name)):
+            says = f"{name} is {shown(recorded.get(name))}, but the trajectories give {shown(metrics.get(name))}"
+            raise AuditFailed(f"{path}: {says}")
+    raise AuditFailed(f"{path}: is not what a run writes")

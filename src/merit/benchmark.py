@@ -1,0 +1,100 @@
+"""A benchmark to run on: which one, as people name it, and its questions with their judge, opened together."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from merit.bundled import open_dataset
+from merit.cache import cache_folder
+from merit.data import Dataset
+from merit.errors import InputError
+from merit.oracle import Judge, open_judge
+from merit.types import Question
+
+DEFAULT_TIMEOUT_S = 30.0  # for one statement, as BIRD's official evaluator has it
+
+
+@dataclass(frozen=True, slots=True)
+class DataSpec:
+    """A benchmark and how it is judged, as a user names it."""
+
+    name: str
+    root: Path | None  # None for the benchmark that comes with merit
+    split: str = "dev"
+    protocol: str | None = None  # the suite where there is one
+    timeout_s: float = DEFAULT_TIMEOUT_S
+    label: str = ""  # a name of its own
+
+    def __post_init__(self) -> None:
+        if not 0 < self.timeout_s < math.inf:  # NaN is refused too
+            raise InputError(f"timeout: {self.timeout_s!r} is not a number of seconds; use one above 0")
+
+    def open(self, cache: Path | None = None, *, keep_results: bool = True) -> "Benchmark":
+        """Open it; `cache` holds the benchmark that comes with merit and, unless told otherwise, reference results."""
+        folder = cache or cache_folder()
+        dataset = open_dataset(self.name, self.root, self.split, folder, self.label)
+        results = folder if keep_results else None
+        return Benchmark(dataset, self.protocol, timeout_s=self.timeout_s, cache=results)
+
+
+class Benchmark:
+    """A dataset and its judge. What a run records of either, it asks here: nothing of it is given a second time."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        protocol: str | None = None,
+        *,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        cache: Path | None = None,
+    ) -> None:
+        """`cache` is the folder for reference results; without one they are kept in memory."""
+        self.dataset = dataset
+        self.protocol = protocol or ("suite" if dataset.suites else "db")
+        self.timeout_s = timeout_s
+        self._cache = cache
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The judge under this protocol and time limit, opened when first needed."""
+        return open_judge(self.dataset, self.protocol, cache=self._cache, timeout_s=self.timeout_s)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """One hash over questions, schemas and databases, which takes long to compute."""
+        return self.dataset.content_hash()
+
+    def judged_by(self, protocol: str, timeout_s: float) -> "Benchmark":
+        """The same data, judged by a protocol and time limit that a run names."""
+        other = Benchmark(self.dataset, protocol, timeout_s=timeout_s, cache=self._cache)
+        other.__dict__["content_hash"] = self.content_hash  # of the same files: computed once
+        return other
+
+    @property
+    def present_questions(self) -> list[Question]:
+        """The questions whose database is there."""
+        absent = self.dataset.absent(self.protocol)
+        return [question for question in self.dataset.questions if question.db_id not in absent]
+
+    def usable_questions(self) -> list[Question]:
+        """The questions that can be judged: their database is there and their reference runs."""
+        present = self.present_questions
+        failing = self.judge.unjudgeable(present)
+        usable = [question for question in present if question.id not in failing]
+        if not usable:
+            dataset = self.dataset
+            raise InputError(f"{dataset.root}: none of the {len(dataset.questions)} questions can be judged here")
+        return usable
+
+    def close(self) -> None:
+        """Give back what the judge holds, if it was needed."""
+        if "judge" in self.__dict__:
+            self.judge.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

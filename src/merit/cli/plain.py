@@ -1,0 +1,65 @@
+"""What click says, in plainer words: numbers that cannot be used, and commands of a group in whole sentences."""
+
+from typing import Any
+
+import click
+
+
+class Number(click.ParamType[float]):
+    """A number from `least` (or above it) to `most`; what is none gets a sentence that says what to give."""
+
+    name = "number"
+
+    def __init__(
+        self, kind: type[int] | type[float], least: float, most: float | None = None, *, above: bool = False
+    ) -> None:
+        self._kind = kind
+        self._least = least
+        self._most = most
+        self._above = above
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number, if it is one and within bounds."""
+        try:
+            number = self._kind(value)
+        except (ValueError, TypeError, OverflowError):
+            self.fail(f"{value!r} cannot be used; give {self.wanted}", param, ctx)
+        enough = number > self._least if self._above else number >= self._least
+        if not enough or (self._most is not None and number > self._most):  # also where it is nan
+            self.fail(f"{value!r} cannot be used; give {self.wanted}", param, ctx)
+        return number
+
+    @property
+    def wanted(self) -> str:
+        """What can be used, in words."""
+        kind = "a whole number" if self._kind is int else "a number"
+        if self._above:
+            return f"{kind} above {self._least:g}"
+        return (
+            f"{kind}, {self._least:g} or more" if self._most is None else f"{kind}, {self._least:g} to {self._most:g}"
+        )
+
+
+class Price(Number):
+    """One of two amounts of money."""
+
+    wanted = "two amounts, PROMPT and OUTPUT, such as --prices 0.15 0.60"
+
+
+def at_least(least: int) -> Number:
+    """A whole number with a lower bound."""
+    return Number(int, least)
+
+
+class Group(click.Group):
+    """A group of commands whose help says what each does in a whole sentence, over two lines where it must."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands."""
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(limit=1000)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)

@@ -1,0 +1,81 @@
+"""Files on disk: written whole or not at all, locked by one process at a time, hashed together."""
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from merit.errors import InputError, MeritError
+
+_WAY_OUT = "choose another --out"
+# `is_locked` holds a lock for a moment; `take_lock` waits that out before it calls a file locked.
+_PAUSES_S = (0.02, 0.1)
+
+
+@contextmanager
+def atomic_write(path: Path, *, fault: type[MeritError] = InputError, way_out: str = _WAY_OUT) -> Iterator[BinaryIO]:
+    """A file to write; it takes its name once it is on disk, and what a full disk left of it is removed."""
+    unfinished = path.with_name(f"{path.name}.part")
+    try:
+        unfinished.unlink(missing_ok=True)
+        with unfinished.open("xb") as file:  # a new file: nothing is written through a link
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except OSError as error:
+        if error.filename not in (None, str(unfinished)):
+            raise  # of another file
+        raise fault(f"{path}: cannot be written ({error.strerror}); {way_out}") from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
+
+
+def write_all(file: int, data: bytes) -> None:
+    """Write all of the data; the system may take it in parts."""
+    while data:
+        data = data[os.write(file, data) :]
+
+
+def take_lock(file: int) -> bool:
+    """Lock an open file for this process alone until it is closed; False where another process holds it."""
+    for pause_s in (*_PAUSES_S, None):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if pause_s is not None:
+                time.sleep(pause_s)
+    return False
+
+
+def is_locked(path: Path) -> bool | None:
+    """Whether a process holds the lock of a file; None where that cannot be found out."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # given back at once
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(file)
+
+
+def hash_listing(hashes: Iterable[tuple[str, str]]) -> str:
+    """One hash over many files, given by their names and the hashes of their content."""
+    listing = hashlib.sha256()
+    for name, content in hashes:
+        listing.update(os.fsencode(name) + f"\0{content}\n".encode())
+    return listing.hexdigest()

@@ -1,0 +1,204 @@
+"""A completer that never asks for the same answer twice, not even at the same time."""
+
+import asyncio
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from merit.models.answers import AnswerStore, answer_key
+from merit.models.places import CALL, Call
+from merit.models.spending import Allowance, Sent
+from merit.models.tokens import with_tokens, without_estimate
+from merit.tracing import span
+from merit.types import Completer, Completion, ModelIdentity, Sampling
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A prompt under way."""
+
+    task: asyncio.Task[Completion]
+    call: Call
+    needed: bool  # a run waits for it (as opposed to prefetching)
+
+
+class CachingCompleter:
+    """Another completer's answers, kept in a store; a prompt under way is waited for, not sent again.
+
+    An answer is stored before it is returned, so a kill loses calls under way and nothing else: at most as many as the
+    model answers at a time. Runs that share it each take a `for_run()`, which counts what was sent for that run.
+    """
+
+    def __init__(self, completer: Completer, store: AnswerStore, allowance: Allowance | None = None) -> None:
+        self._completer = completer
+        self._store = store
+        self.allowance = allowance or Allowance()
+        self._under_way: dict[bytes, _Asked] = {}
+        self._unused: dict[bytes, Sent] = {}  # answers that only prefetching asked for, by account
+        self._runs: list[RunCompleter] = []
+        self._own = self.for_run()
+        self.prefetching = self._own.prefetching
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._completer.identity
+
+    @property
+    def concurrency(self) -> int:
+        """How many prompts the model answers at a time."""
+        return self._completer.concurrency
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the answers come from a recording."""
+        return self._completer.recorded
+
+    @property
+    def sent(self) -> Sent:
+        """What was asked of the model, over all runs."""
+        return Sent.total(run.sent for run in self._runs)
+
+    def for_run(self) -> "RunCompleter":
+        """The same completer for one run, whose calls are counted apart."""
+        self._runs.append(RunCompleter(self))
+        return self._runs[-1]
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer, from the store where it is there."""
+        return await self._own.complete(prompt, sampling)
+
+    async def answer(
+        self, prompt: str, sampling: Sampling, sent: Sent, *, needed: bool = True, urgent: bool = True
+    ) -> Completion:
+        """The answer, from the store or for it; `sent` is the account that pays."""
+        key = answer_key(self.identity, prompt, sampling)
+        if needed and key in self._unused:
+            self._unused.pop(key).wasted -= 1
+        if (known := self._store.get(key)) is not None:
+            sent.reused += needed
+            return with_tokens(prompt, known)
+        asked = self._under_way.get(key)
+        if asked is None:
+            call = Call(urgent, self._check)
+            task = asyncio.create_task(self._ask(key, prompt, sampling, sent, call))
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen: its caller may be gone
+            asked = self._under_way[key] = _Asked(task, call, needed)
+        asked.needed |= needed
+        asked.call.urgent |= urgent
+        # A caller that is cancelled leaves the prompt under way: its answer is paid for.
+        return await asyncio.shield(asked.task)
+
+    async def close(self) -> None:
+        """Stop what is under way and give everything back."""
+        tasks = [asked.task for asked in self._under_way.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._completer.close()
+        self._store.close()
+
+    def _check(self) -> None:
+        """Complain where the allowance is used up: before a call waits, and again when it has a place."""
+        if self.allowance.limited:
+            self.allowance.check(self.sent)
+
+    async def _ask(self, key: bytes, prompt: str, sampling: Sampling, sent: Sent, call: Call) -> Completion:
+        CALL.set(call)
+        try:
+            self._check()
+            started = time.monotonic()
+            with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
+                completion = with_tokens(prompt, await self._completer.complete(prompt, sampling))
+                watched.set_attribute("gen_ai.usage.input_tokens", completion.prompt_tokens)
+                watched.set_attribute("gen_ai.usage.output_tokens", completion.output_tokens)
+                if completion.tokens_estimated:
+                    watched.set_attribute("merit.tokens_estimated", True)
+            sent.calls += 1
+            sent.seconds += time.monotonic() - started
+            sent.prompt_tokens += completion.prompt_tokens
+            sent.output_tokens += completion.output_tokens
+            sent.estimated += completion.tokens_estimated
+            # No waiting between the model's return and here: its place is another's only when this is kept.
+            kept = with_tokens(prompt, self._store.put(key, self.identity, without_estimate(completion)))
+            if not self._under_way[key].needed:
+                self._unused[key] = sent
+                sent.wasted += 1
+            return kept
+        finally:
+            del self._under_way[key]
+
+
+def _request(model: ModelIdentity, sampling: Sampling) -> dict[str, str | int | float]:
+    """What a span says of a call, by OpenTelemetry's GenAI names."""
+    return {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model.name,
+        "gen_ai.request.temperature": sampling.temperature,
+        "gen_ai.request.max_tokens": sampling.max_tokens,
+    }
+
+
+class RunCompleter:
+    """One run's view of a completer that several runs share: the same answers, an account of its own."""
+
+    recorded = False
+
+    def __init__(self, shared: CachingCompleter) -> None:
+        self._shared = shared
+        self.sent = Sent()
+        self.prefetching = Prefetching(shared, self.sent, urgent=False)
+        self.guessing = Prefetching(shared, self.sent, urgent=True)  # may turn out not to be needed, but is waited for
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._shared.identity
+
+    @property
+    def concurrency(self) -> int:
+        """How many prompts are answered at a time, over all runs."""
+        return self._shared.concurrency
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer, from the store where it is there."""
+        return await self._shared.answer(prompt, sampling, self.sent)
+
+    def account(self) -> dict[str, Any]:
+        """What was sent for this run, and what it cost where prices are known."""
+        record = {**asdict(self.sent), "seconds": round(self.sent.seconds, 3)}
+        if not self.sent.estimated:  # named only where it is so
+            del record["estimated"]
+        prices = self._shared.allowance.prices
+        return record if prices is None else {**record, "cost": round(prices.cost(self.sent), 6)}
+
+    async def close(self) -> None:
+        """Nothing of its own to release."""
+
+
+class Prefetching:
+    """The same completer for prefetching: answers that no run has needed yet are counted apart."""
+
+    recorded = False
+
+    def __init__(self, shared: CachingCompleter, sent: Sent, *, urgent: bool) -> None:
+        self._shared = shared
+        self._sent = sent
+        self._urgent = urgent
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._shared.identity
+
+    @property
+    def concurrency(self) -> int:
+        """How many prompts are answered at a time, over all runs."""
+        return self._shared.concurrency
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer, from the store where it is there."""
+        return await self._shared.answer(prompt, sampling, self._sent, needed=False, urgent=self._urgent)
+
+    async def close(self) -> None:
+        """Nothing of its own to release."""

@@ -1,0 +1,209 @@
+"""Manifests from their JSON: every field is checked, within bounds that a new run must keep too."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from merit.agent import Method
+from merit.data import LAYOUTS, PROTOCOLS, check_label
+from merit.errors import InputError, RunUnusable
+from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
+from merit.reading import check_count, check_fields, check_format, parse_json, read_text, shown
+from merit.runs.manifest import (
+    FORMAT,
+    DatasetIdentity,
+    Identity,
+    MadeWith,
+    Manifest,
+    PromptsIdentity,
+    Record,
+    run_id,
+)
+from merit.runs.paths import MANIFEST, refuse_file
+from merit.types import Demonstration, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
+
+_MOST_REPAIRS = 1000  # of a question; a report has a column for each
+_MOST_QUESTIONS = 10**9
+_LONGEST_S = 10.0**6  # of one statement
+_MOST_TOKENS = 2**40  # of one answer
+_HOTTEST = 1000.0  # a temperature; no model's has a meaning beyond 2
+
+_IDENTITY: dict[str, type] = {
+    "method": dict,
+    "seed": int,
+    "budget": int,
+    "dataset": dict,
+    "protocol": str,
+    "timeout_s": float,
+    "regime": str,
+    "initial_sha256": str,
+    "stream_sha256": str,
+    "demonstrations": list,
+    "length": object,
+    "prompts": dict,
+    "model": dict,
+    "sampling": dict,
+    "encoder": object,
+    "code": str,
+}
+_METHOD: dict[str, type] = {
+    "name": str,
+    "summary": str,
+    "repairs": bool,
+    "reflects": bool,
+    "demonstrations": int,
+    "recall": object,
+    "writes": list,
+    "history": bool,
+    "temperature": float,
+    "greedy_first": bool,
+    "draws": int,
+    "votes": bool,
+    "agreed": float,
+    "seed": int,
+    "online": bool,
+}
+_POLICY: dict[str, type] = {
+    name: str if isinstance(value, str) else object if value is None else type(value)
+    for name, value in asdict(RecallPolicy()).items()
+}
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest in a run's folder."""
+    path = folder / MANIFEST
+    refuse_file(folder)
+    if not path.is_file():
+        raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
+    record: Record = parse_json(read_text(path), path)
+    check_fields(record, {"format": int}, str(path))
+    check_format(record["format"], FORMAT, "a run", str(path))
+    _only(record, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
+    made_with = _made_with(record["made_with"], f"{path}, made_with")
+    if record["run"] != run_id(record["identity"]):
+        raise RunUnusable(f"{path}: the field 'run' does not follow from the identity; it was edited")
+    return Manifest(record["run"], decode_identity(record["identity"], f"{path}, identity"), made_with)
+
+
+def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
+    """The manifest of a run to come, if it can be read back."""
+    record = identity.record()
+    decode_identity(record, "this run")
+    return Manifest(run_id(record), identity, made_with)
+
+
+def decode_identity(record: Record, where: str) -> Identity:
+    """An identity from its record."""
+    _only(record, _IDENTITY, where)
+    _check_bounds(record, where)
+    return Identity(
+        method=_method(record["method"], f"{where}, method"),
+        seed=record["seed"],
+        budget=record["budget"],
+        dataset=_dataset(record["dataset"], f"{where}.dataset"),
+        protocol=record["protocol"],
+        timeout_s=record["timeout_s"],
+        regime=Regime(record["regime"]),
+        initial_sha256=record["initial_sha256"],
+        stream_sha256=record["stream_sha256"],
+        demonstrations=tuple(_example(example, f"{where}.demonstrations") for example in record["demonstrations"]),
+        length=record["length"],
+        prompts=PromptsIdentity(**_only(record["prompts"], {"family": str, "sha256": str}, f"{where}.prompts")),
+        model=ModelIdentity(**_only(record["model"], {"name": str, "revision": str}, f"{where}.model")),
+        sampling=_sampling(record["sampling"], f"{where}.sampling"),
+        encoder=None if record["encoder"] is None else _encoder(record["encoder"], f"{where}.encoder"),
+        code=record["code"],
+    )
+
+
+def _check_bounds(record: Record, where: str) -> None:
+    length = record["length"]
+    if record["regime"] not in list(Regime):
+        raise InputError(f"{where}: the field 'regime' should be {' or '.join(Regime)}, not {shown(record['regime'])}")
+    if record["protocol"] not in PROTOCOLS:
+        raise InputError(f"{where}: the field 'protocol' cannot be {shown(record['protocol'])}")
+    if length is not None and (type(length) is not int or not 0 < length <= _MOST_QUESTIONS):
+        raise InputError(f"{where}: the field 'length' cannot be {shown(length)}")
+    if not 0 < record["timeout_s"] <= _LONGEST_S:
+        raise InputError(
+            f"{where}: the field 'timeout_s' cannot be {shown(record['timeout_s'])}; it is a number of seconds"
+        )
+    check_count(record["budget"], _MOST_REPAIRS, f"{where}: the field 'budget'")
+
+
+def _dataset(record: Record, where: str) -> DatasetIdentity:
+    fields: dict[str, type] = {"name": str, "split": str, "sha256": str, "questions": int}
+    _only(record, fields | ({"label": str} if "label" in record else {}), where)
+    check_count(record["questions"], _MOST_QUESTIONS, f"{where}: the field 'questions'")
+    if "label" in record:
+        check_label(record["label"], f"{where}.label")
+    if record["name"] not in LAYOUTS:
+        raise InputError(f"{where}: there is no dataset {shown(record['name'])}")
+    if record["split"] not in LAYOUTS[record["name"]].questions:
+        raise InputError(f"{where}: there is no split {shown(record['split'])} of {shown(record['name'])}")
+    return DatasetIdentity(**record)
+
+
+def _method(record: Record, where: str) -> Method:
+    """The method that was run, exactly as it was then."""
+    check_fields(record, _METHOD, where)
+    fields = dict(record)
+    try:
+        policy = _policy(fields.pop("recall"), f"{where}.recall")
+        writes = frozenset(Polarity(polarity) for polarity in fields.pop("writes"))
+        method = Method(recall=policy, writes=writes, **fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RunUnusable(
+            f"{where}: not a method of this merit ({shown(str(error))}); use the merit that made it"
+        ) from None
+    for name in ("demonstrations", "draws"):
+        check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
+    return method
+
+
+def _policy(record: Any, where: str) -> RecallPolicy | None:
+    if record is None:
+        return None
+    check_fields(record, _POLICY, where)
+    for name in ("positives", "negatives", "precedents", "typed_threshold"):
+        check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
+    if record["random_seed"] is not None:
+        check_fields(record, {"random_seed": int}, where)
+    kinds = {"type_filter": TypeFilter, "databases": Databases, "least_grade": Grade}
+    return RecallPolicy(**{**record, **{name: kind(record[name]) for name, kind in kinds.items()}})
+
+
+def _sampling(record: Record, where: str) -> Sampling:
+    _only(record, {"temperature": float, "max_tokens": int, "seed": object}, where)
+    if not 0 <= record["temperature"] <= _HOTTEST:
+        raise InputError(f"{where}: the field 'temperature' cannot be {shown(record['temperature'])}")
+    check_count(record["max_tokens"], _MOST_TOKENS, f"{where}: the field 'max_tokens'")
+    if record["seed"] is not None:
+        check_fields(record, {"seed": int}, where)
+    return Sampling(**record)
+
+
+def _encoder(record: Any, where: str) -> EncoderIdentity:
+    return EncoderIdentity(**_only(record, {"name": str, "revision": str, "dimension": int}, where))
+
+
+def _example(record: Any, where: str) -> Demonstration:
+    return Demonstration(**_only(record, {"question": str, "sql": str, "evidence": str}, where))
+
+
+def _made_with(record: Record, where: str) -> MadeWith:
+    _only(record, {"merit": str, "python": str, "sqlite": str}, where)
+    for name, version in record.items():  # they are shown to people
+        if not version.isprintable():
+            raise RunUnusable(f"{where}: the field {name!r} cannot be {shown(version)}")
+    return MadeWith(**record)
+
+
+def _only(record: Any, fields: dict[str, type], where: str) -> Record:
+    """The record, if it has these fields and no others."""
+    check_fields(record, fields, where)
+    for name in record:
+        if name not in fields:
+            raise InputError(f"{where}: the field {shown(name)} is not known to this merit; use the merit that made it")
+    checked: Record = record
+    return checked

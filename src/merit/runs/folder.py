@@ -1,0 +1,186 @@
+"""The folder of a run, open for going on. Every file is appended to line by line or appears whole, and says its format.
+
+A turn is committed when its trajectory line is whole: it is written last. Whatever a crash left of an unfinished turn
+is cut off when the run goes on.
+"""
+
+import logging
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from merit.errors import RunUnusable, counted
+from merit.files import is_locked, take_lock, write_all
+from merit.memory import format3
+from merit.reading import LINES_BYTES, check_regular, read_bytes
+from merit.runs.another import another_run
+from merit.runs.decode import read_manifest
+from merit.runs.manifest import Manifest
+from merit.runs.paths import (
+    ENTRIES,
+    LOCK,
+    MANIFEST,
+    MEMORY,
+    METRICS,
+    PREDICTIONS,
+    RETRIEVALS,
+    STREAM,
+    TIMINGS,
+    TRAJECTORIES,
+)
+from merit.runs.questions import Questions, stream_text
+from merit.runs.retrievals import recall_lines
+from merit.runs.text import json_text, write_text
+from merit.runs.turn import Phase, Turn, prediction_line, turn_line
+from merit.runs.view import RunView, read_run
+
+_APPENDED = (RETRIEVALS, PREDICTIONS, TRAJECTORIES)  # in the order in which a turn is written
+_log = logging.getLogger(__name__)
+
+
+def in_use(run: Path) -> bool | None:
+    """Whether a process is making the run of a folder; None where that cannot be found out."""
+    return is_locked(run / LOCK)
+
+
+class RunFolder:
+    """The folder of one run, open for going on. One process at a time."""
+
+    def __init__(self, path: Path, manifest: Manifest, questions: Questions) -> None:
+        self.path = path
+        self.turns: list[Turn] = []
+        self._run = manifest.run
+        self._files: dict[str, int] = {}
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            _check_own(path)
+            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        except OSError as error:
+            raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
+        try:
+            if not take_lock(self._lock):
+                raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it")
+            self._begin(manifest, questions)
+            for name in _APPENDED:
+                self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+        except OSError as error:
+            self.close()
+            raise RunUnusable(f"{error.filename or path}: cannot be written ({error.strerror})") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def append(self, turn: Turn) -> None:
+        """Write a turn, its trajectory last; its entry must be in the memory already."""
+        lines = {
+            RETRIEVALS: recall_lines(turn),
+            PREDICTIONS: [prediction_line(turn)] if turn.phase is Phase.ANSWER else [],
+            TRAJECTORIES: [turn_line(turn, self._run)],
+        }
+        for name in _APPENDED:
+            data = "".join(line + "\n" for line in lines[name]).encode()
+            try:
+                write_all(self._files[name], data)
+            except OSError as error:
+                raise RunUnusable(
+                    f"{self.path / name}: cannot be written ({error.strerror}); everything before this turn is kept: "
+                    "run the same command again"
+                ) from error
+        self.turns.append(turn)
+
+    def write_whole(self, name: str, record: dict[str, Any]) -> None:
+        """Write a file that appears whole or not at all."""
+        write_text(self.path / name, json_text(record))
+
+    def forget_metrics(self) -> None:
+        """Take away metrics that are about to be out of date."""
+        try:
+            (self.path / METRICS).unlink(missing_ok=True)
+        except OSError as error:
+            raise RunUnusable(f"{self.path / METRICS}: cannot be removed ({error.strerror})") from error
+
+    def close(self) -> None:
+        """Give back files and lock."""
+        for file in (*self._files.values(), self._lock):
+            with suppress(OSError):
+                os.close(file)
+        self._files = {}
+
+    def _begin(self, manifest: Manifest, questions: Questions) -> None:
+        ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
+        if (self.path / MANIFEST).is_file():
+            differs = another_run(read_manifest(self.path).identity.record(), manifest.identity.record())
+            if differs is None:
+                self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
+            else:
+                self._replace(*differs)
+                self._write_new(manifest, questions)
+        elif strangers := sorted({p.name for p in self.path.iterdir()} - ours):
+            raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
+        else:
+            self._write_new(manifest, questions)
+        for unfinished in self.path.glob("*.json.part"):
+            unfinished.unlink()
+
+    def _write_new(self, manifest: Manifest, questions: Questions) -> None:
+        write_text(self.path / STREAM, stream_text(questions))
+        self.write_whole(MANIFEST, manifest.record())
+
+    def _replace(self, differs: str, way_out: str) -> None:
+        """Clear the folder of another run, if no turn of it was finished: a mistyped option must not cost a folder."""
+        if _raw_lines(self.path / TRAJECTORIES):
+            raise RunUnusable(
+                f"{self.path}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
+            )
+        _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
+        for name in (*_APPENDED, ENTRIES, METRICS, TIMINGS):
+            (self.path / name).unlink(missing_ok=True)
+
+
+def _cut_to_whole_turns(view: RunView) -> list[Turn]:
+    """Find how many turns are whole in every file, and cut off what follows them."""
+    if older := format3.files_in(view.path / MEMORY):
+        raise RunUnusable(f"{older[0]}: is of an earlier merit, which alone can go on with it; choose another --out")
+    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, ENTRIES)}
+    used = dict.fromkeys(files, 0)
+    whole: list[Turn] = []
+    for turn in view.turns:
+        needs = {RETRIEVALS: turn.recalls, PREDICTIONS: int(turn.phase is Phase.ANSWER), TRAJECTORIES: 1}
+        needs[ENTRIES] = int(turn.entry is not None)
+        if any(used[name] + count > len(files[name]) for name, count in needs.items()):
+            break
+        if needs[PREDICTIONS] and files[PREDICTIONS][used[PREDICTIONS]] != prediction_line(turn).encode() + b"\n":
+            where = f"{view.path / PREDICTIONS}, line {used[PREDICTIONS] + 1}"
+            raise RunUnusable(f"{where}: is not the final SQL of its turn; the file was edited or damaged")
+        for name, count in needs.items():
+            used[name] += count
+        whole.append(turn)
+    if len(whole) < len(view.turns):
+        lost = len(view.turns) - len(whole)
+        what, are = counted(lost, "turn"), "is" if lost == 1 else "are"
+        _log.warning("%s: %s %s not whole in every file and %s run again", view.path, what, are, are)
+    for name, lines in files.items():
+        _cut(view.path / name, sum(map(len, lines[: used[name]])))
+    return whole
+
+
+def _raw_lines(path: Path) -> list[bytes]:
+    if not os.path.lexists(path):
+        return []
+    return [line + b"\n" for line in read_bytes(path, LINES_BYTES).split(b"\n")[:-1]]
+
+
+def _check_own(run: Path) -> None:
+    """Complain about a run to go on with whose files are links: what they lead to would be written, and cut."""
+    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, ENTRIES):
+        path = run / name
+        if path.is_symlink():
+            raise RunUnusable(f"{path}: is a link; a run that goes on has its files in its own folder")
+        if path.exists() and name != MEMORY:
+            check_regular(path)
+
+
+def _cut(path: Path, size: int) -> None:
+    if path.is_file() and path.stat().st_size > size:
+        os.truncate(path, size)

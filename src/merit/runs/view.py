@@ -1,0 +1,51 @@
+"""A run as its files have it, read without a model, a judge or a database."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from merit.agent import Method
+from merit.reading import parse_json
+from merit.runs.decode import read_manifest
+from merit.runs.manifest import Identity, Manifest
+from merit.runs.paths import TRAJECTORIES
+from merit.runs.questions import StreamQuestion, read_stream
+from merit.runs.text import read_lines
+from merit.runs.turn import Phase, Turn, read_turn
+from merit.types import QuestionId
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run: what it is, what was asked, and what became of it."""
+
+    path: Path
+    manifest: Manifest
+    questions: dict[QuestionId, StreamQuestion]
+    turns: list[Turn]
+
+    @property
+    def identity(self) -> Identity:
+        """What decides the run's content."""
+        return self.manifest.identity
+
+    @property
+    def method(self) -> Method:
+        """What was run, in the stream of its seed."""
+        return self.identity.method
+
+    @property
+    def answers(self) -> list[Turn]:
+        """The turns that answered a question, in the order in which they were run."""
+        return [turn for turn in self.turns if turn.phase is Phase.ANSWER]
+
+
+def read_run(path: Path, *, torn: bool = False) -> RunView:
+    """A run's manifest, stream and turns; `torn` lets a last line that was never finished pass."""
+    manifest = read_manifest(path)
+    questions = read_stream(path, manifest.identity.stream_sha256)
+    trajectories = path / TRAJECTORIES
+    turns = [
+        read_turn(parse_json(line, trajectories, number), questions, f"{trajectories}, line {number}")
+        for number, line in enumerate(read_lines(trajectories, torn=torn), 1)
+    ]
+    return RunView(path, manifest, questions, turns)

@@ -1,0 +1,273 @@
+"""A process that runs statements and can be killed: where every statement is run.
+
+`Worker` is the parent's end; `python -m merit.sql.sqlite.worker FD` is the child. The kernel ends the child when a
+statement is not done at its deadline, whatever SQLite is busy with, and a crash of SQLite takes nothing else down.
+"""
+
+import marshal
+import mmap
+import os
+import resource
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+import merit
+from merit.errors import DatabaseUnusable
+from merit.sql.encoding import decode, digest, encode
+from merit.sql.sqlite.connection import Connection, OutOfMemory
+from merit.sql.sqlite.opening import Unopened
+from merit.sql.sqlite.trial import Task
+from merit.types import Cause, Error, Limits, Result, Rows, Timeout
+from merit.types.engine import MIB
+
+# What a statement may take from SQLite's heap, and a little less beside other open databases: one that meets the
+# smaller limit is run again alone, so what is open already decides nothing.
+HEAP_BYTES = 32 * MIB
+SHARED_HEAP_BYTES = 24 * MIB
+PROCESS_BYTES = 256 * MIB  # what a child may take beside the rows it holds
+MOST_HELD_BYTES = 64 * MIB  # by connections that are kept open
+MOST_CONNECTIONS = 256
+TEMPORARY_FILE_BYTES = 1024 * MIB
+_START_S = 60.0
+_SPARE_S = 60.0  # for a machine that is busy elsewhere; the child's own deadline is exact
+_HEADER = struct.Struct("<Q")
+_TASK_NUMBER = struct.Struct("<I")
+# All that Python and SQLite need from the environment: the child must not see a key for an endpoint.
+_ENVIRONMENT = frozenset(
+    {"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "SQLITE_TMPDIR", "TMPDIR"}
+)
+
+
+class Worker:
+    """The parent's end of one child, started when first needed and again after a kill."""
+
+    def __init__(self, *, frozen: bool) -> None:
+        self._frozen = frozen
+        self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._progress: mmap.mmap | None = None  # shared memory: the number of the task the child is at
+        self._scratch: str | None = None  # the child's folder for copies, removed here because the child is killed
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id while there is one."""
+        return self._process.pid if self._process is not None else None
+
+    def run(
+        self, tasks: Sequence[Task], sql: str, *, distinct: bool, lossy: bool, every: bool = False
+    ) -> list[tuple[int, Result]]:
+        """Run `sql` on one database after the other: the first result that is not the expected one, or every one."""
+        channel = self._started()
+        try:
+            text = sql.encode("utf-8", "surrogatepass")
+            _send(channel, marshal.dumps((list(tasks), text, self._frozen, distinct, lossy, every), 2))
+            channel.settimeout(sum(limits[0] for _, limits, _ in tasks) + _SPARE_S)
+            answers = marshal.loads(_receive(channel))
+        except (EOFError, ConnectionError, TimeoutError) as error:
+            return [self._ended(tasks, late=isinstance(error, TimeoutError))]
+        return [(number, _decoded(answer)) for number, answer in answers]
+
+    def close(self) -> None:
+        """Kill the child, if there is one."""
+        process, channel, progress, scratch = self._process, self._socket, self._progress, self._scratch
+        self._process = self._socket = self._progress = self._scratch = None
+        if process is not None:
+            process.kill()
+            process.wait()
+        if channel is not None:
+            with suppress(OSError):  # the thread that reads from it may be closing it, too
+                channel.close()
+        if progress is not None:
+            progress.close()
+        if scratch is not None:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _ended(self, tasks: Sequence[Task], late: bool) -> tuple[int, Result]:
+        """What the end of the child says about the statement it ran, and on which database that was."""
+        process, progress = self._process, self._progress
+        if process is None or progress is None:  # the sandbox was closed meanwhile
+            return 0, Error(Cause.CRASHED, "the database engine was stopped while running this statement")
+        late = late or process.wait() == -signal.SIGALRM
+        (number,) = _TASK_NUMBER.unpack(progress[: _TASK_NUMBER.size])
+        self.close()
+        if late:
+            return number, Timeout(tasks[number][1][0])
+        return number, Error(Cause.CRASHED, "the database engine stopped while running this statement")
+
+    def _started(self) -> socket.socket:
+        if self._socket is None:
+            self._scratch = tempfile.mkdtemp(prefix="merit-")
+            ours, theirs = socket.socketpair()
+            with theirs, tempfile.TemporaryFile() as shared:
+                shared.truncate(mmap.PAGESIZE)
+                self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
+                handed = [theirs.fileno(), shared.fileno()]
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", __name__, *map(str, handed), self._scratch],
+                    env={**{name: os.environ[name] for name in _ENVIRONMENT & os.environ.keys()}, **_import_path()},
+                    pass_fds=handed,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            self._socket = ours
+            ours.settimeout(_START_S)
+            try:
+                _receive(ours)
+            except (EOFError, OSError):
+                self.close()
+                raise DatabaseUnusable(
+                    "the process that runs statements did not start; is there enough memory, and is merit installed?"
+                ) from None
+        return self._socket
+
+
+def _import_path() -> dict[str, str]:
+    """The environment in which the child finds the same merit, and the same packages, as its parent."""
+    here = str(Path(merit.__file__).parent.parent)
+    return {"PYTHONPATH": os.pathsep.join(dict.fromkeys([here, *filter(None, sys.path)]))}
+
+
+def _send(channel: socket.socket, message: bytes) -> None:
+    channel.sendall(_HEADER.pack(len(message)) + message)
+
+
+def _receive(channel: socket.socket) -> bytes:
+    received = bytearray(channel.recv(65536))
+    if not received:
+        raise EOFError
+    while len(received) < _HEADER.size or len(received) < _HEADER.size + _HEADER.unpack_from(received)[0]:
+        more = channel.recv(1 << 20)
+        if not more:
+            raise EOFError
+        received += more
+    return bytes(received[_HEADER.size :])
+
+
+def _decoded(answer: tuple[Any, ...]) -> Result:
+    """A result as `_encoded` wrote it."""
+    if answer[0] == "rows":
+        _, columns, encoded, truncated, steady = answer
+        return Rows(tuple(columns), decode(encoded), truncated, steady)
+    _, cause, message, code = answer
+    return Error(Cause(cause), message, code)
+
+
+class Databases:
+    """The child's open connections, least recently used first."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._open: OrderedDict[tuple[bytes, int], Connection] = OrderedDict()
+        open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most = min(MOST_CONNECTIONS, open_files // 3) if open_files > 0 else MOST_CONNECTIONS
+        self._allowed_bytes = 0
+
+    def run(
+        self, database: bytes, frozen: bool, sql: str, limits: Limits, *, distinct: bool, lossy: bool
+    ) -> Rows | Error:
+        """Run one statement, if need be again with no other database open."""
+        self._allow_memory(limits.result_bytes)
+        try:
+            for most_open, heap in ((self._most, SHARED_HEAP_BYTES), (0, HEAP_BYTES)):
+                self._close_down_to(most_open)
+                apsw.hard_heap_limit(apsw.memory_used() + HEAP_BYTES)  # a schema can be hostile, too
+                connection = self._connection(database, frozen)
+                apsw.hard_heap_limit((apsw.memory_used() if most_open else 0) + heap)
+                with suppress(OutOfMemory):
+                    return connection.run(sql, limits, distinct=distinct, lossy=lossy)
+        except Unopened as unopened:
+            return unopened.error
+        except MemoryError:  # of this process, outside SQLite
+            return Error(Cause.TOO_LARGE, "out of memory")
+        return Error(Cause.TOO_LARGE, "out of memory", "SQLITE_NOMEM")
+
+    def _allow_memory(self, result_bytes: int) -> None:
+        """Bound what rows take as Python values: up to four times SQLite's text, and again while they are sent."""
+        rows_bytes = 6 << (result_bytes - 1).bit_length()  # coarse, so that it seldom changes
+        if rows_bytes != self._allowed_bytes and sys.platform == "linux":
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + PROCESS_BYTES + rows_bytes, resource.RLIM_INFINITY))
+            self._allowed_bytes = rows_bytes
+
+    def _connection(self, database: bytes, frozen: bool) -> Connection:
+        key = (database, 0 if frozen else _inode(database))  # a live file that was replaced is another one
+        connection = self._open.get(key)
+        if connection is None:
+            connection = self._open[key] = Connection(Path(os.fsdecode(database)), frozen=frozen, scratch=self._scratch)
+        self._open.move_to_end(key)
+        return connection
+
+    def _close_down_to(self, most: int) -> None:
+        while len(self._open) > max(0, most - 1) or (self._open and apsw.memory_used() > MOST_HELD_BYTES):
+            self._open.popitem(last=False)[1].close()
+
+
+def _inode(path: bytes) -> int:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it travels
+    except OSError:
+        return 0
+
+
+def _serve(channel: socket.socket, progress: mmap.mmap, scratch: Path) -> None:
+    """Answer requests until the parent goes away."""
+    databases = Databases(scratch)
+    while True:
+        try:
+            tasks, text, frozen, distinct, lossy, every = marshal.loads(_receive(channel))
+        except (EOFError, ConnectionError):
+            return
+        sql = text.decode("utf-8", "surrogatepass")
+        answers: list[tuple[int, tuple[Any, ...]]] = []
+        for number, (database, limit_values, expected) in enumerate(tasks):
+            limits = Limits(*limit_values)
+            _TASK_NUMBER.pack_into(progress, 0, number)
+            signal.setitimer(signal.ITIMER_REAL, limits.timeout_s)  # SIGALRM ends this process
+            result = databases.run(database, frozen, sql, limits, distinct=distinct, lossy=lossy)
+            answer = _encoded(result, expected)
+            if answer is not None:
+                answers.append((number, answer))
+                if not every:
+                    break
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        _send(channel, marshal.dumps(answers, 2))
+
+
+def _encoded(result: Rows | Error, expected: bytes | None) -> tuple[Any, ...] | None:
+    """A result as it is sent to the parent; None for the expected one."""
+    if isinstance(result, Error):
+        return "error", result.cause.value, result.message, result.code
+    encoded = encode([] if result.truncated and expected is not None else result.rows)
+    if not result.truncated and expected is not None and digest(encoded) == expected:
+        return None
+    return "rows", result.columns, encoded, result.truncated, result.steady
+
+
+def _cap_this_process() -> None:
+    """Bound memory and temporary files for good; possible here because the process serves nothing else."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (TEMPORARY_FILE_BYTES, TEMPORARY_FILE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    _cap_this_process()
+    with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE) as shared_page:
+        _send(served, b"ready")
+        _serve(served, shared_page, Path(sys.argv[3]))
+    os._exit(0)

@@ -1,0 +1,35 @@
+"""A run as a user names it: the one description that the command line, grids and programs share."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from merit.benchmark import DataSpec
+from merit.types import Regime
+
+DEFAULT_BUDGET = 7  # the paper's K
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """Data, first answers, method and stream of a run. Its model and encoder are those of its workshop."""
+
+    data: DataSpec
+    initial: Path
+    method: str
+    seed: int = 0
+    budget: int = DEFAULT_BUDGET
+    regime: Regime = Regime.DENOTATION_CONFIRMED
+    limit: int | None = None  # only the first questions of the stream
+    examples: Path | None = None  # for methods that show fixed examples: a file of them
+
+    def predict_command(self, model: str) -> str:
+        """What to type to ask a model, where it has a name to type, for the first answers of this run."""
+        data = self.data
+        words: list[object] = ["merit", "predict", data.name]
+        words += ["--data", data.root] if data.root is not None else []
+        words += ["--split", data.split] if data.split != "dev" else []
+        words += ["--protocol", data.protocol] if data.protocol else []
+        words += ["--limit", self.limit, "--seed", self.seed] if self.limit is not None else []
+        words += ["--model", model] if model else []
+        return shlex.join(map(str, [*words, "--out", self.initial]))

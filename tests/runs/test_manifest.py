@@ -1,0 +1,98 @@
+"""Manifests as typed values: what is written is read back, and nothing else is taken for one."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from making.outcomes import identity_record, made
+from making.runs import make_bench
+from merit.agent import METHODS, find_method
+from merit.errors import MeritError
+from merit.runs import decode_identity, difference, read_manifest, run_id
+from merit.runs.text import json_text
+
+Change = Callable[[dict[str, Any]], object]
+
+
+def identity(method: str = "merit") -> dict[str, Any]:
+    chosen = find_method(method).seeded(3)
+    return {**identity_record(chosen, 3, {}), "length": None if chosen.online else 5}
+
+
+@pytest.mark.parametrize("method", [*METHODS, "merit:positives=5,dense=false", "resample:temperature=1,draws=2"])
+def test_what_is_encoded_is_decoded(method: str, tmp_path: Path) -> None:
+    record = identity(method)
+    decoded = decode_identity(copy.deepcopy(record), "here")
+    assert decoded.record() == record
+    assert decoded.method == find_method(method).seeded(3)
+    manifest = made(record)
+    (tmp_path / "manifest.json").write_text(json_text(manifest.record()))
+    assert read_manifest(tmp_path) == manifest
+    assert json.dumps(manifest.identity.record()) == json.dumps(record)  # in the same order too
+
+
+def test_labels_and_examples_come_back() -> None:
+    record = identity("vanilla")
+    record["dataset"]["label"] = "our warehouse"
+    record["demonstrations"] = [{"question": "q", "sql": "SELECT 1", "evidence": ""}]
+    decoded = decode_identity(record, "here")
+    assert decoded.record() == record
+    assert (decoded.dataset.title, decoded.demonstrations[0].sql) == ("our warehouse", "SELECT 1")
+
+
+UNKNOWN: dict[str, Change] = {
+    "here": lambda record: record.update(luck=7),
+    "here.dataset": lambda record: record["dataset"].update(luck=7),
+    "here.model": lambda record: record["model"].update(luck=7),
+    "here.sampling": lambda record: record["sampling"].update(luck=7),
+    "here.prompts": lambda record: record["prompts"].update(luck=7),
+    "here.encoder": lambda record: record["encoder"].update(luck=7),
+}
+
+
+@pytest.mark.parametrize("where", UNKNOWN)
+def test_a_field_that_nothing_reads_is_refused(where: str) -> None:
+    """A decoder that dropped it would give a run another identity than its own."""
+    record = identity()
+    UNKNOWN[where](record)
+    with pytest.raises(MeritError, match=rf"^{where}: the field 'luck' is not known to this merit"):
+        decode_identity(record, "here")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda record: record["sampling"].update(temperature=-1.0),
+            "sampling: the field 'temperature' cannot be -1.0",
+        ),
+        (lambda record: record["sampling"].update(max_tokens="x"), "the field 'max_tokens' should be a whole number"),
+        (lambda record: record["sampling"].update(seed="x"), "the field 'seed' should be a whole number"),
+        (lambda record: record.update(regime="all"), "the field 'regime' should be denotation_confirmed or dbms_only"),
+        (lambda record: record["method"].update(luck=7), "method: not a method of this merit"),
+        (lambda record: record["dataset"].update(name="x"), "dataset: there is no dataset 'x'"),
+    ],
+)
+def test_what_cannot_be_is_refused_when_it_is_read(change: Change, says: str) -> None:
+    record = identity()
+    change(record)
+    with pytest.raises(MeritError, match=says):
+        decode_identity(record, "here")
+
+
+def test_a_difference_is_told_with_both_values() -> None:
+    there, here = identity(), identity()
+    here["dataset"]["split"] = "train"
+    assert difference(there, here) == 'dataset.split is "dev" there and "train" here'
+    assert difference(there, copy.deepcopy(there)) is None
+
+
+def test_the_name_follows_from_the_identity_alone(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+    view = bench.run(tmp_path / "run", "iterative", limit=2)
+    assert view.manifest.run == run_id(view.identity.record())
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text()) == view.manifest.record()

@@ -1,0 +1,131 @@
+"""Nothing a model can write may hang, bloat, escape or change anything."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpus.hostile import BOMBS, CORPUS, GROWTH, OUTSIDE, WRITES
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Limits, Rows, Timeout
+
+DEADLINE_S = 1.0
+MIB = 1024 * 1024
+
+
+def peak_bytes(process: int | str = "self") -> int:
+    """The most memory a process has held since the last reset."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return next(int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SQLiteSandbox]:
+    made = SQLiteSandbox(frozen=True)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("sql", CORPUS, ids=[f"{i}-{sql[:30]!r}" for i, sql in enumerate(CORPUS)])
+def test_hostile_statement(
+    sandbox: SQLiteSandbox, database: Path, sql: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    before = hashlib.sha256(database.read_bytes()).hexdigest()
+    took = []
+    for _ in range(3):  # a shared machine may stall; a statement that overruns does so every time
+        started = time.monotonic()
+        result = sandbox.execute(database, sql, Limits(timeout_s=DEADLINE_S), lossy=True)
+        took.append(time.monotonic() - started)
+        assert isinstance(result, Rows | Error | Timeout)
+        if isinstance(result, Error):
+            assert not result.cause.environmental, result
+            assert result.message
+        if took[-1] <= DEADLINE_S + 0.5:
+            break
+    assert min(took) <= DEADLINE_S + 0.5, took
+    assert hashlib.sha256(database.read_bytes()).hexdigest() == before
+    assert list(work.iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small.sqlite", "work"]
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(set(CORPUS)) >= 60
+
+
+@pytest.mark.parametrize("sql", WRITES)
+def test_no_write_is_taken_for_a_query(sandbox: SQLiteSandbox, database: Path, sql: str) -> None:
+    result = sandbox.execute(database, sql, Limits(timeout_s=DEADLINE_S))
+    assert isinstance(result, Error)
+    # COMMIT and VACUUM outside a transaction fail before they are asked for permission.
+    assert result.cause in (Cause.READ_ONLY, Cause.FORBIDDEN, Cause.DBMS)
+
+
+@pytest.mark.parametrize("sql", OUTSIDE)
+def test_nothing_reaches_outside(sandbox: SQLiteSandbox, database: Path, sql: str) -> None:
+    result = sandbox.execute(database, sql, Limits(timeout_s=DEADLINE_S))
+    assert isinstance(result, Error)
+    assert result.cause in (Cause.FORBIDDEN, Cause.READ_ONLY, Cause.DBMS)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to measure memory")
+def test_the_corpus_does_not_bloat_the_process(database: Path) -> None:
+    """Over the whole corpus, this process and its children each grow by less than 200 MB."""
+    sandbox = SQLiteSandbox(frozen=True)
+    sandbox.execute(database, "SELECT 1", Limits())
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    before = peak_bytes()
+    largest_child = 0
+    for sql in [*GROWTH, *BOMBS]:
+        sandbox.execute(database, sql, Limits(timeout_s=0.6), lossy=True)
+        living = [worker.pid for worker in sandbox._idle if worker.pid]
+        largest_child = max([largest_child, *map(peak_bytes, living)])
+    grown = peak_bytes() - before
+    sandbox.close()
+    assert grown < 200 * MIB, f"grew by {grown / MIB:.0f} MiB"
+    assert 0 < largest_child < 200 * MIB, f"a child held {largest_child / MIB:.0f} MiB"
+    print(f"grew by {grown / MIB:.0f} MiB, a child held {largest_child / MIB:.0f} MiB")
+
+
+def test_no_process_outlives_its_sandbox(database: Path) -> None:
+    sandbox = SQLiteSandbox(frozen=True)
+    sandbox.execute(database, "SELECT length(zeroblob(100000))", Limits())
+    (worker,) = sandbox._idle
+    pid = worker.pid
+    assert pid is not None
+    sandbox.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+ORPHAN = """
+import sys
+from pathlib import Path
+from merit.sql import SQLiteSandbox
+from merit.types import Limits
+sandbox = SQLiteSandbox(frozen=True)
+sandbox.execute(Path(sys.argv[1]), "SELECT length(zeroblob(100000))", Limits())
+print(sandbox._idle[0].pid, flush=True)
+sandbox.execute(Path(sys.argv[1]), "SELECT printf('%.*c', 2147483647, 'x') FROM n", Limits(timeout_s=1.0))
+"""
+
+
+def test_a_child_whose_parent_was_killed_ends_by_itself(database: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", ORPHAN, str(database)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    time.sleep(0.5)  # now in the middle of what cannot be interrupted
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline and Path(f"/proc/{child}").exists():
+        time.sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()
