@@ -14,10 +14,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from merit.agent.behaviour import Moment, PaperBehaviour
 from merit.agent.method import Method, Origin
 from merit.agent.variants import contradiction, varied
 from merit.errors import InputError
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
+from merit.prompts import Prompt
 from merit.types import Polarity
 
 GROUP = "merit.methods"
@@ -146,6 +148,29 @@ def find_method(name: str) -> Method:
     if why := contradiction(method):
         raise InputError(f"method {name!r}: {why}")
     return replace(method, name=name)
+
+
+class Unavailable(PaperBehaviour):
+    """The behaviour of a method whose package is not installed: its runs can be read, but not made or audited."""
+
+    def __init__(self, name: str, origin: Origin) -> None:
+        self._why = f"the method {name!r} comes from the package {origin.package} {origin.version}; install it first"
+
+    def ask(self, method: Method, moment: Moment) -> Prompt:  # noqa: ARG002 - refused whatever they are
+        """Refused: nothing here knows what the method asked."""
+        raise InputError(self._why)
+
+    def recall(self, method: Method, moment: Moment) -> RecallPolicy | None:  # noqa: ARG002 - refused, too
+        """Refused: nothing here knows what the method recalled."""
+        raise InputError(self._why)
+
+
+def restored(method: Method) -> Method:
+    """A method from a run's records, with the behaviour of the package that it names."""
+    if method.origin is None:
+        return method
+    known = installed().get(method.name.partition(":")[0])
+    return replace(method, behaviour=known.behaviour if known else Unavailable(method.name, method.origin))
 
 
 def _loaded(point: EntryPoint) -> Method:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
-from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, moment_of, reflection_prompt, repair_prompt
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
 from merit.agent.trajectory import Reflection
 from merit.audit.against_data import AuditData, check_against, engine_note
@@ -21,7 +21,7 @@ from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
 from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
-from merit.memory import Entry, Memory, VolatileStore
+from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
 from merit.oracle import Judge, under
 from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
@@ -130,7 +130,7 @@ class _Replay:
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
         method, budget = method_in(planned.phase, self.view.method), self.view.identity.budget
-        attempts = turn.episode.attempts
+        attempts, recalled_before = turn.episode.attempts, self.findings.recalls
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
             self._check_verdict(attempt, planned, at)
@@ -146,7 +146,7 @@ class _Replay:
             raise AuditFailed(f"{where}: another attempt than the one recorded should stand")
         if (turn.initial_correct, turn.final_correct) != self._right(turn):
             raise AuditFailed(f"{where}: what is recorded as right is not what the verdicts say{self._elsewhere()}")
-        if turn.recalls != (len(attempts) - 1 if method.recall is not None else 0):
+        if turn.recalls != self.findings.recalls - recalled_before:
             raise AuditFailed(f"{where}: the number of recalls is not that of the repairs")
 
     def _right(self, turn: Turn) -> tuple[bool, bool]:
@@ -199,10 +199,10 @@ class _Replay:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
         if attempt.sql != parse_sql(attempt.reply):
             raise AuditFailed(f"{at}: the SQL is not the one in the reply")
-        shown = Recalled()
-        if method.recall is not None:
-            shown = self._check_recall(before, planned, method, recalls)
         reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
+        moment = moment_of(method, self._family, planned.task, before, Recalled(), reflections, examples)
+        policy = method.behaviour.recall(method, moment)
+        shown = Recalled() if policy is None else self._check_recall(before, planned, policy, recalls)
         prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
@@ -210,9 +210,8 @@ class _Replay:
         self.findings.prompts += 1
 
     def _check_recall(
-        self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
+        self, before: Sequence[Attempt], planned: Planned, policy: RecallPolicy, recalls: Iterator[Any]
     ) -> Recalled:
-        assert method.recall is not None
         task, step, path = planned.task, len(before), self.view.path / RETRIEVALS
         number, line = next(recalls, (0, None))
         where = f"{path}, line {number} (question {task.question.id}, step {step})"
@@ -222,11 +221,11 @@ class _Replay:
         pools = record.get("pools") if isinstance(record, dict) else None
         if recall_line(planned.phase, task, step, pools) != line:
             raise AuditFailed(f"{where}: is not the recall of this step")
-        occasion = Occasion(method.recall, task, _type(before), self.committed, where)
+        occasion = Occasion(policy, task, _type(before), self.committed, where)
         shown = check_recall(pools, occasion)
         if self.memory is not None:
-            again = self.memory.recall(cue_of(task, before), method.recall)
-            if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not method.encodes):
+            again = self.memory.recall(cue_of(task, before), policy)
+            if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not self.view.method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
         self.findings.recalls += 1
         return shown

@@ -1,7 +1,7 @@
 """What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
 
-from merit.agent import METHODS, find_method
-from merit.errors import AuditFailed, counted
+from merit.agent import Method, Origin, find_method
+from merit.errors import AuditFailed, InputError, counted
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
 from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
@@ -18,8 +18,8 @@ def check_identity(view: RunView) -> None:
     wrong = None
     if identity.prompts != PromptsIdentity(VERSION, templates_hash()):
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
-    elif _known(method.name) and find_method(method.name).seeded(identity.seed) != method:
-        wrong = f"the method {method.name} is another one in this merit"
+    elif (other := _another(method, identity.seed)) is not None:
+        wrong = other
     elif identity.dataset.questions != len(view.questions):
         wrong = f"{counted(identity.dataset.questions, 'question')}, but the stream has {len(view.questions)}"
     elif (identity.encoder is None) == method.encodes:
@@ -43,8 +43,22 @@ def check_stream(view: RunView) -> None:
             raise AuditFailed(f"{path}: question {question_id!r}: the first answer is not the SQL in its reply")
 
 
-def _known(name: str) -> bool:
-    return name.partition(":")[0] in METHODS
+def _another(method: Method, seed: int) -> str | None:
+    """Why a method is not one that this merit, or a package beside it, has under its name."""
+    try:
+        known = find_method(method.name).seeded(seed)
+    except InputError:
+        if method.origin is None:
+            return f"{shown(method.name)} is not a method of this merit"
+        return f"the method {method.name} comes from {method.origin.package} {method.origin.version}; install it first"
+    if known.origin != method.origin:
+        there, here = (_source(origin) for origin in (method.origin, known.origin))
+        return f"the method {method.name} is of {there}, and the one that is installed is of {here}"
+    return None if known == method else f"the method {method.name} is another one in this merit"
+
+
+def _source(origin: Origin | None) -> str:
+    return f"{origin.package} {origin.version} ({origin.sha256})" if origin else "merit itself"
 
 
 def check_predictions(view: RunView) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from merit.agent import METHODS, Method
+from merit.agent import Method, all_methods
 from merit.cli.options import JSON
 from merit.cli.screen import Console, print_json
 
@@ -15,10 +15,10 @@ def methods(as_json: bool) -> None:
     A method can be run with other fields, as NAME:field=value,field=value; --json lists the fields.
     """
     if as_json:
-        print_json({"methods": [method.record() for method in METHODS.values()]})
+        print_json({"methods": [method.record() for method in all_methods().values()]})
         return
     console = Console()
-    rows = [_row(method) for method in METHODS.values()]
+    rows = [_row(method) for method in all_methods().values()]
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     for name, online, recalls, keeps, summary in rows:
         if console.soft_wrap:  # piped: a method is a line
@@ -34,4 +34,5 @@ def _row(method: Method) -> tuple[str, ...]:
     recalled = " and ".join(f"{limit} {polarity or 'of one pool'}" for polarity, limit in pools.items()) or "nothing"
     kept = " and ".join(sorted(method.writes)) or "nothing"
     online = "online" if method.online else "not online"
-    return method.name, online, f"recalls {recalled}", f"keeps {kept}", method.summary
+    summary = f"{method.summary} (from {method.origin.package})" if method.origin else method.summary
+    return method.name, online, f"recalls {recalled}", f"keeps {kept}", summary

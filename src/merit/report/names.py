@@ -40,8 +40,8 @@ _ORDER = {name: place for place, name in enumerate(METHODS)}
 def method_label(method: Method) -> str:
     """A method's name in a table; a variant says what it changes, and one that is no online method says so, always."""
     base, colon, changes = method.name.partition(":")
-    label = method.name
-    if base in _METHODS:
+    label = f"{method.name} [{method.origin.package}]" if method.origin else method.name
+    if base in _METHODS and method.origin is None:
         label = _METHODS[base] + (f" ({changes.replace(',', ', ')})" if colon else "")
     return label + ("" if method.online else " (not online)")
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Method
+from merit.agent import Method, Origin, restored
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
@@ -148,17 +148,26 @@ def _method(record: Record, where: str) -> Method:
     """The method that was run, exactly as it was then."""
     check_fields(record, _METHOD, where)
     fields = dict(record)
+    origin = _origin(fields.pop("origin", None), f"{where}.origin")
     try:
         policy = _policy(fields.pop("recall"), f"{where}.recall")
         writes = frozenset(Polarity(polarity) for polarity in fields.pop("writes"))
-        method = Method(recall=policy, writes=writes, **fields)
+        method = Method(recall=policy, writes=writes, origin=origin, **fields)
     except (KeyError, TypeError, ValueError) as error:
         raise RunUnusable(
             f"{where}: not a method of this merit ({shown(str(error))}); use the merit that made it"
         ) from None
     for name in ("demonstrations", "draws"):
         check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
-    return method
+    return restored(method)
+
+
+def _origin(record: Any, where: str) -> Origin | None:
+    """The package that a method comes from, where it is not merit itself."""
+    if record is None:
+        return None
+    check_fields({"origin": record}, {"origin": dict}, where)
+    return Origin(**_only(record, {"package": str, "version": str, "sha256": str}, where))
 
 
 def _policy(record: Any, where: str) -> RecallPolicy | None:

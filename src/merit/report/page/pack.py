@@ -143,6 +143,7 @@ def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dic
         "label": method_label(method),
         "recall": record["method"]["recall"],
         "history": method.history,
+        **({"package": method.origin.package} if method.origin else {}),
         "seed": identity.seed,
         "budget": identity.budget,
         "protocol": identity.protocol,

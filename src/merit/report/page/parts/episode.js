@@ -165,7 +165,10 @@ function asideView(about, run, turn, from, to) {
 /** What was asked for an attempt, and what was said. */
 function askedView(about, run, turn, step) {
   const { prompt, reply } = turn.attempts[step];
-  const asked = () => promptView(repairPrompt(about, run, turn, step), prompt);
+  const asked = () =>
+    run.record.package
+      ? [h("p", {}, `The package ${run.record.package} made this prompt; its SHA-256 is ${prompt.slice(0, 12)}…, and \`merit audit\` makes it again.`)]
+      : promptView(repairPrompt(about, run, turn, step), prompt);
   return [
     prompt ? onDemand("Prompt", asked, { class: "prompt" }) : null,
     onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reply)),
