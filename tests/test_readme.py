@@ -1,12 +1,12 @@
 """The Python of the README and of the other documents, run as it stands."""
 
 import re
+from code import InteractiveConsole
 from pathlib import Path
 
 import pytest
 
 import merit
-from making.memories import make_cue, make_entry
 from merit.errors import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -20,12 +20,35 @@ SNIPPETS = {
 
 def run(snippet: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    exec(compile(snippet, "README.md", "exec"), {"entry": make_entry(), "cue": make_cue()})
+    exec(compile(snippet, "README.md", "exec"), {})  # as it is pasted: with nothing there before
 
 
 @pytest.mark.parametrize("place", SNIPPETS)
 def test_every_snippet_runs(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(SNIPPETS[place], tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("place", SNIPPETS)
+def test_what_a_snippet_prints_is_what_its_comment_says(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (said,) = re.findall(r"^print\(.*\)  # (.*)$", SNIPPETS[place], re.MULTILINE)
+    for _ in range(2):  # pasted again, it says the same
+        run(SNIPPETS[place], tmp_path, monkeypatch)
+        assert capsys.readouterr().out.startswith(said.removesuffix("..."))
+
+
+@pytest.mark.parametrize("place", SNIPPETS)
+def test_every_snippet_can_be_pasted_into_a_prompt(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    prompt = InteractiveConsole()
+    for line in SNIPPETS[place].splitlines():  # a block ends with an empty line there
+        prompt.push(line)
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out
 
 
 @pytest.mark.parametrize("place", [place for place, snippet in SNIPPETS.items() if "path/to/spider" in snippet])

@@ -18,12 +18,23 @@ MeritError
 """
 
 _LONGEST = 1500  # characters; a path alone can have 4096
+_HASH_DIGITS = 12
 
 
 def one_line(text: str) -> str:
     """A sentence that can be shown anywhere: names and values that others chose cannot break its line or be endless."""
     shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[: 2 * _LONGEST])
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} ... {shown[-_LONGEST // 2 :]}"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: `1 run`, `2 runs`; a plural that does not end in s is given."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def short_hash(sha256: str) -> str:
+    """As much of a hash as tells two apart, for people."""
+    return sha256[:_HASH_DIGITS]
 
 
 class MeritError(Exception):

@@ -188,7 +188,7 @@ def test_a_small_pool_is_recalled_whole() -> None:
     two: Pool = {"stored": 2, "legal": 2, "same_type": 2, "typed": False, "fallback": True, "size": 2}
     when = occasion(RecallPolicy(negatives=0), OLD[:2])
     assert recalled([pool(["old1", "old0"], **two)], when) == ([OLD[1], OLD[0]], [])
-    refused([pool(["old1"], **two)], when, "1 entries were recalled from a pool of 2, at most 3")
+    refused([pool(["old1"], **two)], when, "1 entry was recalled from a pool of 2, at most 3")
     refused([pool(["old1", "old1"], **two)], when, "2 entries were recalled from a pool of 2, at most 3")
 
 
@@ -259,7 +259,7 @@ def test_precedents_are_a_pool_of_their_own() -> None:
     when = occasion(TWO_ANSWERS, [*EVERYTHING, *ANSWERS])
     shown = check_recall([answers(["answer8", "answer6"])], when)
     assert (shown.positives, shown.negatives, shown.precedents) == ([], [], [ANSWERS[2], ANSWERS[0]])
-    refused([answers(["answer8"])], when, "1 entries were recalled from a pool of 3, at most 2")
+    refused([answers(["answer8"])], when, "1 entry was recalled from a pool of 3, at most 2")
     refused([answers(["answer8", "old0"])], when, "entry old0 was recalled, but is not in the pool")
     refused([answers(["answer8", "answer6"], stored=9)], when, "the pool is recorded as")
 

@@ -171,6 +171,6 @@ def test_results_can_be_read_by_programs(runs: Path, tmp_path: Path) -> None:
     found = json.loads(
         merit("label", runs / "merit" / "seed0", "--out", tmp_path / "l.csv", "--write-only", "--json").output
     )
-    assert found == {"file": str(tmp_path / "l.csv"), "failures": found["failures"], "labelled": 0}
+    assert found == {"file": str(tmp_path / "l.csv"), "failures": found["failures"], "labelled": 0, "written": True}
     assert found["failures"] > 0
     shutil.rmtree(tmp_path / "out")

@@ -103,7 +103,7 @@ def test_a_run_whose_recalls_are_damaged_is_said_and_left_out(tmp_path: Path) ->
     result = merit("report", tmp_path / "runs", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert f"left out, {log}, line 4: is not a recall of question" in result.stderr
-    assert result.stdout.startswith("1 runs, ")
+    assert result.stdout.startswith("1 run, ")
     assert (tmp_path / "out" / "report.html").is_file()
 
 
@@ -119,7 +119,7 @@ def test_a_similarity_that_is_no_number_does_not_end_the_report(tmp_path: Path) 
     assert result.exit_code == 0, result.output
     assert f"{tmp_path / 'runs' / '0'}: left out, {log}, line " in result.stderr
     assert "NaN is no finite number" in result.stderr
-    assert result.stdout.startswith("1 runs, ")
+    assert result.stdout.startswith("1 run, ")
 
 
 def test_nothing_to_report_is_exit_1(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_labels_are_written_filled_and_reported(runs: Path, tmp_path: Path) -> N
     run, out = runs / "merit" / "seed0", tmp_path / "labels.csv"
     result = merit("label", run, "--out", out, "--n", 4, "--write-only")
     assert result.exit_code == 0, result.output
-    assert result.stdout == f"{out}: 0 of 4 failures labelled\n"
+    assert result.stdout.startswith(f"{out}: written, with 4 rows; 0 of 4 failures are labelled. ")
     assert labelled(out) == [""] * 4
     assert "nothing is labelled yet" in refused("report", "--labels", out, "--out", tmp_path / "out")
     # The first is named, the second skipped, the third named wrongly, gone back to, looked up and named again; then a
@@ -163,7 +163,7 @@ def test_labels_are_written_filled_and_reported(runs: Path, tmp_path: Path) -> N
     assert "schema of " in result.stdout
     types = list(FAILURES)
     assert labelled(out) == [types[0], "", types[2], ""]
-    assert result.stdout.endswith("2 of 4 failures labelled\n")
+    assert result.stdout.endswith("2 of 4 failures are labelled\n")
     result = merit("label", run, "--out", out, "--fill", keys="6")  # goes on with the first that is missing
     assert labelled(out) == [types[0], types[5], types[2], ""]
     result = merit("report", "--labels", out, "--out", tmp_path / "out")
@@ -189,7 +189,9 @@ def test_references_need_the_runs_own_data(tmp_path: Path) -> None:
     out = ("--out", tmp_path / "out")
     for command in (("report", view.path, *out), ("show", view.path, "1")):
         assert "give --data its folder" in refused(*command, "--with-references")
-        assert "content hash differs" in refused(*command, "--with-references", "--data", other)
+        assert f"{other} holds another spider dev: its content hash is " in refused(
+            *command, "--with-references", "--data", other
+        )
         assert "give both, or neither" in refused(*command, "--data", other)
         assert "nowhere" in refused(*command, "--with-references", "--data", tmp_path / "nowhere")
     assert not (tmp_path / "out" / "report.html").exists()

@@ -232,12 +232,12 @@ def test_many_runs_are_audited_at_once_each_with_its_data(data: Path, run: Path,
     broken = CliRunner().invoke(cli, ["audit", str(folder), str(folder / "one")])
     assert broken.exit_code != 0
     assert "two/predictions.jsonl: 0 lines" in broken.stderr
-    assert "1 of 4 runs do not hold" in str(broken.exception)
+    assert "1 of 4 runs does not hold" in str(broken.exception)
 
 
 def test_an_audit_refuses_other_data_and_other_encoders(run: Path, tmp_path: Path) -> None:
     other = build(tmp_path / "other", canary="x")
-    assert "is not the data of " in refused("audit", run, "--data", other)
+    assert "holds another spider dev: its content hash is " in refused("audit", run, "--data", other)
     assert "unknown encoder" in refused("audit", run, "--encoder", "none")
 
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +20,7 @@ from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.terminal import COLOURS, on_terminal
 from merit.cli.main import cli
-from merit.cli.screen import Console, inline, listed, say, shown, visible
+from merit.cli.screen import Console, broken, inline, listed, say, shown, visible
 from merit.memory import Memory
 from merit.types import Question, Status, Verdict
 
@@ -178,3 +179,18 @@ def test_every_command_prints_through_the_door() -> None:
     """A console of rich's own would lose its colours, and one with a file of its own would pass the door."""
     for path in (Path(__file__).parents[2] / "src" / "merit" / "cli").glob("*.py"):
         assert path.name == "screen.py" or "from rich.console import" not in path.read_text()
+
+
+@given(st.lists(st.text("ab` \u5927", min_size=1, max_size=12)).map(" ".join), st.integers(1, 30))
+def test_a_broken_sentence_says_the_same(sentence: str, width: int) -> None:
+    lines = broken(sentence, width).split("\n")
+    assert "".join("".join(lines).split()) == "".join(sentence.split())
+    for line in lines:  # what is too wide is one word, or one command
+        whole = re.fullmatch("(?:[^\\s`]|`[^`]*`|`)*", line.strip())
+        assert cell_len(line.strip()) <= width or whole
+
+
+def test_a_sentence_is_broken_between_words_and_not_in_commands() -> None:
+    said = broken("merit: runs: holds 2 runs; name one, for example `merit show runs/a 17`; or all", 40)
+    assert said.split("\n") == ["merit: runs: holds 2 runs; name one, for", "example `merit show runs/a 17`; or all"]
+    assert broken("type `merit show runs/a 17` now", 12).split("\n") == ["type", "`merit show runs/a 17`", "now"]

@@ -53,7 +53,7 @@ def test_every_command_says_what_is_kept(
         ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1], f"stopped; the runs in {tmp_path / 'demo'} are not finished; the same command begins anew"),
         ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1, "--model", "openai:m"], "stopped; every answer of openai:m is kept, the runs in"),
         ("grid.read_grid", ["grid", tmp_path / "grid.toml"], "nothing was changed"),
-        ("label.read_run", ["label", one], "nothing was changed"),
+        ("label.open_run", ["label", one], "nothing was changed"),
         ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
         ("model.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
         ("memory.FileStore", ["memory", "stats", one], "every entry is whole"),
@@ -62,7 +62,7 @@ def test_every_command_says_what_is_kept(
         ("predict.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),
         ("run.run_stream", ["run", *common, "--initial", root / "predictions.jsonl", "--method", "iterative", "--out", out], "no turn was finished"),
         ("score.run", ["score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--out", tmp_path / "v"], "no verdict was written"),
-        ("show.read_run", ["show", one], "nothing was changed"),
+        ("show.open_run", ["show", one], "nothing was changed"),
         ("view.PageServer.serve_forever", ["view", one, "--port", 0, "--no-browser"], "the page is closed"),
     ]  # fmt: skip
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.progress import Progress
 
-from making.memories import WordEncoder
+from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.terminal import on_terminal, plain
 from merit.agent import METHODS
@@ -63,6 +63,31 @@ def test_an_episode_fits_and_what_goes_on_is_indented(run: Path) -> None:
     assert lines[changed + 1].startswith(("    ", "  "))
 
 
+def test_results_and_faults_are_broken_between_words(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = lines_of("report", "run", "--out", "a_folder_for_this_report")
+    assert "a_folder_for_this_report/report.html" in " ".join(lines).split()  # a place to go to stays whole
+    (tmp_path / "a_long_name").mkdir()
+    run.rename(tmp_path / "a_long_name" / "of_this_run")
+    code, output = on_terminal(["show", "a_long_name", "17"])
+    said = plain(output).splitlines()
+    assert (code, max(map(len, said)) <= 80) == (1, True)
+    assert said[0].startswith("merit: a_long_name: holds 1 run and is none itself; name one")
+    assert "`merit show a_long_name/of_this_run 17`" in said[1]  # so does a command to copy
+
+
+def test_an_entry_fits(run: Path, tmp_path: Path) -> None:
+    with Memory(tmp_path / "memory", WordEncoder()) as memory:
+        entry = memory.commit(make_entry(question=f"Which {WORDS}?", after=SQL.replace("\n", " "), run="a" * 16))
+    lines = lines_of("memory", "show", tmp_path / "memory", entry.id)
+    check_words(lines)
+    assert all(line.startswith("            ") for line in lines[1:] if line[2:3] == " ")
+    code, output = on_terminal(["memory", "list", tmp_path / "memory", "--db", "nowhere"])
+    assert (code, "no entry matches" in output) == (0, True)
+
+
 def test_the_questions_of_a_run_are_listed_and_capped(run: Path) -> None:
     lines = lines_of("show", run)
     assert sum("tried" in line for line in lines) == 40
@@ -76,14 +101,14 @@ def test_labelling_breaks_no_word(run: Path, tmp_path: Path, monkeypatch: pytest
     check_words(lines)
     assert any("1 Result mismatch" in line for line in lines)
     assert all(any(name in line for line in lines) for name in FAILURES.values())
-    assert "1 of 3 failures labelled" in lines[-1]
+    assert "1 of 3 failures are labelled" in lines[-1]
 
 
 def test_ctrl_d_ends_labelling_as_q_does(run: Path, tmp_path: Path) -> None:
     keys = (("quit", "1"), ("quit", "\x04"))
     code, output = on_terminal(["label", run, "--out", tmp_path / "l.csv", "--n", 3], keys=keys, columns=200)
     assert code == 0, output
-    assert "1 of 3 failures labelled" in output
+    assert "1 of 3 failures are labelled" in output
 
 
 def test_ctrl_c_while_labelling_says_what_is_kept(run: Path, tmp_path: Path) -> None:

@@ -17,7 +17,9 @@ from making.benchmark import ITEMS, FickleModel
 from making.browser import browser, find_browser
 from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
+from making.reports import letters, questions, write_all
 from making.runs import make_bench
+from merit.agent import METHODS as ALL_METHODS
 from merit.cli.references import answers
 from merit.memory import entries_in
 from merit.report import build
@@ -288,6 +290,56 @@ def test_the_grid_has_every_outcome_and_leads_to_its_episode(driver: Any, page: 
     assert len(set(signs.values())) == 3  # told apart without colour
     heads = texts(driver, ".matrix:last-child .sheet .group")
     assert heads.index("Iterative") < heads.index("MERIT") < heads.index("Precedent")
+
+
+def test_cells_stand_beside_their_questions(driver: Any, page: str) -> None:
+    go(driver, page, "#/episodes")
+    gaps = driver.execute_script(
+        "return [...document.querySelectorAll('.rows .line')].map((line) => { const text = document.createRange();"
+        "text.selectNodeContents(line.querySelector('.asked'));"
+        "return line.querySelector('.cell').getBoundingClientRect().left - text.getBoundingClientRect().right; })"
+    )
+    assert len(gaps) > 10
+    assert 0 <= min(gaps) < 100  # the longest question has its room, and no more
+
+
+def test_no_two_methods_look_alike_in_a_figure(driver: Any, tmp_path: Path) -> None:
+    views = write_all(tmp_path / "runs", letters(6, 1, tuple(ALL_METHODS)), questions(6))
+    write_page(build(views), views, tmp_path / "report.html")
+    go(driver, (tmp_path / "report.html").as_uri(), "#/")
+    looks = driver.execute_script(
+        "return [...document.querySelectorAll('figure, section')].map((one) => [...one.querySelectorAll("
+        "':scope .legend button line')].map((line) => { const style = getComputedStyle(line);"
+        "return `${style.stroke} ${style.strokeDasharray}`; })).filter((found) => found.length)"
+    )
+    assert max(map(len, looks)) == len(ALL_METHODS) > 12
+    assert all(len(set(found)) == len(found) for found in looks)
+
+
+def test_squares_and_ranks_say_what_they_are(driver: Any, page: str, runs: list[RunView]) -> None:
+    go(driver, page, "#/episodes?as=list")
+    assert "attempts" in texts(driver, ".meanings .term")
+    view = named(runs, "merit")
+    turn = next(turn for turn in reversed(view.turns) if turn.recalls)  # by then there is something to recall
+    go(driver, page, address_of(view, turn))
+    summary = next(one for one in all_of(driver, "summary") if one.text.startswith("The same question in "))
+    summary.click()
+    until(driver, lambda: texts(driver, ".across .term") == ["attempts"])
+    driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    until(driver, lambda: all_of(driver, "td.rank"))
+    assert {one.get_attribute("data-label") for one in all_of(driver, "td.rank")} == {"rank"}
+
+
+def test_a_run_that_was_limited_is_explained(driver: Any, tmp_path: Path) -> None:
+    asked = questions(6)
+    view = write_run(
+        tmp_path / "run", asked, "iterative", {one.id: [Tried("SELECT 1", RIGHT)] for one in asked}, answered=2
+    )
+    write_page(build([view]), [view], tmp_path / "report.html")
+    go(driver, (tmp_path / "report.html").as_uri(), "#/")
+    shown = driver.execute_script("return document.getElementById('table/runs').textContent")
+    assert "2 of 6" in shown
+    assert "limited to the first questions of its stream (--limit)" in shown
 
 
 def test_the_grid_goes_by_keyboard_and_back_to_its_place(driver: Any, page: str) -> None:

@@ -124,5 +124,8 @@ def test_a_changed_result_is_caught_by_running_it_again(bench: Bench, run: Path)
 
     rewrite(run, TURNS, forge)
     settle(run)
-    with bench.data() as data, pytest.raises(AuditFailed, match="but the judge says"):
+    with (
+        bench.data() as data,
+        pytest.raises(AuditFailed, match=r"the result f{12}, but the judge says EXECUTED with the result [0-9a-f]{12}"),
+    ):
         audit_run(read_run(run), encoder=WordEncoder(), data=data)

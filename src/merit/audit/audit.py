@@ -19,7 +19,7 @@ from merit.audit.causal import Occasion, check_recall, same_ranking
 from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
-from merit.errors import AuditFailed
+from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
 from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
 from merit.oracle import Judge, under
@@ -95,7 +95,9 @@ class _Replay:
         length = view.identity.length or len(order)
         todo = plan([view.questions[question.id] for question in order[:length]], view.method)
         if len(view.turns) > len(todo) or (len(view.turns) < len(todo) and not view.method.online):
-            raise AuditFailed(f"{view.path / TRAJECTORIES}: {len(view.turns)} turns, but the stream has {len(todo)}")
+            raise AuditFailed(
+                f"{view.path / TRAJECTORIES}: {counted(len(view.turns), 'turn')}, but the stream has {len(todo)}"
+            )
         recalls = self._lines(RETRIEVALS)
         stored = EntryLines(view.path)
         lines = self._lines(TRAJECTORIES)
@@ -106,9 +108,9 @@ class _Replay:
             self._check_entry(turn, planned, stored, where)
             if turn_line(turn, view.manifest.run) != line:
                 raise AuditFailed(f"{where}: says something that is no part of a turn")
-        extra = view.path / RETRIEVALS if next(recalls, None) is not None else stored.with_more()
-        if extra is not None:
-            raise AuditFailed(f"{extra}: has a line that belongs to no turn")
+        if next(recalls, None) is not None:
+            raise AuditFailed(f"{view.path / RETRIEVALS}: has a line that belongs to no turn")
+        stored.check_all_used()
         self.findings.questions = len(view.answers)
         self.findings.stream = len(order)
         self.findings.label = view.identity.dataset.label
@@ -232,7 +234,8 @@ class _Replay:
         attempts, reflections = turn.episode.attempts, turn.episode.reflections
         failed = sum(attempt.failure is not None for attempt in attempts)
         if len(reflections) != (failed if method.reflects else 0):
-            raise AuditFailed(f"{where}: {len(reflections)} reflections for {failed} unsuccessful attempts")
+            said = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
+            raise AuditFailed(f"{where}: {said}")
         for number, reflection in enumerate(reflections, 1):
             prompt = reflection_prompt(self._family, planned.task, attempts[:number])
             if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:
@@ -283,4 +286,6 @@ def _described(verdict: Verdict, other: Verdict) -> str:
     """A verdict for people, as far as it differs from another."""
     if verdict.error != other.error:
         return f"{verdict.status} ({verdict.error})" if verdict.error else verdict.status
-    return f"{verdict.status} with the result {verdict.result}" if verdict.status is other.status else verdict.status
+    if verdict.status is other.status:
+        return f"{verdict.status} with {f'the result {short_hash(verdict.result)}' if verdict.result else 'no rows'}"
+    return verdict.status

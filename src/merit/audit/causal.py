@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from merit.agent import Recalled, Task
-from merit.errors import AuditFailed
+from merit.errors import AuditFailed, counted
 from merit.memory import Databases, Entry, Precedent, RecallPolicy, Repair, TypeFilter
 from merit.types import FailureType, Polarity
 
@@ -67,16 +67,15 @@ def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occa
     filters &= polarity is not Polarity.PRECEDENT
     typed = filters and len(same_type) >= policy.typed_threshold
     members = {entry.id for entry in (same_type if typed else legal)}
-    counted = [polarity, len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]
+    counts = [polarity, len(stored), len(legal), len(same_type), typed, filters and not typed, len(members)]
     says = [pool[name] for name in _COUNTS]
-    if says != counted:
-        raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {counted}")
+    if says != counts:
+        raise AuditFailed(f"{where}: the pool is recorded as {says}, but the memory then gives {counts}")
     if strangers := [entry.id for entry in entries if entry.id not in members]:
         raise AuditFailed(f"{where}: entry {strangers[0]} was recalled, but is not in the pool")
     if len(entries) != min(limit, len(members)) or len({entry.id for entry in entries}) != len(entries):
-        raise AuditFailed(
-            f"{where}: {len(entries)} entries were recalled from a pool of {len(members)}, at most {limit}"
-        )
+        were = counted(len(entries), "entry was", "entries were")
+        raise AuditFailed(f"{where}: {were} recalled from a pool of {len(members)}, at most {limit}")
     if [match["rank"] for match in pool["matches"]] != list(range(1, len(entries) + 1)):
         raise AuditFailed(f"{where}: the ranks do not count up from 1")
     return entries

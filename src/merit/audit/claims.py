@@ -1,7 +1,7 @@
 """What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
 
 from merit.agent import Method, Origin, find_method
-from merit.errors import AuditFailed, InputError
+from merit.errors import AuditFailed, InputError, counted
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
 from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
@@ -21,13 +21,13 @@ def check_identity(view: RunView) -> None:
     elif (other := _another(method, identity.seed)) is not None:
         wrong = other
     elif identity.dataset.questions != len(view.questions):
-        wrong = f"{identity.dataset.questions} questions, but the stream has {len(view.questions)}"
+        wrong = f"{counted(identity.dataset.questions, 'question')}, but the stream has {len(view.questions)}"
     elif (identity.encoder is None) == method.encodes:
         wrong = f"the method {method.name} should have {encoder_expected} encoder"
     elif len(identity.demonstrations) != method.demonstrations:
-        wrong = f"the method {method.name} should have {method.demonstrations} examples"
+        wrong = f"the method {method.name} should have {counted(method.demonstrations, 'example')}"
     elif (length is None) != method.online or (length or 0) > len(view.questions):
-        wrong = f"the length {length} cannot be that of {method.name} over {len(view.questions)} questions"
+        wrong = f"the length {length} cannot be that of {method.name} over {counted(len(view.questions), 'question')}"
     if wrong:
         raise AuditFailed(f"{view.path}: {wrong}")
 
@@ -70,7 +70,7 @@ def check_predictions(view: RunView) -> None:
         if line != wanted:
             raise AuditFailed(f"{path}, line {number}: is not the final SQL of that turn")
     if len(lines) != len(expected):
-        raise AuditFailed(f"{path}: {len(lines)} lines for {len(expected)} answered questions")
+        raise AuditFailed(f"{path}: {counted(len(lines), 'line')} for {counted(len(expected), 'answered question')}")
 
 
 def check_metrics(view: RunView) -> None:

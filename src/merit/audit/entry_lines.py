@@ -4,8 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from merit.memory import format3
+from merit.errors import AuditFailed, MeritError, counted
+from merit.memory import Listed, entries_in, format3
 from merit.memory.format4 import LOG_NAME, log_line
+from merit.reading import shown
 from merit.runs.paths import MEMORY
 from merit.runs.text import read_lines
 from merit.types import Entry
@@ -32,9 +34,32 @@ class EntryLines:
         number, line = next(self._lines.get(path, _NOTHING), (0, None))
         return None if line == expected else f"{path}, line {number or 'missing'}"
 
-    def with_more(self) -> Path | None:
-        """A file that has more lines than were asked for."""
-        return next((path for path, lines in self._lines.items() if next(lines, None) is not None), None)
+    def check_all_used(self) -> None:
+        """Complain about a file that has more lines than were asked for.
+
+        The usual reason is that a person deleted an entry after the run: then that is said.
+        """
+        for path, lines in self._lines.items():
+            number, line = next(lines, (0, None))
+            if line is None:
+                continue
+            deleted = self._deleted()
+            if not deleted:
+                raise AuditFailed(f"{path}: has a line that belongs to no turn (line {number})")
+            were = counted(len(deleted), "entry was", "entries were")
+            first = f"{shown(deleted[0].entry.id)}, because {shown(deleted[0].deleted)}"
+            raise AuditFailed(
+                f"{path}: {were} deleted from this run's memory by `merit memory delete` or `merit memory confirm`, so "
+                f"it is no longer what the run left (the first is {first}); to audit the run, take the lines from "
+                f"{number} on out of the file"
+            )
+
+    def _deleted(self) -> list[Listed]:
+        """The entries that were deleted; none where the memory cannot be read as one."""
+        try:
+            return [listed for listed in entries_in(self._folder) if listed.deleted is not None]
+        except MeritError:
+            return []
 
 
 _NOTHING: Iterator[tuple[int, str]] = iter(())

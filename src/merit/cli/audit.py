@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,10 +13,10 @@ from merit.audit import AuditData, Findings, audit_run
 from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
-from merit.cli.options import CACHE
+from merit.cli.options import CACHE, JSON
 from merit.cli.own_data import OwnData
-from merit.cli.screen import Console, say
-from merit.errors import AuditFailed, InputError, MeritError
+from merit.cli.screen import Console, print_json, say
+from merit.errors import AuditFailed, InputError, MeritError, counted, short_hash
 from merit.models import CachedEncoder, open_encoder
 from merit.runs import RunView, read_manifest, read_run, run_folders
 from merit.runs.code import code_hash
@@ -46,36 +48,80 @@ _OWN_ENCODER = "wordllama"  # comes with merit
     help="Rank every recall again with this encoder (default: wordllama, for runs that used it).",
 )
 @CACHE
+@JSON
 def audit(
     runs: tuple[Path, ...],
     roots: tuple[Path, ...],
     examples: tuple[Path, ...],
     encoder: str | None,
     cache: Path | None,
+    as_json: bool,
 ) -> None:
     """Derive runs again from their records; exit 1 with the first contradiction of each.
 
-    RUNS are run folders, or folders that hold some. What cannot be proven is listed at the end.
+    RUNS are run folders, or folders that hold some. What cannot be proven is listed at the end. --json prints one
+    object: whether all hold, and for each run whether it holds (null where it could not be audited), the sentence that
+    says why not, what was gone through, and what is taken on trust.
     """
     paths = [path for given in runs for path in run_folders(given)]
     _check_given(paths, roots, examples)
+    outcomes = []
     with ExitStack() as stack:
         bench = _Bench(roots, examples, encoder, cache or cache_folder(), stack)
-        if len(paths) == 1:
-            show_trust([bench.audit(paths[0])])
-            return
-        audited = []
         for path in paths:
-            try:
-                audited.append(bench.audit(path))
-            except MeritError as error:
-                say(str(error), err=True)
-    failed = len(paths) - len(audited)
-    if not failed:
-        click.echo(f"all {len(paths)} runs hold")
-    show_trust(audited)
+            outcomes.append(bench.audit(path))
+            if not as_json and (len(paths) > 1 or outcomes[-1].holds):
+                outcomes[-1].show()
+    failed = [outcome for outcome in outcomes if not outcome.holds]
+    if as_json:
+        print_json({"holds": not failed, "runs": [outcome.record() for outcome in outcomes]})
+    else:
+        if len(paths) > 1 and not failed:
+            click.echo(f"all {len(paths)} runs hold")
+        show_trust([outcome.findings for outcome in outcomes if outcome.findings])
+    if failed and len(paths) == 1 and failed[0].error:
+        raise failed[0].error
     if failed:
-        raise AuditFailed(f"{failed} of {len(paths)} runs do not hold")
+        raise AuditFailed(_counted_failures(failed, len(paths)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What an audit of one run came to."""
+
+    path: Path
+    holds: bool | None  # None where it could not be audited
+    findings: Findings | None = None
+    error: MeritError | None = None
+    other_code: bool = False  # whether another version of merit made the run
+
+    def show(self) -> None:
+        """Say it to a person."""
+        if self.findings is None:
+            say(str(self.error), err=True)
+            return
+        Console().block(f"{self.path}: holds. {gone_through(self.findings)}", 0)
+        if self.other_code:
+            click.echo("note: it was made by another version of merit's code", err=True)
+
+    def record(self) -> dict[str, Any]:
+        """The same for a program."""
+        findings = self.findings
+        return {
+            "run": str(self.path),
+            "holds": self.holds,
+            "why": str(self.error) if self.error else None,
+            "findings": asdict(findings) | {"other_code": self.other_code} if findings else None,
+            "on_trust": findings.on_trust if findings else [],
+        }
+
+
+def _counted_failures(failed: Sequence[_Outcome], total: int) -> str:
+    wrong = sum(outcome.holds is False for outcome in failed)
+    said = [f"{wrong} of {total} runs {'does' if wrong == 1 else 'do'} not hold"] if wrong else []
+    if others := len(failed) - wrong:
+        said.append(f"{others} of {total} runs could not be audited")
+    return ", and ".join(said)
 
 
 def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequence[Path]) -> None:
@@ -103,10 +149,11 @@ def gone_through(findings: Findings) -> str:
     asked = "compared with the dataset" if findings.judged else "taken from the run"
     if findings.timeouts:
         judged += f", but for {findings.timeouts} that met the time limit then and not now"
-    recalls = f", {findings.recalls} recalls legal and {ranked}" if findings.recalls else ""
+    recalls = f", {counted(findings.recalls, 'recall')} legal and {ranked}" if findings.recalls else ""
     return (
-        f"{findings.questions} of {findings.stream} questions ({asked}), {findings.attempts} attempts ({judged}), "
-        f"{findings.prompts} prompts, {findings.entries} entries{recalls}"
+        f"{findings.questions} of {counted(findings.stream, 'question')} ({asked}), "
+        f"{counted(findings.attempts, 'attempt')} ({judged}), {counted(findings.prompts, 'prompt')}, "
+        f"{counted(findings.entries, 'entry', 'entries')}{recalls}"
     )
 
 
@@ -126,7 +173,6 @@ class _Bench:
     def __init__(
         self, roots: Sequence[Path], examples: Sequence[Path], encoder: str | None, cache: Path, stack: ExitStack
     ) -> None:
-        self._roots = roots
         self._examples = examples
         self._encoder = encoder
         self._cache = cache
@@ -134,20 +180,26 @@ class _Bench:
         self._data = OwnData(roots, cache)
         self._opened: dict[tuple[str, str, float], AuditData] = {}
 
-    def audit(self, path: Path) -> Findings:
-        """Audit one run and say what was gone through."""
-        view = read_run(path)
+    def audit(self, path: Path) -> _Outcome:
+        """Audit one run."""
         with ExitStack() as stack:
-            chosen = _encoder(view, self._encoder, self._cache, stack)
-            findings = audit_run(view, encoder=chosen, data=self._own_data(view))
-        Console().block(f"{path}: holds. {gone_through(findings)}", 0)
-        if view.identity.code != code_hash():
-            click.echo("note: it was made by another version of merit's code", err=True)
-        return findings
+            try:
+                view = read_run(path)
+            except MeritError as error:
+                return _Outcome(path, False, error=error)
+            try:
+                data, chosen = self._own_data(view), _encoder(view, self._encoder, self._cache, stack)
+            except MeritError as error:
+                return _Outcome(path, False if isinstance(error, AuditFailed) else None, error=error)
+            try:
+                findings = audit_run(view, encoder=chosen, data=data)
+            except MeritError as error:
+                return _Outcome(path, False, error=error)
+            return _Outcome(path, True, findings, other_code=view.identity.code != code_hash())
 
     def _own_data(self, view: RunView) -> AuditData | None:
         """A run's own data, if it comes with merit or is in one of the folders given; None where none was given."""
-        benchmark = self._data.find(view.identity.dataset)
+        benchmark = self._data.find(view)
         if benchmark is not None:
             return self._open(benchmark, view)
         if view.identity.dataset.name == BUNDLED:
@@ -156,8 +208,6 @@ class _Bench:
                 "differs); it was edited, or made by another version of merit: audit it with that one "
                 f"({view.manifest.made_with.merit})"
             )
-        if self._roots:
-            raise InputError(f"{self._roots[0]}: is not the data of {view.path} (its content hash differs)")
         return None
 
     def _open(self, benchmark: Benchmark, view: RunView) -> AuditData:
@@ -179,5 +229,9 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
     if opened.identity != wanted:
         if uri is None:
             return None
-        raise InputError(f"{uri}: is {opened.identity}, but the run was made with {wanted}")
+        here, there = (
+            f"{one.name} ({short_hash(one.revision)}), of {one.dimension} dimensions"
+            for one in (opened.identity, wanted)
+        )
+        raise InputError(f"{view.path}: was made with the encoder {there}, but --encoder {uri} is {here}; give its own")
     return stack.enter_context(closing(CachedEncoder(opened, folder)))

@@ -1,6 +1,7 @@
 """`merit data`: what is in a dataset folder."""
 
 import difflib
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -18,7 +19,7 @@ from merit.cli.plain import Group, at_least
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
-from merit.errors import InputError
+from merit.errors import InputError, counted
 from merit.oracle import write_subset
 from merit.sql import SQLiteSandbox
 
@@ -75,27 +76,47 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
             _show(found, console)
     damaged = [path for found in surveys for path in found["damaged"]]
     if damaged:
-        others = f" and {len(damaged) - 1} others" if len(damaged) > 1 else ""
+        others = f" and {counted(len(damaged) - 1, 'other')}" if len(damaged) > 1 else ""
         raise InputError(f"{damaged[0]}{others}: damaged; fetch the dataset again")
 
 
 @data.command()
 @_ANY
-@click.argument("database")
+@click.argument("database", required=False)
 @DATA
-def schema(dataset: str, database: str, root: Path | None) -> None:
+def schema(dataset: str, database: str | None, root: Path | None) -> None:
     """Print a database's schema as a model reads it.
 
-    For example: merit data schema spider concert_singer --data path/to/spider.
+    For example: merit data schema spider concert_singer --data path/to/spider. Without a database, it lists those that
+    there are.
     """
+    if database is None and dataset not in LAYOUTS and not Path(dataset).exists() and "/" not in dataset:
+        dataset, database = _benchmark_of(dataset, root), dataset
     splits = _splits(dataset, root)
+    known = sorted({db_id for one in splits for db_id in one.schemas})
+    if database is None:
+        click.echo("\n".join(known))
+        return
     for one in splits:
         if database in one.schemas:
             click.echo(one.schemas[database].text())
             return
-    near = difflib.get_close_matches(database, sorted({db_id for one in splits for db_id in one.schemas}), 3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise InputError(f"{root or dataset}: there is no database {database!r} in its tables file{hint}")
+    near = difflib.get_close_matches(database, known, 3)
+    typed = shlex.join(["merit", "data", "schema", dataset, *(["--data", str(root)] if root else [])])
+    hint = f"did you mean {' or '.join(near)}?" if near else f"`{typed}` lists those that there are"
+    raise InputError(f"{root or dataset}: there is no database {database!r} in its tables file; {hint}")
+
+
+def _benchmark_of(database: str, root: Path | None) -> str:
+    """The benchmark of a database that was named alone: that of the folder, or ours if it has such a database."""
+    if root is not None:
+        return detect(root)[0].layout.name
+    if database in _bundled().schemas:
+        return NAME
+    raise InputError(
+        f"{database}: name the benchmark before the database: `merit data schema spider {shlex.quote(database)} --data "
+        f"FOLDER`, or bird; without --data there are the databases of {NAME}: {', '.join(sorted(_bundled().schemas))}"
+    )
 
 
 @data.command()
@@ -130,7 +151,9 @@ def subset(
     if as_json:
         print_json({"out": str(out), "layout": layout, "questions": count})
     else:
-        say(f"{count} questions in {out}; use it as {layout} --data {out}, with --name for a name of its own")
+        say(
+            f"{counted(count, 'question')} in {out}; use it as {layout} --data {out}, with --name for a name of its own"
+        )
 
 
 def _bundled() -> Dataset:
@@ -183,15 +206,15 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         table.add_row(one["database"], *map(str, cells))
     console.print(table)
     console.print(f"  content hash  {surveyed['content_hash']}")
-    console.print(f"  in all        {_totals(found, quick)}")
+    Console().block(_totals(found, quick), 16, head="  in all")
 
 
 def _totals(found: dict[str, Any], quick: bool) -> str:
-    """The sums, for whoever has no room for the table."""
+    """The sums, shown when the terminal is too narrow for the table."""
     total = found["overall"]
     said = (
-        f"{len(found['databases'])} databases, {total['tables']} tables, {total['rows']} rows, "
-        f"{total['questions']} questions"
+        f"{counted(len(found['databases']), 'database')}, {counted(total['tables'], 'table')}, "
+        f"{counted(total['rows'], 'row')}, {counted(total['questions'], 'question')}"
     )
     if quick:
         return said
@@ -201,13 +224,15 @@ def _totals(found: dict[str, Any], quick: bool) -> str:
 
 def _show(found: dict[str, Any], console: Console) -> None:
     suite = (
-        f", test suite of {found['suite_files']} files for {found['suite_databases']}" if found["suite_files"] else ""
+        f", test suite of {counted(found['suite_files'], 'file')} for {found['suite_databases']}"
+        if found["suite_files"]
+        else ""
     )
     console.print(f"[bold]{escape(found['dataset'])} {found['split']}[/]")
     console.print(f"  questions     {found['questions']}, of which {found['usable_questions']} have their database")
     console.print(f"  databases     {found['databases']}{suite}")
     for db_id, count in found["absent_databases"].items():
-        console.print(f"  [yellow]missing[/]       {escape(db_id)}, {count} questions")
+        console.print(f"  [yellow]missing[/]       {escape(db_id)}, {counted(count, 'question')}")
     for db_id in found["without_suite"]:
         console.print(f"  [yellow]no suite[/]      {escape(db_id)}")
     for path in found["damaged"]:

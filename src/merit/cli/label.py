@@ -7,13 +7,14 @@ import click
 from rich.cells import cell_len
 from rich.markup import render
 
+from merit.cli.find_run import open_run
 from merit.cli.options import JSON, stoppable
 from merit.cli.plain import at_least
 from merit.cli.screen import Console, inline, print_json, say
-from merit.errors import InputError
+from merit.errors import InputError, counted
 from merit.report import labels
 from merit.report.names import FAILURES
-from merit.runs import RunView, read_run
+from merit.runs import RunView
 
 _OTHER_KEYS = ["[bold]b[/] back", "[bold]s[/] skip", "[bold]d[/] database schema", "[bold]q[/] quit"]
 _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
@@ -44,21 +45,32 @@ def label(
     `merit report --labels FILE` tells how well the classifier agrees. A cell that a spreadsheet would take for a
     formula is written with an apostrophe before it, which is taken away again when the file is read.
     """
-    view = read_run(run)
+    view = open_run(run, "merit label")
     chosen = labels.records(view, labels.sample(view, size, seed), classifier=classifier)
     if not chosen:
         raise InputError(f"{run}: no first answer failed, so there is nothing to label")
-    if out.exists():
+    begun = out.exists()
+    if begun:
         chosen = _there(view, out, chosen if size is not None else None)
     else:
         labels.write_records(out, chosen)
-    if sys.stdin.isatty() if fill is None else fill:
-        with stoppable(lambda: f"{_labelled(chosen)} of {len(chosen)} failures are labelled in {out}"):
+    here = sys.stdin.isatty() if fill is None else fill
+    if here:
+        with stoppable(lambda: f"{_so_far(chosen)} in {out}"):
             _fill(view, out, chosen, Console())
     if as_json:
-        print_json({"file": str(out), "failures": len(chosen), "labelled": _labelled(chosen)})
+        print_json({"file": str(out), "failures": len(chosen), "labelled": _labelled(chosen), "written": not begun})
+    elif here:
+        say(f"{out}: {_so_far(chosen)}")
     else:
-        say(f"{out}: {_labelled(chosen)} of {len(chosen)} failures labelled")
+        rows = counted(len(chosen), "row")
+        done = f"was there already with {rows}, and was not changed" if begun else f"written, with {rows}"
+        say(f"{out}: {done}; {_so_far(chosen)}. Fill in its column 'human', here with --fill or in a spreadsheet")
+
+
+def _so_far(lines: list[labels.Record]) -> str:
+    are = "is" if len(lines) == 1 else "are"
+    return f"{_labelled(lines)} of {counted(len(lines), 'failure')} {are} labelled"
 
 
 def _labelled(lines: list[labels.Record]) -> int:

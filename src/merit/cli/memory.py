@@ -11,10 +11,11 @@ import click
 from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
 
+from merit.cli.find_run import refuse_several
 from merit.cli.options import JSON
 from merit.cli.plain import Group
-from merit.cli.screen import Console, visible
-from merit.errors import InputError
+from merit.cli.screen import Console, say, visible
+from merit.errors import InputError, counted
 from merit.memory import Entry, FileStore, Precedent, Repair, curate, entries_in, memory_folder
 from merit.memory.format4 import entry_line
 from merit.runs.paths import MANIFEST
@@ -37,16 +38,37 @@ def _tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
     if as_json:
         _print_json(result)
     else:
-        click.echo(_visible(sentence))
+        say(_visible(sentence))
 
 
 def _print_entry(entry: Entry) -> None:
     _print_json(json.loads(entry_line(entry)))
 
 
-_FOLDER = click.argument(
-    "folder", type=click.Path(path_type=Path), callback=lambda _context, _argument, folder: memory_folder(folder)
-)
+def _entries(number: int) -> str:
+    return counted(number, "entry", "entries")
+
+
+def _memory_in(context: click.Context, _argument: click.Parameter, folder: Path) -> Path:
+    """A memory's folder, as given or inside a run's; a folder above several runs is told with what to type."""
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
+    found = memory_folder(folder)
+    if found == folder and context.info_name != "import":  # which may begin a memory wherever it likes
+        refuse_several(folder, f"merit memory {context.info_name}", better=_remembers)
+    return found
+
+
+def _remembers(run: Path) -> bool:
+    return curate.size_bytes(memory_folder(run)) > 0
+
+
+def _warn_of_audit(folder: Path) -> None:
+    if (folder.parent / MANIFEST).exists():
+        say("merit: this is the memory of a run, whose audit will no longer hold", err=True)
+
+
+_FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
 
 
 @contextmanager
@@ -90,8 +112,8 @@ def list_entries(
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
-    shown = 0
-    for item in entries_in(folder):
+    stored, shown = entries_in(folder), 0
+    for item in stored:
         entry = item.entry
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
             continue
@@ -104,7 +126,7 @@ def list_entries(
             source = entry.provenance
             click.echo(_row((entry.id, entry.type, source.db_id, str(source.position), entry.question), width))
     if not shown:
-        click.echo("merit: no entry matches", err=True)
+        say(f"merit: {'no entry matches' if stored else 'there is no entry in this memory'}", err=True)
 
 
 def _row(cells: Sequence[str], width: int | None) -> str:
@@ -133,7 +155,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
     if as_json:
         _print_entry(entry)
         return
-    console = Console(soft_wrap=True)
+    console = Console()
     deleted = listed.deleted is not None
     console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if deleted else ""))
     for name, value in (
@@ -147,7 +169,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
     ):
         for number, line in enumerate(value.split("\n") if value else ()):
             label = name if number == 0 else ""  # later lines are indented, so that none passes for a field
-            console.print(f"  [dim]{label:<9}[/] {escape(_visible(line))}")
+            console.block(_visible(line), 12, head=f"  [dim]{label:<9}[/] ")
 
 
 def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
@@ -173,8 +195,7 @@ def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
     with _writing(folder) as store:
         gone = curate.delete(store, identity, reason).id
-    if (folder.parent / MANIFEST).exists():
-        click.echo("merit: this is the memory of a run, whose audit will no longer hold", err=True)
+    _warn_of_audit(folder)
     _tell(as_json, {"deleted": gone}, f"deleted {gone}")
 
 
@@ -186,6 +207,7 @@ def confirm(folder: Path, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
     with _writing(folder) as store:
         old, new = curate.confirm(store, identity)
+    _warn_of_audit(folder)
     _tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
 
@@ -203,7 +225,7 @@ def export(folder: Path, out: Path, version: str, as_json: bool) -> None:
         raise InputError(f"{out}: lies in the memory's own folder; export to another one")
     with _reading(folder) as store:
         count = curate.export(store, out, int(version))
-    _tell(as_json, {"exported": count}, f"{count} entries written to {out}")
+    _tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
 
 
 @memory.command("import")
@@ -214,7 +236,13 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
     with closing(FileStore(folder)) as store:
         new, known = curate.import_entries(store, file)
-    _tell(as_json, {"imported": new, "known": known}, f"{new} entries imported, {known} were there already")
+    if new:
+        _warn_of_audit(folder)
+    _tell(
+        as_json,
+        {"imported": new, "known": known},
+        f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already",
+    )
 
 
 @memory.command()
@@ -223,13 +251,13 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
 def stats(folder: Path, as_json: bool) -> None:
     """Count entries."""
     with _reading(folder) as store:
-        counted = {**curate.stats(store), "bytes": curate.size_bytes(folder)}
+        found = {**curate.stats(store), "bytes": curate.size_bytes(folder)}
     if as_json:
-        click.echo(json.dumps(counted, indent=2))
+        click.echo(json.dumps(found, indent=2))
         return
     console = Console(soft_wrap=True)
-    console.print(f"{counted['entries']} entries, {counted['deleted']} deleted, {counted['bytes']} bytes")
+    console.print(f"{_entries(found['entries'])}, {found['deleted']} deleted, {counted(found['bytes'], 'byte')}")
     for group in ("by_polarity", "by_type", "by_grade", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")
-        for name, count in counted[group].items():
+        for name, count in found[group].items():
             console.print(f"  {escape(f'{_visible(name):<24}')}{count:>8}")

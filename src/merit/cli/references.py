@@ -11,9 +11,9 @@ from rich.table import Table
 
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
-from merit.cli.own_data import OwnData
+from merit.cli.own_data import OwnData, about
 from merit.cli.screen import Console, inline
-from merit.errors import InputError
+from merit.errors import InputError, counted, short_hash
 from merit.oracle import Comparison, Excerpt, Explainer
 from merit.report.page.pack import stream_key
 from merit.runs import RunView
@@ -46,7 +46,7 @@ def explainers(roots: Sequence[Path]) -> Iterator[Callable[[RunView], Explainer]
     def of(view: RunView) -> Explainer:
         key = (view.identity.dataset.sha256, view.identity.protocol)
         if key not in opened:
-            opened[key] = _open(view, data, roots)
+            opened[key] = _open(view, data)
         return opened[key]
 
     try:
@@ -56,14 +56,16 @@ def explainers(roots: Sequence[Path]) -> Iterator[Callable[[RunView], Explainer]
             explainer.close()
 
 
-def _open(view: RunView, data: OwnData, roots: Sequence[Path]) -> Explainer:
-    name = view.identity.dataset.name
-    if not roots and name != BUNDLED:
-        raise InputError(f"{view.path}: --with-references needs the data of {name}; give --data its folder")
-    benchmark = data.find(view.identity.dataset)
+def _open(view: RunView, data: OwnData) -> Explainer:
+    dataset = view.identity.dataset
+    benchmark = data.find(view)
+    if benchmark is None and dataset.name != BUNDLED:
+        raise InputError(f"{view.path}: --with-references needs the data of {about(dataset)}; give --data its folder")
     if benchmark is None:
-        what = "--data" if name != BUNDLED else "the benchmark of this version of merit"
-        raise InputError(f"{view.path}: was made with other data than {what} has (its content hash differs)")
+        raise InputError(
+            f"{view.path}: was made with another version of the benchmark that comes with merit (content hash "
+            f"{short_hash(dataset.sha256)}); use the merit that made it, {view.manifest.made_with.merit}"
+        )
     return Explainer(benchmark.dataset, view.identity.protocol)
 
 
@@ -106,6 +108,8 @@ class Beside:
         check_asked(roots, with_references)
         if not with_references:
             return None
+        if roots and view.identity.dataset.name == BUNDLED:
+            raise InputError(f"{view.path}: is a run over bundled, whose data comes with merit; leave --data out")
         of = click.get_current_context().with_resource(explainers(roots))
         return cls(view, console, of(view))
 
@@ -136,7 +140,8 @@ def where(found: Comparison) -> str:
 
 
 def _table(title: str, excerpt: Excerpt) -> Table:
-    head = excerpt.failure or f"{excerpt.count} rows, {excerpt.columns} columns"
+    rows = f"{excerpt.count} {'row' if excerpt.count == '1' else 'rows'}"
+    head = excerpt.failure or f"{rows}, {counted(excerpt.columns, 'column')}"
     table = Table(title=f"{title}: {inline(head)}", title_justify="left", show_header=False, title_style="dim")
     for row in excerpt.rows:
         table.add_row(*map(inline, row))

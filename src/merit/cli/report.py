@@ -9,8 +9,9 @@ from merit.agent import find_method
 from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
-from merit.errors import InputError
+from merit.errors import InputError, counted
 from merit.report import Prices, build, open_runs, read_labels, write_report
+from merit.report.accuracy import FULL
 from merit.report.page import write_page
 from merit.report.writing import check_folder
 
@@ -23,7 +24,7 @@ from merit.report.writing import check_folder
     required=True,
     help="Folder for tables and figures: a new or empty one, or one that holds an earlier report.",
 )
-@click.option("--against", default="merit", show_default=True, help="The method that all others are paired with.")
+@click.option("--against", show_default=FULL, help="The method that all others are paired with.")
 @click.option("--unfinished", is_flag=True, help="Report runs that are not finished too, as far as they are.")
 @PRICES
 @JSON
@@ -38,7 +39,7 @@ from merit.report.writing import check_folder
 def report(
     runs: tuple[Path, ...],
     out: Path,
-    against: str,
+    against: str | None,
     unfinished: bool,
     prices: tuple[float, float] | None,
     labels: tuple[Path, ...],
@@ -60,7 +61,8 @@ def report(
     made = build(
         found,
         Prices(*prices) if prices else None,
-        against=find_method(against).name,
+        against=find_method(against or FULL).name,
+        named=against is not None,
         labels=read_labels(*labels),
         refused=refused,
     )
@@ -83,5 +85,5 @@ def report(
         said = {"refused": [*made.refused, *left_out], "notes": made.notes}
         print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **found_there, **said})
         return
-    counted = f"{len(reported)} runs, {len(made.tables)} tables, {len(made.figures)} figures"
-    say(f"{counted}: {files[0]}, and with every episode {page}")
+    parts = (counted(len(reported), "run"), counted(len(made.tables), "table"), counted(len(made.figures), "figure"))
+    say(f"{', '.join(parts)}: {files[0]}, and with every episode {page}")

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typing import IO, Any
 
 import click
 import rich.console
+from rich.cells import cell_len
 from rich.console import ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
@@ -22,6 +24,7 @@ from rich.text import Text
 
 # C0 but for tab and newline, DEL, C1, what turns the direction of writing, and halves of characters
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_WORD = re.compile(r"\s*(?:[^\s`]|`[^`]*`|`)+")  # with the space before it
 _MOST_LISTED = 10
 _NARROWEST = 20  # columns for a text, however deep it is indented
 
@@ -137,8 +140,22 @@ class Console(rich.console.Console):
 
 
 def say(sentence: str, *, err: bool = False) -> None:
-    """Print a sentence as one line."""
-    click.echo(visible(sentence, one_line=True), err=err)
+    """Print a sentence as one line; on a terminal, broken between words, but never inside a command to be copied."""
+    shown = visible(sentence, one_line=True)
+    stream = sys.stderr if err else sys.stdout
+    below = stream.below if isinstance(stream, _Shown) else stream
+    click.echo(broken(shown, shutil.get_terminal_size().columns) if below.isatty() else shown, err=err)
+
+
+def broken(sentence: str, width: int) -> str:
+    """A sentence in lines of a width; words and what stands in backticks stay whole, however long they are."""
+    lines = [""]
+    for word in _WORD.findall(sentence):
+        if lines[-1] and cell_len(lines[-1] + word) > width:
+            lines.append(word.lstrip())
+        else:
+            lines[-1] += word
+    return "\n".join(lines)
 
 
 def print_json(value: Any) -> None:

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from merit.agent import Attempt
+from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
 from merit.memory import Entry, Precedent, entries_in
 from merit.reading import check_fields, parse_json
-from merit.runs import RunView, Turn, read_run
+from merit.runs import RunView, Turn
 from merit.runs.kept import kept_by
 from merit.runs.paths import MEMORY, RETRIEVALS
 from merit.runs.text import read_lines
@@ -51,11 +52,13 @@ def show(
     check_asked(roots, with_references)
     if as_json and with_references:
         raise InputError("--with-references is for people: it cannot be given together with --json")
-    view = read_run(run)
+    if question is None and with_references:
+        raise InputError("--with-references is for one question: name it after the run")
+    view = open_run(run, "merit show", *([question] if question else []))
     if question is None:
         _list(view, as_json)
         return
-    turn = _find(view, question)
+    turn = find_turn(view, question)
     recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in entries_in(view.path / MEMORY)}
     if as_json:
         print_json(_record(view, turn, recalls, entries, with_schema))
@@ -117,7 +120,7 @@ def _list(view: RunView, as_json: bool) -> None:
     more = len(turns) - most
     said = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
     if not turns or not console.soft_wrap:  # piped, a line is a question
-        console.print(inline(f"{len(turns)} questions are finished{said}; `merit show {view.path} ID` prints one"))
+        console.print(inline(f"{finished(turns)}{said}; `merit show {view.path} ID` prints one"))
 
 
 def _record(
@@ -183,19 +186,6 @@ def _agreement(turn: Turn, step: int) -> str:
     others = [str(i) for i, one in enumerate(attempts) if one.verdict.result == result and i != step]
     name = f"result {numbered.index(result) + 1}" if result else "no rows"
     return f"  {name}{', as attempt ' + listed(others) if others else ''}"
-
-
-def _find(view: RunView, wanted: str) -> Turn:
-    turns = view.answers
-    for turn in turns:
-        if str(turn.episode.task.question.id) == wanted:
-            return turn
-    known = {str(identity) for identity in view.questions}
-    why = "is not finished yet" if wanted in known else "is not in its stream"
-    raise InputError(
-        f"{view.path}: question {wanted!r} {why}; {len(turns)} questions are finished, and `merit show {view.path}` "
-        "lists them"
-    )
 
 
 def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
@@ -277,7 +267,9 @@ def _show_end(view: RunView, turn: Turn, console: Console) -> None:
         left += f" ({kept.grade})"
         left += ", poisoned: kept as right, but the judge calls it wrong" if kept.poisoned else ""
     users = _used_by(view, turn.entry) if turn.entry else []
-    used = f", recalled later by questions {inline(listed(users))}" if users else ""
+    used = (
+        f", recalled later by {'question' if len(users) == 1 else 'questions'} {inline(listed(users))}" if users else ""
+    )
     console.print(f"\n[bold]{ended}[/], {left}{used}")
 
 

@@ -1,5 +1,6 @@
 """`merit view`: the page of a report over live run folders."""
 
+import shlex
 import webbrowser
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from merit.cli.screen import say
 from merit.errors import InputError
 from merit.report import build
 from merit.report.page import Live, PageServer
+from merit.runs.paths import MANIFEST
 
 
 @click.command()
@@ -22,6 +24,10 @@ def view(folder: Path, port: int, host: str, no_browser: bool) -> None:
 
     FOLDER is a run, or holds runs at most three folders deep. Tables and figures are about finished runs.
     """
+    if folder.is_file():
+        raise InputError(
+            f"{folder}: is a file, and `merit view` takes a run's folder or one that holds runs; {_instead(folder)}"
+        )
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give a run's folder, or one that holds runs")
     live = Live(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
@@ -34,3 +40,12 @@ def view(folder: Path, port: int, host: str, no_browser: bool) -> None:
             server.serve_forever()
         finally:
             live.stop()
+
+
+def _instead(file: Path) -> str:
+    """What to do with a file that was given for a folder."""
+    if file.suffix == ".html":
+        return "open a report's page in a browser"
+    if (file.parent / MANIFEST).is_file():
+        return f"type `{shlex.join(['merit', 'view', str(file.parent)])}`"
+    return "give a folder"

@@ -1,6 +1,16 @@
 """Benchmark files: what is asked, over which databases. Must never hand out an answer."""
 
-from merit.data.dataset import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset, check_label, detect, load, with_journals
+from merit.data.dataset import (
+    LAYOUTS,
+    OWN_DATA,
+    PROTOCOLS,
+    Dataset,
+    check_label,
+    detect,
+    load,
+    splits_in,
+    with_journals,
+)
 from merit.data.predictions import parse_predictions, read_predictions
 from merit.data.survey import survey
 
@@ -14,6 +24,7 @@ __all__ = [
     "load",
     "parse_predictions",
     "read_predictions",
+    "splits_in",
     "survey",
     "with_journals",
 ]

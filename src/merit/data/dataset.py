@@ -184,8 +184,13 @@ def _is_here(layout: Layout, root: Path, split: str) -> bool:
     return (root / layout.tables[split]).exists() and _questions_file(layout, root, split).exists()
 
 
+def splits_in(root: Path) -> list[tuple[str, str]]:
+    """Which splits of Spider or BIRD are in a folder, by its files alone: name and split of each."""
+    return [(one.name, split) for one in (SPIDER, BIRD) for split in one.questions if _is_here(one, root, split)]
+
+
 def _held(root: Path) -> list[Layout]:
-    return [one for one in (SPIDER, BIRD) if any(_is_here(one, root, split) for split in one.questions)]
+    return [LAYOUTS[name] for name in dict.fromkeys(name for name, _ in splits_in(root))]
 
 
 def _elsewhere(root: Path, wanted: Layout = SPIDER) -> str | None:

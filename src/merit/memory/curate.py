@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from merit.errors import InputError, MemoryChanged
+from merit.errors import InputError, MemoryChanged, counted
 from merit.files import atomic_write
 from merit.memory import format3, format4
 from merit.memory.files import numbered_lines, open_file
@@ -154,7 +154,7 @@ def _find(store: Store, contents: Contents, identity: str) -> Listed:
         return contents.entries[identity]
     matches = [listed for known, listed in contents.entries.items() if known.startswith(identity)]
     if len(matches) != 1:
-        count = f"{len(matches)} entries begin with" if matches else "there is no entry"
+        count = counted(len(matches), "entry begins with", "entries begin with") if matches else "there is no entry"
         raise InputError(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
     return matches[0]
 

@@ -128,11 +128,17 @@ def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, f
     return {one: 100.0 * sum(pairs[one]) / len(pairs[one]) for one in ordered}
 
 
-def unpaired(groups: Sequence[Group], against: str) -> Iterator[str]:
-    """A sentence for each group in which there is nothing to pair with."""
+def unpaired(groups: Sequence[Group], against: str, *, named: bool) -> Iterator[str]:
+    """A sentence for each group in which there is nothing to pair with.
+
+    A group of one method has nothing to pair: that is said only where a person named the other one.
+    """
     for group in groups:
-        if against not in group.runs and len(group.runs) > 1:
-            yield f"{group.label}: nothing is paired, there is no run of {against}; --against names another method"
+        if against not in group.runs and (named or len(group.runs) > 1):
+            there = ", ".join(method.name for method in group.methods)
+            yield f"{group.label}: nothing is paired, there is no run of {against}; --against can name {there}"
+        elif named and len(group.runs) == 1:
+            yield f"{group.label}: nothing is paired, there are runs of {against} alone"
 
 
 def _pairs(groups: Sequence[Group], against: str) -> Iterator[tuple[Group, Method, Method]]:

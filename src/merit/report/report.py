@@ -41,10 +41,14 @@ def build(
     prices: Prices | None = None,
     *,
     against: str = FULL,
+    named: bool = False,
     labels: Sequence[Label] = (),
     refused: Iterable[str] = (),
 ) -> Report:
-    """The report of some runs, and of human labels; `against` is the method that all others are paired with."""
+    """The report of some runs, and of human labels.
+
+    `against` is the method that all others are paired with, and `named` whether a person asked for it.
+    """
     groups, apart, left_out = group_runs(runs)
     paired = paired_table(groups, against)
     tables = [
@@ -73,7 +77,7 @@ def build(
         *learning_figures(groups),
         *steps_figures(groups),
     ]
-    notes = [*apart, *versions(groups), *without_recalls(groups), *unpaired(groups, against)]
+    notes = [*apart, *versions(groups), *without_recalls(groups), *unpaired(groups, against, named=named)]
     notes += [*unreported(groups, labels), *without_difficulty(groups)]
     return Report(
         tables=tuple(table for table in tables if table.rows),

@@ -19,7 +19,7 @@ from merit.runs.manifest import (
     Record,
     run_id,
 )
-from merit.runs.paths import MANIFEST
+from merit.runs.paths import MANIFEST, refuse_file
 from merit.types import Demonstration, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
@@ -72,8 +72,7 @@ _POLICY: dict[str, type] = {
 def read_manifest(folder: Path) -> Manifest:
     """The manifest in a run's folder."""
     path = folder / MANIFEST
-    if folder.is_file():
-        raise RunUnusable(f"{folder}: is a file; give the folder of a run, such as {folder.absolute().parent}")
+    refuse_file(folder)
     if not path.is_file():
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     record: Record = parse_json(read_text(path), path)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from merit.errors import RunUnusable
+from merit.errors import RunUnusable, counted
 from merit.files import is_locked, take_lock, write_all
 from merit.memory import format3
 from merit.reading import LINES_BYTES, check_regular, read_bytes
@@ -158,7 +158,8 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
         whole.append(turn)
     if len(whole) < len(view.turns):
         lost = len(view.turns) - len(whole)
-        _log.warning("%s: %d turns are not whole in every file and are run again", view.path, lost)
+        what, are = counted(lost, "turn"), "is" if lost == 1 else "are"
+        _log.warning("%s: %s %s not whole in every file and %s run again", view.path, what, are, are)
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))
     return whole

@@ -32,8 +32,20 @@ def find_runs(folder: Path, *, deepest: int | None = None) -> list[Path]:
     return sorted({path.parent for pattern in patterns for path in folder.glob(pattern) if path.is_file()})
 
 
+def refuse_file(path: Path) -> None:
+    """Say what to give where a file was given instead of a run's folder."""
+    if not path.is_file():
+        return
+    parent = path.absolute().parent
+    way_out = f"give the folder of a run, such as {parent}" if (parent / MANIFEST).is_file() else "give a run's folder"
+    if path.suffix == ".html":
+        way_out = "a report's page is opened in a browser, and this command takes the folder of a run"
+    raise RunUnusable(f"{path}: is a file; {way_out}")
+
+
 def run_folders(folder: Path) -> list[Path]:
     """A run's folder itself, or all those below a folder; a folder without any is refused."""
+    refuse_file(folder)
     runs = find_runs(folder)
     if not runs:
         raise RunUnusable(f"{folder}: there is no run here, nor in a folder below (no {MANIFEST})")

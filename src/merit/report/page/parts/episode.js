@@ -115,7 +115,8 @@ function othersView(about, run, turn) {
     async () => {
       const ids = new Set(others.map((one) => one.id));
       const rows = (await allRows()).filter((row) => ids.has(row.record.id) && row.q === turn.q);
-      return h(
+      const squares = h("p", { class: "key" }, "What is meant by ", term("attempts", MEANINGS.attempts));
+      const list = h(
         "ul",
         { class: "others" },
         rows.map((row) =>
@@ -128,6 +129,7 @@ function othersView(about, run, turn) {
           ),
         ),
       );
+      return h("div", {}, list, squares);
     },
     { class: "across" },
   );

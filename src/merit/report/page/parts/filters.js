@@ -158,6 +158,7 @@ function filterForm(rows, wanted, about, change) {
         "p",
         { class: "meanings" },
         "What is meant by ",
+        term("attempts", MEANINGS.attempts),
         term("oscillating", MEANINGS.oscillating),
         term("memory", MEANINGS.memory),
       ),

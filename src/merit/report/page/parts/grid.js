@@ -93,6 +93,8 @@ function sheetOf(records, rows, name, told) {
     body,
   );
   sheet.style.setProperty("--runs", records.length);
+  const longest = Math.max(0, ...rows.map(({ question }) => `#${question.id} ${question.text}`.length));
+  sheet.style.setProperty("--widest", `${longest + 2}ch`); // no wider than it must be: cells stand by their questions
   body.style.height = `${rows.length * ROW}px`;
   const made = new Map();
   const at = { row: 0, column: 0 };

@@ -186,13 +186,16 @@ async function runsView(about) {
       state: plain(state),
     };
   });
+  const rule =
+    "One row a run; a method leads to its episodes. A finished run may have been limited to the first questions of " +
+    "its stream (--limit).";
   const table = {
     id: "runs",
     title: "Runs",
     note: LIVE
-      ? "One row a run; a method leads to its episodes. A run is running while its process holds the run's lock, and " +
-        "stopped where none does: the same command goes on with it. Time left goes by the pace of the last minutes."
-      : "One row a run; a method leads to its episodes.",
+      ? `${rule} A run is running while its process holds the run's lock, and stopped where none does: the same ` +
+        "command goes on with it. Time left goes by the pace of the last minutes."
+      : rule,
     columns: columns.map(([key, label]) => ({
       key,
       label,

@@ -63,7 +63,8 @@ function colourOf(name) {
   return coloured.get(name);
 }
 
-const stroke = (i) => `line c${i % COLOURS}${i % COLOURS >= SAME_FORM ? " dashed" : ""}`;
+const LINES = ["", " dashed", " dotted"]; // colours come again, but then in another form
+const stroke = (i) => `line c${i % COLOURS}${LINES[Math.floor(i / SAME_FORM) % LINES.length]}`;
 
 function drawing(figure, shown, width, height, tip) {
   const inner = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };

@@ -115,7 +115,7 @@ function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, l
     h(
       "tr",
       {},
-      h("td", { class: "rank" }, String(rank)),
+      h("td", { class: "rank", "data-label": "rank" }, String(rank)),
       h(
         "th",
         { scope: "row" },

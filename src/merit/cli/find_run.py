@@ -1,0 +1,63 @@
+"""The one run and the one question that a command is about, and what to type where they are not there."""
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from merit.cli.screen import listed
+from merit.errors import InputError, counted
+from merit.runs import RunView, Turn, find_runs, is_finished, read_run, stream_order
+
+
+def open_run(path: Path, command: str, *arguments: str) -> RunView:
+    """The run in a folder; for a folder above runs, a sentence with the command to type for one of them.
+
+    `command` is what was typed before the folder, and `arguments` what came after it.
+    """
+    refuse_several(path, command, *arguments)
+    return read_run(path)
+
+
+def refuse_several(
+    path: Path, command: str, *arguments: str, better: Callable[[Path], bool] = lambda _run: True
+) -> None:
+    """Complain about a folder that holds runs below it and is none itself, and list them.
+
+    The example is the first run, or the first that is `better` for this command.
+    """
+    runs = find_runs(path) if path.is_dir() else []
+    if runs in ([], [path]):
+        return
+    typed = shlex.join([*command.split(), str(next(filter(better, runs), runs[0])), *arguments])
+    names = "" if len(runs) == 1 else f"; there are {listed([str(one.relative_to(path)) for one in runs])}"
+    held = counted(len(runs), "run")
+    raise InputError(f"{path}: holds {held} and is none itself; name one, for example `{typed}`{names}")
+
+
+def find_turn(view: RunView, wanted: str) -> Turn:
+    """A question's turn, or a sentence that says why the run has none."""
+    turns = view.answers
+    for turn in turns:
+        if str(turn.episode.task.question.id) == wanted:
+            return turn
+    raise InputError(
+        f"{view.path}: question {wanted!r} {_why_not(view, wanted, len(turns))}; {finished(turns)}, and "
+        f"`merit show {view.path}` lists {'it' if len(turns) == 1 else 'them'}"
+    )
+
+
+def _why_not(view: RunView, wanted: str, done: int) -> str:
+    """Why a run has no episode of a question: not in its stream, beyond its end, or not come to yet."""
+    order = stream_order([one.question for one in view.questions.values()], view.identity.seed)
+    position = next((place for place, one in enumerate(order) if str(one.id) == wanted), None)
+    if position is None:
+        return "is not in its stream"
+    length = view.identity.length or (done if is_finished(view.path) else len(order))
+    if position >= length:
+        return f"is left out: this run takes only the first {length} of {len(order)} questions (--limit of `merit run`)"
+    return "comes later: the run is not finished and has not come to it yet"
+
+
+def finished(turns: Sequence[Turn]) -> str:
+    """How many questions are finished, in words."""
+    return f"{counted(len(turns), 'question is', 'questions are')} finished"
