@@ -34,8 +34,7 @@ from rank_bm25 import BM25Okapi
 from merit.memory import Cue, Entry, Grade, Memory, Provenance, RecallPolicy
 from merit.memory.lexical import tokenise
 from merit.memory.segment import Segment
-from merit.models import EncoderIdentity
-from merit.types import FailureSubtype, FailureType, Polarity, Status
+from merit.types import EncoderIdentity, FailureSubtype, FailureType, Polarity, Status
 
 DIMENSION = 384
 TYPES = [FailureType.RESULT_MISMATCH] * 70 + [FailureType.SCHEMA_LINKING] * 22 + [FailureType.SYNTAX] * 8

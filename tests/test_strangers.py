@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from making.benchmark import FickleModel, build
 from making.hostile import cover_up, exchange_in, flip_in
 from making.memories import WordEncoder
-from making.runs import Bench, files_of, make_bench
+from making.runs import Bench, caching, files_of, make_bench
 from making.tampering import reidentify, rewrite
 from merit import __version__
 from merit.audit import audit_run
@@ -26,6 +26,7 @@ from merit.audit.recording import write_recording
 from merit.cli.main import cli
 from merit.data import detect, load, read_predictions, survey
 from merit.errors import MeritError
+from merit.models import CachedEncoder
 from merit.oracle import open_judge, write_subset
 from merit.report import build as build_report
 from merit.report import open_runs
@@ -50,7 +51,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture(scope="module")
 def setups(bench: Bench) -> Iterator[dict[str, Setup]]:
-    with OwnParts(FickleModel(luck=4), WordEncoder()) as parts:
+    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
         yield {name: open_setup(bench.spec(name, limit=6, budget=3), parts) for name in METHODS}
 
 
@@ -107,7 +108,7 @@ def page(runs: Path) -> None:
 def use(runs: Path, run: Path, setup: Setup, bench: Bench) -> None:
     report(runs, runs.parent / "report")
     page(runs)
-    outcome(lambda: audit_run(read_run(run), encoder=WordEncoder()))
+    outcome(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None)))
     outcome(lambda: invoke("audit", run, "--data", bench.root))
     for question in setup.order[1:4]:
         outcome(lambda question=question: invoke("show", run, question.question.id))  # type: ignore[misc]
@@ -201,7 +202,7 @@ def test_what_is_no_file_of_a_run_hangs_nothing(
     else:
         path.unlink()
     KINDS[kind](path)
-    said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=WordEncoder()))
+    said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=CachedEncoder(WordEncoder(), None)))
     assert (said is None) == (name == "timings.json")  # which nothing depends on
     use(runs, runs / "merit", setups["merit"], bench)
 

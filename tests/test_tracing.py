@@ -14,7 +14,7 @@ from making.benchmark import FickleModel
 from making.runs import make_bench
 from merit import tracing
 from merit.errors import InputError
-from merit.models import AnswerStore, AskedOnce
+from merit.models import AnswerStore, CachingCompleter
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def parents(spans: tuple[ReadableSpan, ...]) -> set[tuple[str, str | None]]:
 
 
 def test_an_episode_is_a_tree_of_spans(tmp_path: Path, exporter: InMemorySpanExporter) -> None:
-    asked = AskedOnce(FickleModel(luck=4), AnswerStore(None))
+    asked = CachingCompleter(FickleModel(luck=4), AnswerStore(None))
     view = make_bench(tmp_path).run(tmp_path / "run", model=asked, limit=4)
     tracing.stop()
     spans = exporter.get_finished_spans()
@@ -53,7 +53,7 @@ def test_an_episode_is_a_tree_of_spans(tmp_path: Path, exporter: InMemorySpanExp
 
 
 def test_no_prompt_reply_or_sql_is_part_of_a_span(tmp_path: Path, exporter: InMemorySpanExporter) -> None:
-    make_bench(tmp_path).run(tmp_path / "run", model=AskedOnce(FickleModel(luck=4), AnswerStore(None)), limit=4)
+    make_bench(tmp_path).run(tmp_path / "run", model=CachingCompleter(FickleModel(luck=4), AnswerStore(None)), limit=4)
     tracing.stop()
     said = " ".join(
         str(value) for span in exporter.get_finished_spans() for value in dict(span.attributes or {}).values()

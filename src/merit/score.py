@@ -13,9 +13,8 @@ from merit.data import Dataset
 from merit.errors import InputError, ReferenceFailed
 from merit.failure import classify
 from merit.files import atomic_write
-from merit.oracle import Oracle
 from merit.runs.accounting import accuracy
-from merit.types import Cause, FailureSubtype, Question, QuestionId, Status, Verdict
+from merit.types import Cause, FailureSubtype, Judging, Question, QuestionId, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ def score(
     dataset: Dataset,
     protocol: str,
     predictions: Mapping[QuestionId, str],
-    oracle: Oracle,
+    judge: Judging,
     *,
     partial: bool = False,
     jobs: int = 1,
@@ -124,17 +123,17 @@ def score(
         )
     unjudged: dict[QuestionId, str] = {}
 
-    def judge(question: Question) -> Verdict | None:
+    def judge_one(question: Question) -> Verdict | None:
         verdict = None
         try:
-            verdict = oracle.judge(question, predictions[question.id])
+            verdict = judge(question, predictions[question.id])
         except ReferenceFailed as error:
             unjudged[question.id] = str(error)
         on_verdict(verdict)
         return verdict
 
     started = time.monotonic()
-    judged = [judge(question) for question in asked] if jobs == 1 else _judge_together(judge, asked, jobs)
+    judged = [judge_one(question) for question in asked] if jobs == 1 else _judge_together(judge_one, asked, jobs)
     verdicts = {question: verdict for question, verdict in zip(asked, judged, strict=True) if verdict is not None}
     if not verdicts:
         raise InputError(f"nothing could be judged; {next(iter(unjudged.values()))}, and so for all others")

@@ -11,10 +11,9 @@ from making.memories import make_entry
 from making.one_episode import CONFIRMED, NO_TABLE, RIGHT, TASK, WRONG, Counting, Told, episode_of, run_episode
 from merit.agent import METHODS, Method, finalise, find_method
 from merit.memory import Grade
-from merit.models import Sampling
 from merit.prompts import SPIDER, initial
 from merit.sql import canonical
-from merit.types import FailureSubtype, FailureType, Polarity, Question, Regime, Status, Verdict
+from merit.types import FailureSubtype, FailureType, Polarity, Question, Regime, Sampling, Status, Verdict
 
 RESAMPLE, PRECEDENT = METHODS["resample"], METHODS["precedent"]
 FIRST = initial(SPIDER, TASK.question, TASK.schema).text
@@ -126,7 +125,7 @@ class Knowing:
         self.right = right
         self.judged: list[str] = []
 
-    def judge(self, _question: Question, sql: str) -> Verdict:
+    async def judge(self, _question: Question, sql: str) -> Verdict:
         self.judged.append(sql)
         number = int(canonical(sql).removeprefix("select "))
         return RIGHT if number == self.right else WRONG if number % 2 else NO_TABLE

@@ -13,7 +13,7 @@ from making.memories import WordEncoder
 from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import METHODS
-from merit.agent.episode import Shown, repair_prompt
+from merit.agent.behaviour import Recalled, repair_prompt
 from merit.audit import AuditData, Findings, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import curate
@@ -723,7 +723,7 @@ def test_an_entry_stands_at_the_rank_of_its_own_score(made: Made) -> None:
                 episode, step = turns[one["question_id"]], one["step"]
                 good, bad = ([entries[match["entry"]] for match in matches] for matches in (positive, negative))
                 prompt = repair_prompt(
-                    METHODS["merit"], SPIDER, episode.task, episode.attempts[:step], Shown(good, bad), [], []
+                    METHODS["merit"], SPIDER, episode.task, episode.attempts[:step], Recalled(good, bad), [], []
                 )
                 done.append((one["question_id"], step, prompt.sha256))
                 return

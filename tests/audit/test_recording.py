@@ -13,11 +13,12 @@ from making.tampering import TURNS, rewrite
 from merit.agent import METHODS
 from merit.audit.recording import write_recording
 from merit.errors import AuditFailed, InputError, NotRecorded
-from merit.models import Sampling, answer_key
+from merit.models import answer_key
 from merit.models.exported import open_exported
 from merit.models.replay import ReplayCompleter
 from merit.reading import hash_file
 from merit.runs import RunView, read_run
+from merit.types import Sampling
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.runs import files_of
 from merit.agent import METHODS
-from merit.agent.episode import reflection_prompt
+from merit.agent.behaviour import reflection_prompt
 from merit.benchmark import DataSpec
 from merit.bundled import read_sources, recorded
 from merit.bundled.source import HERE
@@ -19,12 +19,13 @@ from merit.cli import demo as door
 from merit.cli.main import cli
 from merit.cli.screen import Console
 from merit.errors import InputError, MeritError
-from merit.models import ModelIdentity, Sampling, answer_key
+from merit.models import answer_key
 from merit.models.exported import open_exported
 from merit.prompts import SPIDER
 from merit.report import Cell, Column, Table
 from merit.runs import read_run
 from merit.stream import Gap, Grid, RunSpec
+from merit.types import ModelIdentity, Sampling
 
 LIMIT = 8
 REFERENCES = {written.question: written.sql for source in read_sources() for written in source.questions}

@@ -40,9 +40,10 @@ from making.endpoint import (
 )
 from merit.cli.main import cli
 from merit.errors import InputError, MeritError, ModelFailed
-from merit.models import AnswerStore, Completion, ModelIdentity
+from merit.models import AnswerStore
 from merit.models import fetch as fetching
 from merit.models.fetch import SOURCES, fetch_model
+from merit.types import Completion, ModelIdentity
 
 
 def merit(*arguments: object) -> Result:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from merit.failure import classify
-from merit.failure.classify import RULES
-from merit.sql import Error, Limits, SQLiteSandbox, Timeout
-from merit.types import Cause, Failure, FailureSubtype, FailureType, Status, Verdict
+from merit.failure.classify import observe
+from merit.failure.tables import TABLES
+from merit.sql import SQLiteSandbox
+from merit.types import DIALECTS, Cause, Error, Failure, FailureSubtype, FailureType, Limits, Status, Timeout, Verdict
 
 SCHEMA, SYNTAX, EXECUTION = FailureType.SCHEMA_LINKING, FailureType.SYNTAX, FailureType.EXECUTION
 
@@ -86,8 +87,10 @@ def test_an_executable_query_with_the_wrong_rows() -> None:
 def test_every_line_is_reached_by_a_real_error(sandbox: SQLiteSandbox, database: Path, tmp_path: Path) -> None:
     seen = [observed(sandbox, database, case[0]) for case in REAL]
     seen += [observed(sandbox, tmp_path / "nowhere.sqlite", "SELECT 1"), Verdict(Status.DENOTATION_MISMATCH)]
-    first = {next(i for i, rule in enumerate(RULES) if rule.matches(verdict)) for verdict in seen}
-    assert first == set(range(len(RULES)))
+    observations = [observe(verdict, "sqlite") for verdict in seen]
+    rules = TABLES["sqlite"]
+    first = {next(i for i, rule in enumerate(rules) if rule.matches(each)) for each in observations}
+    assert first == set(range(len(rules)))
 
 
 def test_the_first_match_wins() -> None:
@@ -96,6 +99,35 @@ def test_the_first_match_wins() -> None:
     assert (
         classify(Verdict(Status.EXECUTION_ERROR, "syntax error near timed out")).subtype is FailureSubtype.PARSE_FAILURE
     )
+
+
+def test_sqlites_code_decides_nothing() -> None:
+    """The paper's table goes by text, so a benchmark's verdicts need no code."""
+    for code in (None, "SQLITE_ERROR", "42P01"):
+        verdict = Verdict(Status.EXECUTION_ERROR, "no such table: t", Cause.DBMS, code=code)
+        assert classify(verdict).subtype is FailureSubtype.MISSING_TABLE
+
+
+COMMON = [
+    (Verdict(Status.DENOTATION_MISMATCH), Failure(FailureType.RESULT_MISMATCH, FailureSubtype.UNKNOWN)),
+    (Verdict(Status.TIMEOUT, Timeout(3).message, Cause.TIMEOUT), Failure(EXECUTION, FailureSubtype.TIMEOUT)),
+    (Verdict(Status.EXECUTION_ERROR, "x", Cause.READ_ONLY), Failure(EXECUTION, FailureSubtype.READ_ONLY_VIOLATION)),
+    (Verdict(Status.EXECUTION_ERROR, "x", Cause.DATABASE_MISSING), Failure(EXECUTION, FailureSubtype.DB_NOT_FOUND)),
+    (Verdict(Status.EXECUTION_ERROR, "x", Cause.CRASHED), Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)),
+    (Verdict(Status.EXECUTION_ERROR), Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)),
+]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(("verdict", "failure"), COMMON)
+def test_what_all_dialects_have_in_common(dialect: str, verdict: Verdict, failure: Failure) -> None:
+    assert classify(verdict, dialect) == failure
+
+
+def test_every_dialect_has_a_table() -> None:
+    assert TABLES.keys() == DIALECTS.keys()
+    with pytest.raises(KeyError):
+        classify(Verdict(Status.DENOTATION_MISMATCH), "cobol")
 
 
 def test_a_correct_attempt_has_no_failure() -> None:

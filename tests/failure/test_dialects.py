@@ -1,4 +1,4 @@
-"""The second table, against errors that real PostgreSQL, MariaDB and DuckDB produced.
+"""The tables that go by code, against errors that real PostgreSQL, MariaDB and DuckDB produced.
 
 Servers are found through MERIT_TEST_POSTGRES and MERIT_TEST_MARIADB (URLs; default: the usual local addresses).
 """
@@ -14,7 +14,8 @@ import psycopg
 import pymysql
 import pytest
 
-from merit.failure import classify_code
+from merit.failure import classify
+from merit.types import Cause, Error, Failure, Status, Verdict
 from merit.types import FailureSubtype as Sub
 
 POSTGRES = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
@@ -39,6 +40,24 @@ SHARED = [
     (f"SELECT name, count(*) FROM {TABLE}", Sub.DBMS_AGGREGATE_MISUSE),
     (f"INSERT INTO {TABLE} VALUES ('abc', 'x', NULL)", Sub.TYPE_MISMATCH),
 ]
+
+
+def failure_of(dialect: str, error: Error) -> Failure:
+    """As an engine reports it, and as an attempt is judged by it."""
+    return classify(Verdict(Status.EXECUTION_ERROR, error.message, error.cause, code=error.code), dialect)
+
+
+def postgresql_error(error: psycopg.Error) -> Error:
+    return Error(Cause.DBMS, str(error), error.sqlstate or "")
+
+
+def mariadb_error(error: "pymysql.Error") -> Error:
+    code, text = error.args
+    return Error(Cause.DBMS, text, str(code))
+
+
+def duckdb_error(error: duckdb.Error) -> Error:
+    return Error(Cause.DBMS, str(error), type(error).__name__)
 
 
 @pytest.fixture
@@ -71,14 +90,13 @@ def test_postgresql(postgres: psycopg.Connection, sql: str, subtype: Sub) -> Non
     with pytest.raises(psycopg.Error) as caught:
         for statement in sql.split("; "):
             postgres.execute(statement)
-    assert classify_code("postgresql", caught.value.sqlstate or "", str(caught.value)).subtype is subtype, caught.value
+    assert failure_of("postgresql", postgresql_error(caught.value)).subtype is subtype, caught.value
 
 
 def test_postgresql_without_its_database(postgres: psycopg.Connection) -> None:
     with pytest.raises(psycopg.Error) as caught:
         psycopg.connect(POSTGRES, dbname="merit_nope").close()
-    failure = classify_code("postgresql", caught.value.sqlstate or "", str(caught.value))
-    assert failure.subtype is Sub.DB_NOT_FOUND
+    assert failure_of("postgresql", postgresql_error(caught.value)).subtype is Sub.DB_NOT_FOUND
 
 
 def mariadb_connection(database: str | None = None) -> "pymysql.Connection":
@@ -122,15 +140,14 @@ def test_mariadb(mariadb: "pymysql.Connection", sql: str, subtype: Sub) -> None:
     with pytest.raises(pymysql.Error) as caught, mariadb.cursor() as cursor:
         for statement in sql.split("; "):
             cursor.execute(statement)
-    code, text = caught.value.args
-    assert classify_code("mariadb", str(code), text).subtype is subtype, caught.value
+    for dialect in ("mariadb", "mysql"):  # which have these numbers in common
+        assert failure_of(dialect, mariadb_error(caught.value)).subtype is subtype, caught.value
 
 
 def test_mariadb_without_its_database(mariadb: "pymysql.Connection") -> None:
     with pytest.raises(pymysql.Error) as caught:
         mariadb_connection("merit_nope").close()
-    code, text = caught.value.args
-    assert classify_code("mariadb", str(code), text).subtype is Sub.DB_NOT_FOUND
+    assert failure_of("mariadb", mariadb_error(caught.value)).subtype is Sub.DB_NOT_FOUND
 
 
 @pytest.fixture
@@ -143,7 +160,7 @@ def duck(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def duckdb_failure(error: duckdb.Error) -> Sub:
-    return classify_code("duckdb", type(error).__name__, str(error)).subtype
+    return failure_of("duckdb", duckdb_error(error)).subtype
 
 
 @pytest.mark.parametrize(
@@ -178,3 +195,28 @@ def test_duckdb_read_only_and_missing(duck: duckdb.DuckDBPyConnection, tmp_path:
     with pytest.raises(duckdb.Error) as caught:
         duckdb.connect(tmp_path / "nowhere.duckdb", read_only=True)
     assert duckdb_failure(caught.value) is Sub.DB_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("dialect", "code", "text"),
+    [
+        ("sqlite", "SQLITE_ERROR", "no such table: nope"),
+        ("postgresql", "42P01", 'relation "nope" does not exist\nLINE 1: SELECT * FROM nope'),
+        ("mysql", "1146", "Table 'test.nope' doesn't exist"),
+        ("mariadb", "1146", "Table 'test.nope' doesn't exist"),
+        ("duckdb", "CatalogException", "Catalog Error: Table with name nope does not exist!"),
+    ],
+)
+def test_one_failure_in_every_dialect(dialect: str, code: str, text: str) -> None:
+    assert failure_of(dialect, Error(Cause.DBMS, text, code)).subtype is Sub.MISSING_TABLE
+
+
+def test_a_quoted_statement_decides_nothing() -> None:
+    """Engines repeat the statement below their message, and it may contain any words."""
+    text = "division by zero\nLINE 1: SELECT 1 / 0 AS timed out"
+    assert failure_of("postgresql", Error(Cause.DBMS, text, "22012")).subtype is Sub.UNKNOWN
+
+
+def test_a_missing_code_is_not_a_missing_database() -> None:
+    error = Error(Cause.DBMS, 'relation "nope" does not exist', "")
+    assert failure_of("postgresql", error).subtype is Sub.UNKNOWN

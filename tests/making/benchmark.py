@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.models import Completion, ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 SCHEMAS = {
     "shop": {
@@ -194,6 +194,9 @@ def write_initial(path: Path, choices: Sequence[str] = ("wrong", "broken", "refe
 
 class FickleModel:
     """A model whose answer is one of its question's answers, chosen by the hash of prompt and seed alone."""
+
+    concurrency = 1
+    recorded = False
 
     def __init__(self, luck: int = 6, salt: str = "") -> None:
         """One answer in `luck` is right."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from making.outcomes import NO_COLUMN, RIGHT, SYNTAX, TIMES, WRONG, identity_record, made
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task, finalise
-from merit.agent.episode import Shown, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
 from merit.failure import classify
 from merit.memory import Entry, Match, PoolReport, Recall
 from merit.prompts import SPIDER, VERSION, templates_hash
@@ -95,7 +95,7 @@ def _episode(
         if len(attempts) > 7:
             break
         recall = _recall(method, entries, draw) if method.recall else None
-        found = Shown(recall.positives, recall.negatives) if recall else Shown()
+        found = Recalled(recall.positives, recall.negatives) if recall else Recalled()
         prompt = repair_prompt(method, SPIDER, task, attempts, found, reflections, EXAMPLES[: method.demonstrations])
         sql = changed(attempts[-1].sql, draw)
         verdict = RIGHT if draw.random() < luck else draw.choice([WRONG, WRONG, NO_COLUMN, SYNTAX])

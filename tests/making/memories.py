@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from merit.memory import Cue, Entry, Grade, Provenance
-from merit.models import EncoderIdentity, unit_vectors
-from merit.types import FailureSubtype, FailureType, Polarity, Status
+from merit.models import unit_vectors
+from merit.types import EncoderIdentity, FailureSubtype, FailureType, Polarity, Status
 
 
 class WordEncoder:

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from merit.memory import Cue, Databases, Entry, RecallPolicy, TypeFilter
-from merit.models import Encoder
-from merit.types import FailureType, Polarity
+from merit.types import Encoder, FailureType, Polarity
 
 RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
 

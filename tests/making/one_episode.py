@@ -7,10 +7,8 @@ from pathlib import Path
 from making.memories import WordEncoder, make_entry
 from merit.agent import Agent, Draft, Episode, Method, Task, repair
 from merit.memory import Entry, Memory
-from merit.models import Completion, ModelIdentity, Sampling
-from merit.oracle import Oracle
 from merit.prompts import SPIDER
-from merit.types import Question, Regime, Status, Verdict
+from merit.types import Completion, ModelIdentity, Oracle, Question, Regime, Sampling, Status, Verdict
 
 RIGHT = Verdict(Status.CORRECT)
 WRONG = Verdict(Status.DENOTATION_MISMATCH)
@@ -25,13 +23,16 @@ class Told:
         self.verdicts = list(verdicts)
         self.judged: list[str] = []
 
-    def judge(self, _question: Question, sql: str) -> Verdict:
+    async def judge(self, _question: Question, sql: str) -> Verdict:
         self.judged.append(sql)
         return self.verdicts.pop(0) if len(self.verdicts) > 1 else self.verdicts[0]
 
 
 class Counting:
     """Answers SELECT 1, SELECT 2, ... or what it is given."""
+
+    concurrency = 1
+    recorded = False
 
     def __init__(self, replies: Sequence[str] = ()) -> None:
         self.identity = ModelIdentity("counting")

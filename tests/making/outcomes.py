@@ -9,10 +9,9 @@ from typing import Any
 
 from making.memories import make_entry
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
-from merit.agent.episode import chosen as chosen_of
+from merit.agent.rules import chosen as chosen_of
 from merit.failure import classify
 from merit.memory import Match, PoolReport, Recall
-from merit.models import Sampling
 from merit.runs import (
     MadeWith,
     Manifest,
@@ -31,7 +30,7 @@ from merit.runs import (
 from merit.runs.accounting import check_arithmetic
 from merit.runs.paths import METRICS, TIMINGS
 from merit.runs.questions import stream_text
-from merit.types import Polarity, Question, QuestionId, Regime, Status, Verdict
+from merit.types import Polarity, Question, QuestionId, Regime, Sampling, Status, Verdict
 
 RIGHT = Verdict(Status.CORRECT)
 WRONG = Verdict(Status.DENOTATION_MISMATCH)

@@ -11,10 +11,10 @@ from making.benchmark import FickleModel, build, write_initial
 from making.memories import WordEncoder
 from merit.audit import AuditData
 from merit.benchmark import DataSpec
-from merit.models import Completer
+from merit.models import AnswerStore, CachedEncoder, CachingCompleter
 from merit.runs import RunView, read_run
 from merit.stream import OwnParts, RunSpec, open_setup, run_stream
-from merit.types import Regime
+from merit.types import Completer, Regime
 
 
 @dataclass
@@ -45,7 +45,8 @@ class Bench:
         **options: Any,
     ) -> RunView:
         """Run a method; other options are fields of a RunSpec."""
-        with OwnParts(model or FickleModel(), WordEncoder(), cache=cache) as parts:
+        completer = caching(model or FickleModel())
+        with OwnParts(completer, CachedEncoder(WordEncoder(), None), cache=cache) as parts:
             setup = open_setup(self.spec(method, regime=Regime(regime), **options), parts)
             asyncio.run(run_stream(setup, out, ahead=ahead))
         return read_run(out)
@@ -55,6 +56,11 @@ class Bench:
         """The benchmark as an audit is given it."""
         with self.data_spec.open(keep_results=False) as benchmark:
             yield AuditData(benchmark, examples)
+
+
+def caching(model: Completer) -> CachingCompleter:
+    """A model as runs are given it: its answers kept, here in memory."""
+    return model if isinstance(model, CachingCompleter) else CachingCompleter(model, AnswerStore(None))
 
 
 def make_bench(folder: Path, *, layout: str = "spider", canary: str = "") -> Bench:

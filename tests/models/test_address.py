@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import time
 from collections.abc import Callable
 from urllib.parse import quote
 
@@ -151,3 +152,19 @@ def test_nor_is_what_opens_a_proxy(monkeypatch: pytest.MonkeyPatch, name: str) -
 def test_a_query_without_a_name_is_a_secret_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1?TOPSECRET123")
     assert "TOPSECRET123" not in Address.of_environment().told("401 at /v1/chat?TOPSECRET123 refused TOPSECRET123")
+
+
+@pytest.mark.parametrize(
+    "said", ["://" * 100_000, "a " * 5_000 + "x" * 10_000_000, "?key=" * 50_000, "bearer " * 50_000]
+)
+def test_a_long_reply_is_cut_before_it_is_searched(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """With a pattern over the whole body, 300 KB of "://" took a minute."""
+    started = time.process_time()
+    assert len(address(monkeypatch, "http://h/v1").told(said)) <= 300
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("before", [4, 5, 6, 7])
+def test_a_cut_leaves_no_half_secret(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
+    said = " " * before + "abcdefgh-secret " * 1_000
+    assert "abc" not in address(monkeypatch, "http://h/v1", "abcdefgh-secret").told(said)

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 from making.disks import no_file_larger_than
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
-from merit.models import Allowance, AnswerStore, AskedOnce, Completion, ModelIdentity, Prices, Sampling, answer_key
+from merit.models import Allowance, AnswerStore, CachingCompleter, Prices, answer_key
 from merit.models.answers import FILE
-from merit.models.completer import Completer
 from merit.models.places import Places
 from merit.models.replay import ReplayCompleter
+from merit.types import Completer, Completion, ModelIdentity, Sampling
 
 MODEL = ModelIdentity("openai:m", "1")
 OTHER = ModelIdentity("openai:n")
@@ -32,6 +32,9 @@ GREEDY = Sampling()
 
 class Model:
     """Answers when it is let, counts what it was asked, and fails as often as it is told to."""
+
+    concurrency = 1
+    recorded = False
 
     def __init__(self, *, failures: int = 0, tokens: int = 10, identity: ModelIdentity = MODEL) -> None:
         self.identity = identity
@@ -242,8 +245,7 @@ def test_two_processes_write_one_file(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from merit.models.answers import AnswerStore
-from merit.models.completer import Completion
-from merit.types import ModelIdentity
+from merit.types import Completion, ModelIdentity
 me = ModelIdentity(sys.argv[2])
 store = AnswerStore(Path(sys.argv[1]))
 for i in range(60):
@@ -549,7 +551,7 @@ def test_merging_into_a_full_place_is_one_sentence(tmp_path: Path) -> None:
 def test_the_same_prompt_is_asked_once_even_at_the_same_time() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None))
+        once = CachingCompleter(model, AnswerStore(None))
         assert once.identity == MODEL
         model.gate.clear()
         waiting = [asyncio.create_task(once.complete("p", GREEDY)) for _ in range(50)]
@@ -572,7 +574,7 @@ def test_the_same_prompt_is_asked_once_even_at_the_same_time() -> None:
 def test_what_differs_is_asked_side_by_side() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None))
+        once = CachingCompleter(model, AnswerStore(None))
         model.gate.clear()
         asked = [("p", GREEDY), ("q", GREEDY), ("p", Sampling(temperature=1.0, seed=1)), ("p", Sampling(max_tokens=1))]
         waiting = [asyncio.create_task(once.complete(*one)) for one in asked]
@@ -588,10 +590,10 @@ def test_what_differs_is_asked_side_by_side() -> None:
 def test_answers_survive_reopening(tmp_path: Path) -> None:
     async def scene() -> None:
         first, second = Model(), Model()
-        once = AskedOnce(first, AnswerStore(tmp_path / "a.sqlite"))
+        once = CachingCompleter(first, AnswerStore(tmp_path / "a.sqlite"))
         answers = await asyncio.gather(*(once.complete(f"p{i}", GREEDY) for i in range(20)))
         await once.close()
-        again = AskedOnce(second, AnswerStore(tmp_path / "a.sqlite"))
+        again = CachingCompleter(second, AnswerStore(tmp_path / "a.sqlite"))
         assert await asyncio.gather(*(again.complete(f"p{i}", GREEDY) for i in range(20))) == answers
         assert second.asked == []
         assert (again.sent.calls, again.sent.tokens, again.sent.reused) == (0, 0, 20)
@@ -606,10 +608,14 @@ def test_whoever_is_killed_has_kept_all_that_was_used(tmp_path: Path, uses: int)
     script = f"""
 import asyncio, os, signal, sys
 from pathlib import Path
-from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
+from merit.models import AnswerStore, CachingCompleter
+from merit.types import Completion, ModelIdentity, Sampling
 from merit.models.places import Places
 
 class Model:
+    concurrency = 1
+    recorded = False
+
     identity, free = ModelIdentity("openai:m"), Places(3)
 
     async def complete(self, prompt, sampling):
@@ -626,7 +632,7 @@ async def use(once, prompt):
         os.kill(os.getpid(), signal.SIGKILL)
 
 async def main():
-    once = AskedOnce(Model(), AnswerStore(Path(sys.argv[1])))
+    once = CachingCompleter(Model(), AnswerStore(Path(sys.argv[1])))
     await asyncio.gather(*(use(once, f"p{{i}}") for i in range(20)))
 
 used = []
@@ -647,7 +653,7 @@ def test_another_model_gets_none_of_them(tmp_path: Path) -> None:
     async def scene() -> None:
         for number, identity in enumerate([MODEL, OTHER, replace(MODEL, revision="2")], 1):
             model = Model(identity=identity)
-            once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"))
+            once = CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite"))
             await once.complete("p", GREEDY)
             assert model.asked == ["p"]
             await once.close()
@@ -662,7 +668,7 @@ def test_two_who_share_a_file_use_one_answer(tmp_path: Path) -> None:
     async def scene() -> None:
         models = [Model(), Model()]
         models[1].finished = 5  # so that its answer is another one
-        both = [AskedOnce(model, AnswerStore(tmp_path / "a.sqlite")) for model in models]
+        both = [CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite")) for model in models]
         found = await asyncio.gather(*(once.complete("p", GREEDY) for once in both))
         assert [len(model.asked) for model in models] == [1, 1]
         assert [answer.text for answer in found] == ["answer 1 to p"] * 2
@@ -676,7 +682,7 @@ def test_two_who_share_a_file_use_one_answer(tmp_path: Path) -> None:
 def test_who_stops_waiting_stops_neither_the_question_nor_the_others(tmp_path: Path) -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"))
+        once = CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite"))
         model.gate.clear()
         impatient, patient = (asyncio.create_task(once.complete("p", GREEDY)) for _ in range(2))
         alone = asyncio.create_task(once.complete("q", GREEDY))
@@ -700,7 +706,7 @@ def test_who_stops_waiting_stops_neither_the_question_nor_the_others(tmp_path: P
 def test_a_failure_reaches_everybody_and_is_not_remembered() -> None:
     async def scene() -> None:
         model = Model(failures=1)
-        once = AskedOnce(model, AnswerStore(None))
+        once = CachingCompleter(model, AnswerStore(None))
         model.gate.clear()
         waiting = [asyncio.create_task(once.complete("p", GREEDY)) for _ in range(50)]
         await a_moment()
@@ -721,7 +727,7 @@ def test_a_failure_that_nobody_waits_for_disturbs_nobody() -> None:
         noticed: list[object] = []
         asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
         model = Model(failures=1)
-        once = AskedOnce(model, AnswerStore(None))
+        once = CachingCompleter(model, AnswerStore(None))
         model.gate.clear()
         waiting = asyncio.create_task(once.complete("p", GREEDY))
         await a_moment()
@@ -738,7 +744,7 @@ def test_a_failure_that_nobody_waits_for_disturbs_nobody() -> None:
 def test_closing_stops_what_is_under_way() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None))
+        once = CachingCompleter(model, AnswerStore(None))
         model.gate.clear()
         waiting = asyncio.create_task(once.complete("p", GREEDY))
         await a_moment()
@@ -754,7 +760,7 @@ def test_closing_stops_what_is_under_way() -> None:
 def test_the_allowance_ends_a_run_and_keeps_everything(tmp_path: Path) -> None:
     async def scene() -> None:
         model = Model(tokens=10)
-        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), Allowance(max_tokens=25))
+        once = CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite"), Allowance(max_tokens=25))
         for prompt in ("p", "q", "r"):  # the one that passes the limit is paid for, so it is kept
             await once.complete(prompt, GREEDY)
         for _ in range(2):
@@ -764,7 +770,7 @@ def test_the_allowance_ends_a_run_and_keeps_everything(tmp_path: Path) -> None:
         assert (await once.complete("q", GREEDY)).text == "answer 2 to q"  # what is known costs nothing
         assert model.asked == ["p", "q", "r"]
         await once.close()
-        again = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), Allowance(max_tokens=10))
+        again = CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite"), Allowance(max_tokens=10))
         for prompt in ("p", "q", "r", "s"):
             await again.complete(prompt, GREEDY)
         assert model.asked == ["p", "q", "r", "s"]
@@ -779,7 +785,7 @@ def test_the_allowance_is_overstepped_by_no_more_than_what_is_under_way() -> Non
 
     async def scene() -> None:
         model = Queueing(3)
-        once = AskedOnce(model, AnswerStore(None), Allowance(max_tokens=25))
+        once = CachingCompleter(model, AnswerStore(None), Allowance(max_tokens=25))
         calls = [once.complete(f"p{i}", GREEDY) for i in range(50)]
         found = await asyncio.gather(*calls, return_exceptions=True)
         assert 3 <= len(model.asked) <= 5  # the third goes beyond it, and two more may be under way by then
@@ -799,7 +805,7 @@ def test_money_ends_a_run_as_tokens_do(tmp_path: Path) -> None:
         model = Model(tokens=10)
         fill(tmp_path / "a.sqlite", MODEL, "known")
         allowance = Allowance(max_cost=10.0, prices=Prices(2.5e6 / 7, 0.5e6))
-        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"), allowance)
+        once = CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite"), allowance)
         for prompt in ("known", "p", "q", "p", "r"):  # what is there already costs nothing
             await once.complete(prompt, GREEDY)
         with pytest.raises(BudgetSpent) as caught:
@@ -820,10 +826,10 @@ def test_a_limit_on_the_cost_needs_prices() -> None:
 def test_each_share_counts_what_was_asked_on_its_behalf() -> None:
     async def scene() -> None:
         model = Model(tokens=10)
-        once = AskedOnce(model, AnswerStore(None), Allowance(prices=Prices(1.0, 2.0)))
-        one, other = once.share(), once.share()
+        once = CachingCompleter(model, AnswerStore(None), Allowance(prices=Prices(1.0, 2.0)))
+        one, other = once.for_run(), once.for_run()
         await one.complete("p", GREEDY)
-        await one.early.complete("q", GREEDY)
+        await one.prefetching.complete("q", GREEDY)
         await other.complete("p", GREEDY)
         assert (one.sent.calls, one.sent.wasted, other.sent.calls, other.sent.reused) == (2, 1, 0, 1)
         await other.complete("q", GREEDY)  # asked for early by one, needed by another: not wasted
@@ -840,7 +846,7 @@ def test_each_share_counts_what_was_asked_on_its_behalf() -> None:
 def test_nothing_is_asked_where_nothing_is_allowed() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None), Allowance(max_tokens=0))
+        once = CachingCompleter(model, AnswerStore(None), Allowance(max_tokens=0))
         with pytest.raises(BudgetSpent):
             await once.complete("p", GREEDY)
         assert model.asked == []
@@ -851,7 +857,7 @@ def test_nothing_is_asked_where_nothing_is_allowed() -> None:
 
 def test_an_answer_that_cannot_be_kept_is_reported_to_everybody(tmp_path: Path) -> None:
     async def scene() -> None:
-        once = AskedOnce(Model(), AnswerStore(tmp_path / "a.sqlite"))
+        once = CachingCompleter(Model(), AnswerStore(tmp_path / "a.sqlite"))
         with no_file_larger_than(4096):
             found = await asyncio.gather(*(once.complete("p", GREEDY) for _ in range(3)), return_exceptions=True)
         assert all(isinstance(one, CacheUnusable) for one in found)
@@ -867,15 +873,15 @@ def test_an_answer_that_cannot_be_kept_is_reported_to_everybody(tmp_path: Path) 
 def test_an_answer_asked_for_early_is_wasted_until_somebody_needs_it() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None))
-        assert once.early.identity == MODEL
-        early = [await once.early.complete(prompt, GREEDY) for prompt in ("p", "q", "p")]
+        once = CachingCompleter(model, AnswerStore(None))
+        assert once.prefetching.identity == MODEL
+        early = [await once.prefetching.complete(prompt, GREEDY) for prompt in ("p", "q", "p")]
         assert early[0] == early[2] == Completion("answer 1 to p", 7, 3)
         assert (once.sent.calls, once.sent.tokens, once.sent.reused, once.sent.wasted) == (2, 20, 0, 2)
         assert await once.complete("p", GREEDY) == early[0]
         assert (once.sent.calls, once.sent.reused, once.sent.wasted) == (2, 1, 1)
         await once.complete("p", GREEDY)
-        await once.early.complete("p", GREEDY)
+        await once.prefetching.complete("p", GREEDY)
         assert once.sent.wasted == 1  # q
         await once.complete("q", Sampling(seed=1))  # another question
         assert (once.sent.calls, once.sent.wasted) == (3, 1)
@@ -891,9 +897,9 @@ def test_early_and_in_time_are_one_question() -> None:
     async def scene() -> None:
         for early_first in (True, False):
             model = Model()
-            once = AskedOnce(model, AnswerStore(None))
+            once = CachingCompleter(model, AnswerStore(None))
             model.gate.clear()
-            order: list[Completer] = [once.early, once] if early_first else [once, once.early]
+            order: list[Completer] = [once.prefetching, once] if early_first else [once, once.prefetching]
             waiting = [asyncio.create_task(one.complete("p", GREEDY)) for one in order]
             await a_moment()
             model.gate.set()
@@ -911,8 +917,8 @@ def test_looking_ahead_at_what_is_known_wastes_nothing(tmp_path: Path) -> None:
 
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(tmp_path / "a.sqlite"))
-        assert (await once.early.complete("p", GREEDY)).text == "p!"
+        once = CachingCompleter(model, AnswerStore(tmp_path / "a.sqlite"))
+        assert (await once.prefetching.complete("p", GREEDY)).text == "p!"
         assert model.asked == []
         assert (once.sent.calls, once.sent.reused, once.sent.wasted) == (0, 0, 0)
         await once.close()
@@ -923,9 +929,9 @@ def test_looking_ahead_at_what_is_known_wastes_nothing(tmp_path: Path) -> None:
 def test_who_stops_looking_ahead_leaves_an_answer_that_is_wasted_until_needed() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None))
+        once = CachingCompleter(model, AnswerStore(None))
         model.gate.clear()
-        ahead = asyncio.create_task(once.early.complete("p", GREEDY))
+        ahead = asyncio.create_task(once.prefetching.complete("p", GREEDY))
         await a_moment()
         ahead.cancel()
         await a_moment()
@@ -942,8 +948,8 @@ def test_who_stops_looking_ahead_leaves_an_answer_that_is_wasted_until_needed() 
 def test_closing_those_who_look_ahead_closes_nothing() -> None:
     async def scene() -> None:
         model = Model()
-        once = AskedOnce(model, AnswerStore(None))
-        await once.early.close()
+        once = CachingCompleter(model, AnswerStore(None))
+        await once.prefetching.close()
         assert not model.closed
         await once.complete("p", GREEDY)
         await once.close()
@@ -955,9 +961,9 @@ def test_closing_those_who_look_ahead_closes_nothing() -> None:
 def test_the_allowance_holds_for_those_who_look_ahead() -> None:
     async def scene() -> None:
         model = Model(tokens=10)
-        once = AskedOnce(model, AnswerStore(None), Allowance(max_tokens=5))
-        await once.early.complete("p", GREEDY)
-        for ask in (once.early.complete, once.complete):
+        once = CachingCompleter(model, AnswerStore(None), Allowance(max_tokens=5))
+        await once.prefetching.complete("p", GREEDY)
+        for ask in (once.prefetching.complete, once.complete):
             with pytest.raises(BudgetSpent):
                 await ask("q", GREEDY)
         assert model.asked == ["p"]
@@ -968,9 +974,9 @@ def test_the_allowance_holds_for_those_who_look_ahead() -> None:
 
 def test_no_answer_is_no_wasted_answer() -> None:
     async def scene() -> None:
-        once = AskedOnce(Model(failures=1), AnswerStore(None))
+        once = CachingCompleter(Model(failures=1), AnswerStore(None))
         with pytest.raises(ModelFailed):
-            await once.early.complete("p", GREEDY)
+            await once.prefetching.complete("p", GREEDY)
         assert (once.sent.calls, once.sent.wasted) == (0, 0)
         await once.close()
 
@@ -979,10 +985,10 @@ def test_no_answer_is_no_wasted_answer() -> None:
 
 def test_an_answer_that_came_at_the_second_try_is_not_wasted_once_needed() -> None:
     async def scene() -> None:
-        once = AskedOnce(Model(failures=1), AnswerStore(None))
+        once = CachingCompleter(Model(failures=1), AnswerStore(None))
         with pytest.raises(ModelFailed):
-            await once.early.complete("p", GREEDY)
-        await once.early.complete("p", GREEDY)
+            await once.prefetching.complete("p", GREEDY)
+        await once.prefetching.complete("p", GREEDY)
         await once.complete("p", GREEDY)
         assert (once.sent.calls, once.sent.wasted) == (1, 0)
         await once.close()
@@ -1016,12 +1022,12 @@ def test_a_recording_answers_what_was_recorded_and_nothing_else(tmp_path: Path) 
 
 
 def test_a_replayed_run_is_the_recorded_models_run(tmp_path: Path) -> None:
-    """A recording behind AskedOnce fills a run's own file with the same answers."""
+    """A recording behind CachingCompleter fills a run's own file with the same answers."""
     fill(tmp_path / "recording.sqlite", MODEL, "p", "q")
 
     async def scene() -> None:
         replay = ReplayCompleter(AnswerStore.recording(tmp_path / "recording.sqlite"))
-        once = AskedOnce(replay, AnswerStore(tmp_path / "run.sqlite"))
+        once = CachingCompleter(replay, AnswerStore(tmp_path / "run.sqlite"))
         for prompt in ("p", "q", "p"):
             await once.complete(prompt, GREEDY)
         with pytest.raises(NotRecorded):

@@ -10,10 +10,10 @@ import pytest
 
 import merit
 from merit.errors import InputError, ModelFailed
-from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, answer_key, open_completer
-from merit.models.completer import Completer
+from merit.models import AnswerStore, answer_key, open_completer
 from merit.models.endpoint import EndpointCompleter
-from merit.models.scripted import Rule, ScriptedCompleter, read_script
+from merit.models.scripted import ScriptedCompleter, ScriptedReply, read_script
+from merit.types import Completer, Completion, ModelIdentity, Sampling
 
 GREEDY = Sampling()
 
@@ -121,7 +121,7 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
         read_script(write_script(tmp_path / "a.jsonl", {"contains": "", "reply": "A"})).identity.revision
         != first.revision
     )
-    one, two = ScriptedCompleter([Rule(("a", "b"), "x")]), ScriptedCompleter([Rule(("ab",), "x")])
+    one, two = ScriptedCompleter([ScriptedReply(("a", "b"), "x")]), ScriptedCompleter([ScriptedReply(("ab",), "x")])
     assert one.identity != two.identity
 
 

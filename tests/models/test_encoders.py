@@ -28,9 +28,10 @@ from making.endpoint import (
 )
 from making.memories import WordEncoder
 from merit.errors import EncoderFailed, InputError
-from merit.models import CachedEncoder, EncoderIdentity, open_encoder, unit_vectors
+from merit.models import CachedEncoder, open_encoder, unit_vectors
 from merit.models.connection import Patience
 from merit.models.encoders import EndpointEncoder
+from merit.types import EncoderIdentity
 
 
 def test_the_default_encoder_ships_and_knows_some_english() -> None:

@@ -48,11 +48,12 @@ from making.endpoint import (
     truncated_json,
 )
 from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
-from merit.models import Allowance, AnswerStore, AskedOnce, Completion, Sampling, Sent
+from merit.models import Allowance, AnswerStore, CachingCompleter, Sent
 from merit.models.client import usual_patience
 from merit.models.connection import Patience, _reschedule
 from merit.models.endpoint import EndpointCompleter
 from merit.models.places import CALL, Call
+from merit.types import Completion, Sampling
 
 GREEDY = Sampling()
 QUICK = Patience(
@@ -358,8 +359,8 @@ def test_an_estimate_is_not_kept_as_if_it_had_been_counted(chat: ChatServer, tmp
     chat.behaviour = no_usage
 
     async def ask(store: AnswerStore) -> tuple[Completion, Sent]:
-        once = AskedOnce(EndpointCompleter("m", patience=QUICK), store)
-        share = once.share()
+        once = CachingCompleter(EndpointCompleter("m", patience=QUICK), store)
+        share = once.for_run()
         found = await share.complete("x" * 35, GREEDY)
         assert ("estimated" in share.account()) == bool(share.sent.estimated)
         await once.close()

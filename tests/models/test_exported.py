@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from merit.errors import InputError, NotRecorded
-from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, answer_key, open_completer
+from merit.models import AnswerStore, answer_key, open_completer
 from merit.models.exported import Answer, open_exported, write_exported
+from merit.types import Completion, ModelIdentity, Sampling
 
 MODEL = ModelIdentity("openai:m", "1")
 NAMES = ("a.jsonl", "a.jsonl.xz")

@@ -6,14 +6,18 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from merit.models import AnswerStore, AskedOnce, Completion, ModelIdentity, Sampling
+from merit.models import AnswerStore, CachingCompleter
 from merit.models.places import CALL, Call, Places
+from merit.types import Completion, ModelIdentity, Sampling
 
 GREEDY = Sampling()
 
 
 class OneAtATime:
     """A model with one place, which says in what order it was asked."""
+
+    concurrency = 1
+    recorded = False
 
     identity = ModelIdentity("m")
 
@@ -47,8 +51,8 @@ async def a_moment() -> None:
 def test_what_a_run_waits_for_goes_before_what_was_asked_early() -> None:
     async def scene() -> None:
         model = OneAtATime()
-        once = AskedOnce(model, AnswerStore(None))
-        early = [asyncio.create_task(once.early.complete(f"early {i}", GREEDY)) for i in range(3)]
+        once = CachingCompleter(model, AnswerStore(None))
+        early = [asyncio.create_task(once.prefetching.complete(f"early {i}", GREEDY)) for i in range(3)]
         await a_moment()
         real = [asyncio.create_task(once.complete(f"real {i}", GREEDY)) for i in range(2)]
         await a_moment()
@@ -63,8 +67,8 @@ def test_what_a_run_waits_for_goes_before_what_was_asked_early() -> None:
 def test_an_early_call_that_becomes_needed_moves_up() -> None:
     async def scene() -> None:
         model = OneAtATime()
-        once = AskedOnce(model, AnswerStore(None))
-        early = [asyncio.create_task(once.early.complete(f"early {i}", GREEDY)) for i in range(4)]
+        once = CachingCompleter(model, AnswerStore(None))
+        early = [asyncio.create_task(once.prefetching.complete(f"early {i}", GREEDY)) for i in range(4)]
         await a_moment()
         real = asyncio.create_task(once.complete("early 3", GREEDY))
         await a_moment()
@@ -80,11 +84,11 @@ def test_an_early_call_that_becomes_needed_moves_up() -> None:
 def test_a_guess_for_the_turn_that_has_come_is_urgent_and_may_still_be_wasted() -> None:
     async def scene() -> None:
         model = OneAtATime()
-        once = AskedOnce(model, AnswerStore(None))
-        share = once.share()
-        early = [asyncio.create_task(share.early.complete(f"early {i}", GREEDY)) for i in range(3)]
+        once = CachingCompleter(model, AnswerStore(None))
+        share = once.for_run()
+        early = [asyncio.create_task(share.prefetching.complete(f"early {i}", GREEDY)) for i in range(3)]
         await a_moment()
-        guess = asyncio.create_task(share.at_once.complete("guess", GREEDY))
+        guess = asyncio.create_task(share.guessing.complete("guess", GREEDY))
         await a_moment()
         model.gate.set()
         await asyncio.gather(*early, guess)

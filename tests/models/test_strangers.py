@@ -16,9 +16,10 @@ from click.testing import CliRunner, Result
 
 from merit.cli.main import cli
 from merit.errors import CacheUnusable, InputError
-from merit.models import AnswerStore, Completion, ModelIdentity, Sampling, answer_key, open_completer
+from merit.models import AnswerStore, answer_key, open_completer
 from merit.models import answers as answers_module
 from merit.models.exported import open_exported, open_recording, write_exported
+from merit.types import Completion, ModelIdentity, Sampling
 
 MODEL = ModelIdentity("openai:m", "1")
 KEY = answer_key(MODEL, "p", Sampling())

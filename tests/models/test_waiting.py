@@ -6,10 +6,11 @@ import logging
 import pytest
 
 from making.endpoint import ChatServer, at_first, silence, status
-from merit.models import Sampling, waiting
+from merit.models import waiting
 from merit.models.connection import Patience
 from merit.models.encoders import EndpointEncoder
 from merit.models.endpoint import EndpointCompleter
+from merit.types import Sampling
 
 PATIENCE = Patience(request_s=5.0, first_pause_s=0.02, longest_pause_s=0.05, faults_s=5.0, tries=1000)
 

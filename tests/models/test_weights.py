@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models import Completion, Sampling, open_completer
+from merit.models import open_completer
 from merit.models.transformers import TransformersCompleter
 from merit.models.weights import content_hash
+from merit.types import Completion, Sampling
 
 GREEDY = Sampling(max_tokens=12)
 with_transformers = pytest.mark.skipif(

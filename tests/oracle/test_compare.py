@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merit.oracle.compare import ComparisonTimeout, same_bird, same_spider
-from merit.sql import Row
+from merit.types import Row
 
 LATER = float("inf")
 

@@ -10,8 +10,8 @@ import pytest
 from making.benchmark import ITEMS, build
 from merit.data import Dataset, load
 from merit.errors import DatabaseUnusable
-from merit.oracle import Judge, Oracle, open_judge, under
-from merit.types import Cause, Question, Regime, Status, Verdict
+from merit.oracle import Judge, open_judge, under
+from merit.types import Cause, Judging, Question, Regime, Status, Verdict
 
 ENDLESS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT count(*) FROM c"
 NUMBERS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < {rows})"
@@ -32,7 +32,7 @@ def judge(dataset: Dataset) -> Iterator[Judge]:
 
 
 @pytest.fixture
-def told(judge: Judge) -> Oracle:
+def told(judge: Judge) -> Judging:
     return under(Regime.DBMS_ONLY, judge)
 
 
@@ -55,24 +55,24 @@ def shop(dataset: Dataset) -> list[Question]:
     ],
 )
 def test_the_verdict_is_the_same_whatever_the_reference(
-    dataset: Dataset, told: Oracle, sql: str, expected: Verdict
+    dataset: Dataset, told: Judging, sql: str, expected: Verdict
 ) -> None:
-    (verdict,) = {told.judge(question, sql) for question in shop(dataset)}
+    (verdict,) = {told(question, sql) for question in shop(dataset)}
     assert replace(verdict, result=None) == expected
     assert (verdict.result is not None) == (expected.status is Status.EXECUTED)
 
 
-def test_a_late_row_tells_the_regimes_apart(dataset: Dataset, judge: Judge, told: Oracle) -> None:
+def test_a_late_row_tells_the_regimes_apart(dataset: Dataset, judge: Judge, told: Judging) -> None:
     """The judge stops reading where a result is known to differ; what that says about the reference stays with it."""
     question = shop(dataset)[0]
     assert judge.judge(question, LATE_ROW) == Verdict(Status.DENOTATION_MISMATCH)
-    assert told.judge(question, LATE_ROW).status is Status.EXECUTION_ERROR
+    assert told(question, LATE_ROW).status is Status.EXECUTION_ERROR
 
 
 def test_what_does_not_end_times_out_for_every_reference(dataset: Dataset) -> None:
     with closing(open_judge(dataset, "db", cache=None, timeout_s=0.2)) as hasty:
         told = under(Regime.DBMS_ONLY, hasty)
-        first, second = (told.judge(question, ENDLESS) for question in shop(dataset)[:2])
+        first, second = (told(question, ENDLESS) for question in shop(dataset)[:2])
     assert (first.status, first.cause) == (Status.TIMEOUT, Cause.TIMEOUT)
     assert first.error
     assert first == second
@@ -92,36 +92,36 @@ def test_what_does_not_end_times_out_for_every_reference(dataset: Dataset) -> No
     ],
 )
 def test_errors_keep_their_text_and_cause(
-    dataset: Dataset, judge: Judge, told: Oracle, sql: str, cause: Cause, text: str
+    dataset: Dataset, judge: Judge, told: Judging, sql: str, cause: Cause, text: str
 ) -> None:
-    verdict = told.judge(shop(dataset)[0], sql)
+    verdict = told(shop(dataset)[0], sql)
     assert (verdict.status, verdict.cause) == (Status.EXECUTION_ERROR, cause)
     assert verdict.error
     assert text in verdict.error
     assert verdict == judge.judge(shop(dataset)[0], sql)  # the judge has no other words for it
 
 
-def test_right_and_wrong_are_never_said(dataset: Dataset, judge: Judge, told: Oracle) -> None:
+def test_right_and_wrong_are_never_said(dataset: Dataset, judge: Judge, told: Judging) -> None:
     for question, item in zip(dataset.questions, ITEMS, strict=True):
-        assert told.judge(question, item.reference).status is told.judge(question, item.wrong).status is Status.EXECUTED
-        assert told.judge(question, item.broken).status is Status.EXECUTION_ERROR
+        assert told(question, item.reference).status is told(question, item.wrong).status is Status.EXECUTED
+        assert told(question, item.broken).status is Status.EXECUTION_ERROR
         assert judge.judge(question, item.reference).correct
 
 
 def test_where_all_is_told_the_judge_itself_speaks(dataset: Dataset, judge: Judge) -> None:
-    assert under(Regime.DENOTATION_CONFIRMED, judge) is judge
+    assert under(Regime.DENOTATION_CONFIRMED, judge) == judge.judge
 
 
-def test_a_question_without_a_reference_can_be_tried(dataset: Dataset, told: Oracle) -> None:
+def test_a_question_without_a_reference_can_be_tried(dataset: Dataset, told: Judging) -> None:
     unknown = replace(shop(dataset)[0], id="not in the dataset")
-    assert told.judge(unknown, "SELECT 1").status is Status.EXECUTED
+    assert told(unknown, "SELECT 1").status is Status.EXECUTED
 
 
-def test_a_result_is_known_again_in_any_order(dataset: Dataset, judge: Judge, told: Oracle) -> None:
+def test_a_result_is_known_again_in_any_order(dataset: Dataset, judge: Judge, told: Judging) -> None:
     question = shop(dataset)[0]
 
     def result(sql: str) -> str | None:
-        return told.judge(question, sql).result
+        return told(question, sql).result
 
     rows = result("SELECT name, price FROM item ORDER BY name")
     assert rows == result("SELECT price AS cost, name FROM item ORDER BY price DESC")
@@ -137,6 +137,6 @@ def test_a_result_is_known_again_in_any_order(dataset: Dataset, judge: Judge, to
     assert judge.judge(question, "SELECT name FROM item").result is None  # where all is told, nothing else is
 
 
-def test_a_missing_database_is_no_verdict(dataset: Dataset, told: Oracle, tmp_path: Path) -> None:
+def test_a_missing_database_is_no_verdict(dataset: Dataset, told: Judging, tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnusable, match="there is no database 'zoo'"):
-        told.judge(replace(shop(dataset)[0], db_id="zoo"), "SELECT 1")
+        told(replace(shop(dataset)[0], db_id="zoo"), "SELECT 1")

@@ -266,7 +266,7 @@ def test_a_log_that_is_not_whole_is_said_and_a_dash_and_a_damaged_one_leaves_the
     assert report.groups[0].seeds == [1, 2]
 
 
-@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"nan"', "1" + "0" * 400])
+@pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", "1e308", "-1.2", '"nan"', "1" + "0" * 400])
 def test_a_similarity_that_is_no_number_leaves_the_run_out(value: str, tmp_path: Path) -> None:
     told = stories(random.Random(6), ("precedent",))
     runs = [write(tmp_path / f"{seed}", "precedent", seed, told["precedent", seed]) for seed in SEEDS]

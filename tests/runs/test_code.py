@@ -75,7 +75,7 @@ def test_what_decides_nothing_leaves_it_as_it_is(name: str, copied: Path) -> Non
         "runs/accounting.py",
         "stream/run.py",
         "stream/initial.py",
-        "models/completer.py",
+        "models/tokens.py",
         "data/schema.py",
         "reading.py",
     ],

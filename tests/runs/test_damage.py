@@ -14,10 +14,11 @@ from click.testing import CliRunner
 
 from making.benchmark import FickleModel
 from making.memories import WordEncoder
-from making.runs import Bench, files_of, make_bench
+from making.runs import Bench, caching, files_of, make_bench
 from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.errors import MeritError
+from merit.models import CachedEncoder
 from merit.runs import read_run
 from merit.runs.manifest import run_id
 from merit.runs.text import json_text
@@ -40,7 +41,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.fixture(scope="module")
 def setup(bench: Bench) -> Iterator[Setup]:
     """What the run is made of, so that it can be gone on with often."""
-    with OwnParts(FickleModel(luck=4), WordEncoder()) as parts:
+    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
         yield open_setup(bench.spec("merit", limit=LENGTH, budget=3), parts)
 
 
@@ -84,7 +85,7 @@ def go_on(run: Path, setup: Setup) -> None:
 def use(run: Path, setup: Setup) -> dict[str, str | None]:
     """Use a run in every way; all of them work, or say in a sentence why not."""
     return {
-        "audit": outcome(lambda: audit_run(read_run(run), encoder=WordEncoder())),
+        "audit": outcome(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None))),
         "show": outcome(lambda: invoke("show", run, setup.order[SHOWN].question.id)),
         "going on": outcome(lambda: go_on(run, setup)),
     }

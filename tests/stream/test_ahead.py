@@ -16,11 +16,11 @@ from making.benchmark import ITEMS, Failing, FickleModel
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, ModelFailed
-from merit.models import AnswerStore, AskedOnce, Completion, Sampling
+from merit.models import AnswerStore, CachingCompleter
 from merit.models.places import CALL
 from merit.oracle import Judge
 from merit.stream import window
-from merit.types import Question, Verdict
+from merit.types import Completion, Question, Sampling, Verdict
 
 
 class Slow(FickleModel):
@@ -50,8 +50,8 @@ def test_files_are_the_same_at_any_distance(bench: Bench, tmp_path: Path, method
     def holds(ahead: int, luck: int, seed: int) -> None:
         name = f"{ahead}-{luck}-{seed}"
         sequential, parallel = tmp_path / f"s{name}", tmp_path / f"p{name}"
-        bench.run(sequential, method, model=AskedOnce(FickleModel(luck), AnswerStore(None)), seed=seed)
-        bench.run(parallel, method, model=AskedOnce(Slow(luck), AnswerStore(None)), seed=seed, ahead=ahead)
+        bench.run(sequential, method, model=CachingCompleter(FickleModel(luck), AnswerStore(None)), seed=seed)
+        bench.run(parallel, method, model=CachingCompleter(Slow(luck), AnswerStore(None)), seed=seed, ahead=ahead)
         assert files_of(parallel) == files_of(sequential)
 
     holds()
@@ -59,7 +59,7 @@ def test_files_are_the_same_at_any_distance(bench: Bench, tmp_path: Path, method
 
 def test_no_answer_is_asked_for_twice_and_unneeded_ones_are_counted(bench: Bench, tmp_path: Path) -> None:
     model = Slow(luck=4)
-    asked = AskedOnce(model, AnswerStore(None))
+    asked = CachingCompleter(model, AnswerStore(None))
     view = bench.run(tmp_path / "run", model=asked, ahead=8)
     needed = {attempt.prompt_sha256 for turn in view.turns for attempt in turn.episode.attempts[1:]}
     sent = [hashlib.sha256(prompt.encode()).hexdigest() for prompt in model.prompts]
@@ -70,7 +70,7 @@ def test_no_answer_is_asked_for_twice_and_unneeded_ones_are_counted(bench: Bench
 
 def test_what_is_done_ahead_is_counted_apart(bench: Bench, tmp_path: Path) -> None:
     def session(name: str, ahead: int) -> dict[str, Any]:
-        bench.run(tmp_path / name, model=AskedOnce(Slow(luck=4), AnswerStore(None)), ahead=ahead)
+        bench.run(tmp_path / name, model=CachingCompleter(Slow(luck=4), AnswerStore(None)), ahead=ahead)
         (found,) = json.loads((tmp_path / name / "timings.json").read_text())["sessions"]
         return dict(found)
 
@@ -85,7 +85,7 @@ def test_what_is_done_ahead_is_counted_apart(bench: Bench, tmp_path: Path) -> No
 
 
 def test_without_memory_nothing_is_wasted(bench: Bench, tmp_path: Path) -> None:
-    asked = AskedOnce(Slow(luck=4), AnswerStore(None))
+    asked = CachingCompleter(Slow(luck=4), AnswerStore(None))
     bench.run(tmp_path / "run", "iterative", model=asked, ahead=8)
     assert asked.sent.wasted == 0
 
@@ -94,9 +94,9 @@ def test_without_memory_nothing_is_wasted(bench: Bench, tmp_path: Path) -> None:
 def test_what_fails_ahead_is_told_when_its_turn_comes(bench: Bench, tmp_path: Path, answers: int) -> None:
     store = AnswerStore(None)
     with pytest.raises(ModelFailed, match="the model is gone"):
-        bench.run(tmp_path / "run", model=AskedOnce(Slow(fails_at=answers), store), ahead=6)
-    whole = bench.run(tmp_path / "whole", model=AskedOnce(FickleModel(), AnswerStore(None)))
-    bench.run(tmp_path / "run", model=AskedOnce(Slow(), store), ahead=6)
+        bench.run(tmp_path / "run", model=CachingCompleter(Slow(fails_at=answers), store), ahead=6)
+    whole = bench.run(tmp_path / "whole", model=CachingCompleter(FickleModel(), AnswerStore(None)))
+    bench.run(tmp_path / "run", model=CachingCompleter(Slow(), store), ahead=6)
     assert files_of(tmp_path / "run") == files_of(whole.path)
 
 
@@ -113,7 +113,7 @@ class Dead(FickleModel):
 def test_a_dead_model_is_not_asked_again_for_the_same_turn(bench: Bench, tmp_path: Path) -> None:
     model = Dead()
     with pytest.raises(ModelFailed, match="the endpoint is dead"):
-        bench.run(tmp_path / "run", model=AskedOnce(model, AnswerStore(None)), ahead=1)
+        bench.run(tmp_path / "run", model=CachingCompleter(model, AnswerStore(None)), ahead=1)
     assert model.asked <= 2  # the turn's own, and one ahead of it
 
 
@@ -136,10 +136,10 @@ class Dying(Slow):
 def test_a_model_that_dies_is_not_asked_again_for_the_same_turn_whatever_was_guessed(
     bench: Bench, tmp_path: Path
 ) -> None:
-    for answers in range(1, 30):
+    for answers in range(1, 25):
         model = Dying(answers)
         with pytest.raises(ModelFailed, match="the model is gone"):
-            bench.run(tmp_path / str(answers), model=AskedOnce(model, AnswerStore(None)), ahead=8)
+            bench.run(tmp_path / str(answers), model=CachingCompleter(model, AnswerStore(None)), ahead=8)
         assert max(model.in_vain.values()) == 1
 
 
@@ -162,7 +162,7 @@ def test_a_statement_that_was_judged_ahead_is_not_run_again(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statements = Statements(monkeypatch, seconds=0.002)
-    bench.run(tmp_path / "run", "iterative", model=AskedOnce(Slow(), AnswerStore(None)), ahead=8)
+    bench.run(tmp_path / "run", "iterative", model=CachingCompleter(Slow(), AnswerStore(None)), ahead=8)
     assert statements.run.total() <= len(statements.run) + len(ITEMS)  # again only when its turn came while it ran
 
 
@@ -171,7 +171,7 @@ def test_a_run_that_ends_leaves_no_statements_waiting(
 ) -> None:
     statements = Statements(monkeypatch, seconds=0.1)
     with pytest.raises(InputError, match="the model is gone"):
-        bench.run(tmp_path / "run", model=AskedOnce(Failing(0), AnswerStore(None)), ahead=11)
+        bench.run(tmp_path / "run", model=CachingCompleter(Failing(0), AnswerStore(None)), ahead=11)
     assert statements.run.total() <= 4  # the turn's own, and one after the other ahead of it
 
 

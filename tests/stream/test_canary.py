@@ -14,7 +14,7 @@ from making.benchmark import FickleModel, write_initial
 from making.runs import files_of, make_bench
 from merit.agent import METHODS
 from merit.cli.main import cli
-from merit.models import AnswerStore, AskedOnce
+from merit.models import AnswerStore, CachingCompleter
 from merit.report import build
 from merit.report.page import Live
 from merit.report.page.shell import shell
@@ -31,7 +31,7 @@ def test_a_canary_in_every_reference_is_never_seen(
     caplog.set_level(logging.DEBUG)
     bench = make_bench(tmp_path, layout=layout, canary=CANARY)
     model = FickleModel(luck=4)
-    asked = AskedOnce(model, AnswerStore(tmp_path / "cache" / "answers.sqlite"))
+    asked = CachingCompleter(model, AnswerStore(tmp_path / "cache" / "answers.sqlite"))
     view = bench.run(tmp_path / "run", method, model=asked, regime=regime, cache=tmp_path / "cache")
     shown = CliRunner().invoke(cli, ["show", str(view.path), "1"])
     assert shown.exit_code == 0, shown.output

@@ -35,10 +35,11 @@ from making.runs import files_of
 from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
-from merit.models import AnswerStore, ModelIdentity, Sampling, answer_key
+from merit.models import AnswerStore, answer_key
 from merit.models.answers import FILE
 from merit.runs import read_run
 from merit.stream import read_grid
+from merit.types import ModelIdentity, Sampling
 
 
 def dripping(asked: Asked) -> Reply:

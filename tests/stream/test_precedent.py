@@ -12,11 +12,11 @@ from making.benchmark import ITEMS, Failing, FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import ANSWERS, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
-from merit.agent import episode
+from merit.agent import Task, rules
 from merit.audit import AuditData, audit_run
 from merit.errors import AuditFailed, InputError, MeritError
 from merit.memory import curate
-from merit.models import AnswerStore, AskedOnce
+from merit.models import AnswerStore, CachingCompleter
 from merit.prompts import SPIDER, initial
 from merit.runs import RunView, read_run
 from merit.types import Polarity
@@ -63,7 +63,7 @@ def test_resample_asks_the_first_prompt_again_and_keeps_nothing(bench: Bench, tm
         assert seeds == list(range(1, len(turn.episode.attempts)))
 
 
-def _asks(prompt: str, task: episode.Task) -> bool:
+def _asks(prompt: str, task: Task) -> bool:
     return f"QUESTION:\n{task.question.text}\n" in prompt
 
 
@@ -160,7 +160,9 @@ def test_files_are_the_same_with_and_without_looking_ahead(
     bench: Bench, tmp_path: Path, method: str, luck: int
 ) -> None:
     views = [
-        bench.run(tmp_path / f"{ahead}", method, model=AskedOnce(FickleModel(luck), AnswerStore(None)), ahead=ahead)
+        bench.run(
+            tmp_path / f"{ahead}", method, model=CachingCompleter(FickleModel(luck), AnswerStore(None)), ahead=ahead
+        )
         for ahead in (0, 8)
     ]
     assert repeats(views[0])
@@ -396,7 +398,7 @@ def test_a_method_of_the_name_is_what_it_is_here(run: Path, change: Record) -> N
 def test_a_judge_hears_repeats_too(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a candidate that is not what it is said to repeat would be found out."""
     with monkeypatch.context() as patch:
-        patch.setattr(episode, "canonical", lambda _: "all the same")
+        patch.setattr(rules, "canonical", lambda _: "all the same")
         view = bench.run(tmp_path / "run", "resample", model=FickleModel(luck=2))
         audited(view.path)
         with bench.data() as data:

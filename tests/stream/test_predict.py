@@ -9,8 +9,8 @@ from making.benchmark import ITEMS, FickleModel, build
 from making.disks import no_file_larger_than
 from merit.data import Dataset, load
 from merit.errors import InputError, RunUnusable
-from merit.models import Completion, Sampling
 from merit.stream.predict import predict_all
+from merit.types import Completion, Sampling
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
 from merit.memory import curate
-from merit.models import AnswerStore, AskedOnce, Completion, Sampling
-from merit.models.scripted import Rule, ScriptedCompleter
+from merit.models import AnswerStore, CachingCompleter
+from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.runs import RunView, read_run
 from merit.runs.turn import Phase, Turn
-from merit.types import Polarity, Status
+from merit.types import Completion, Polarity, Sampling, Status
 
 ONLINE = [name for name, method in METHODS.items() if method.online]
 
@@ -127,11 +127,11 @@ def test_every_session_is_in_the_account_whatever_it_finished(bench: Bench, tmp_
     run, store = tmp_path / "run", AnswerStore(None)
     for answers in (1, 0):  # what was sent was paid for, though no turn came of it
         with pytest.raises(InputError, match="the model is gone"):
-            bench.run(run, model=AskedOnce(Failing(answers), store))
-    bench.run(run, model=AskedOnce(FickleModel(), store))
+            bench.run(run, model=CachingCompleter(Failing(answers), store))
+    bench.run(run, model=CachingCompleter(FickleModel(), store))
     assert [(one["turns"], one["sent"]["calls"]) for one in sessions(run)[:2]] == [(0, 1), (0, 0)]
     assert sessions(run)[2]["turns"] == len(ITEMS)
-    bench.run(run, model=AskedOnce(FickleModel(), store))  # there was nothing left to do
+    bench.run(run, model=CachingCompleter(FickleModel(), store))  # there was nothing left to do
     assert len(sessions(run)) == 3
 
 
@@ -290,7 +290,7 @@ def test_a_channel_can_be_removed(bench: Bench, tmp_path: Path, method: str, pre
 
 
 def always(sql: str) -> ScriptedCompleter:
-    return ScriptedCompleter([Rule((), f"<answer>{sql}</answer>")])
+    return ScriptedCompleter([ScriptedReply((), f"<answer>{sql}</answer>")])
 
 
 def _random_seed(view: RunView) -> int | None:

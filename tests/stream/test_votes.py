@@ -14,7 +14,7 @@ from merit.agent.agreement import choose, is_agreed
 from merit.audit import audit_run
 from merit.errors import AuditFailed
 from merit.memory import Grade, curate
-from merit.models import AnswerStore, AskedOnce
+from merit.models import AnswerStore, CachingCompleter
 from merit.runs import RunView, read_run
 from merit.types import Status
 
@@ -82,7 +82,7 @@ def test_all_of_it_can_be_derived_again(bench: Bench, voted: RunView) -> None:
 @pytest.mark.parametrize("method", ["resample", "precedent"])
 def test_looking_ahead_changes_nothing(bench: Bench, tmp_path: Path, method: str) -> None:
     for ahead in (0, 8):
-        model = AskedOnce(FickleModel(luck=3), AnswerStore(None))
+        model = CachingCompleter(FickleModel(luck=3), AnswerStore(None))
         bench.run(tmp_path / f"{ahead}", method, model=model, ahead=ahead, regime="dbms_only")
     assert files_of(tmp_path / "0") == files_of(tmp_path / "8")
 

@@ -1,20 +1,37 @@
 """The agent: methods as values, the episode, and what is left of it. Knows its judge as a Protocol and no reference."""
 
-from merit.agent.episode import Agent, Attempt, Draft, Episode, Reflection, Task, repair
+from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, PaperBehaviour, Part, Recalled
+from merit.agent.episode import Agent, repair
 from merit.agent.finalise import finalise, grade_of
-from merit.agent.method import METHODS, Method, find_method
+from merit.agent.method import Method, Origin
+from merit.agent.methods import METHODS, all_methods, find_method
+from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
+from merit.agent.trajectory import Attempt, Draft, Episode, Reflection, Task
 from merit.agent.work import Work
 
 __all__ = [
     "METHODS",
+    "PAPER",
     "Agent",
     "Attempt",
+    "Behaviour",
     "Draft",
     "Episode",
+    "Keep",
+    "KnownVerdicts",
     "Method",
+    "Moment",
+    "OneAtATime",
+    "Origin",
+    "PaperBehaviour",
+    "Part",
+    "Recalled",
     "Reflection",
+    "RememberingOracle",
     "Task",
+    "ThreadedOracle",
     "Work",
+    "all_methods",
     "finalise",
     "find_method",
     "grade_of",

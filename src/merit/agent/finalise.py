@@ -1,26 +1,26 @@
 """What a finished episode leaves behind: at most one entry (paper, section 3.2, "Episode finalization")."""
 
 from merit.agent.agreement import is_agreed
-from merit.agent.episode import NO_FAILURE, Attempt, Episode, votes
+from merit.agent.behaviour import Keep
 from merit.agent.method import Method
+from merit.agent.rules import NO_FAILURE, candidates_of, votes
+from merit.agent.trajectory import Attempt, Episode
 from merit.memory import Entry, Grade, Provenance, with_id
 from merit.types import Polarity, Regime
 
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
     """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
-    candidates = [attempt for attempt in episode.attempts if not attempt.repeat]
+    candidates = candidates_of(episode.attempts)
     after = episode.final
-    if after.verdict.satisfied and Polarity.PRECEDENT in method.writes:
+    kept = method.behaviour.keep(method, episode, regime)
+    if kept is Keep.PRECEDENT and after.verdict.satisfied:
         before, failure, polarity = Attempt("", "", 0, 0, after.verdict, None), NO_FAILURE, Polarity.PRECEDENT
-    elif len(candidates) > 1 and not votes(method, regime):
+    elif kept is Keep.REPAIR and len(candidates) > 1:
         before, polarity = candidates[-2], Polarity.POSITIVE if after.verdict.satisfied else Polarity.NEGATIVE
-        assert before.failure is not None  # or there would be no attempt after it
-        failure = before.failure
+        failure = before.failure or NO_FAILURE
     else:
-        return None  # nothing was changed
-    if polarity not in method.writes:
-        return None
+        return None  # nothing to keep, or nothing was changed
     task = episode.task
     entry = Entry(
         id="",

@@ -13,19 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
-from merit.agent.episode import (
-    NO_FAILURE,
-    Reflection,
-    Shown,
-    chosen,
-    cue_of,
-    drawn,
-    reflection_prompt,
-    repair_prompt,
-    repeated,
-    spent,
-    unfinished,
-)
+from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
+from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
+from merit.agent.trajectory import Reflection
 from merit.audit.against_data import AuditData, check_against, engine_note
 from merit.audit.causal import Occasion, check_recall, same_ranking
 from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
@@ -33,7 +23,6 @@ from merit.audit.findings import Findings
 from merit.errors import AuditFailed
 from merit.failure import classify
 from merit.memory import Entry, Memory
-from merit.models import Completion, Encoder, Sampling
 from merit.oracle import Judge, under
 from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
@@ -43,8 +32,19 @@ from merit.runs.plan import Planned, method_in, plan
 from merit.runs.retrievals import pool_records, recall_line
 from merit.runs.text import read_lines, to_json
 from merit.runs.turn import turn_line
-from merit.sql import Timeout
-from merit.types import Cause, FailureType, Polarity, QuestionId, Regime, Status, Verdict
+from merit.types import (
+    Cause,
+    Completion,
+    Encoder,
+    FailureType,
+    Polarity,
+    QuestionId,
+    Regime,
+    Sampling,
+    Status,
+    Timeout,
+    Verdict,
+)
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
 
@@ -173,7 +173,7 @@ class _Replay:
         if verdict.status is Status.TIMEOUT and verdict != self._late:
             raise AuditFailed(f"{at}: says more of a time limit than that it was met")
         if self.judge is not None:
-            now = under(self.regime, self.judge).judge(question, attempt.sql)
+            now = under(self.regime, self.judge)(question, attempt.sql)
             again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
             if again != verdict and verdict.status is not Status.TIMEOUT:
                 seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
@@ -200,7 +200,7 @@ class _Replay:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
         if attempt.sql != parse_sql(attempt.reply):
             raise AuditFailed(f"{at}: the SQL is not the one in the reply")
-        shown = Shown()
+        shown = Recalled()
         if method.recall is not None:
             shown = self._check_recall(before, planned, method, recalls)
         reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
@@ -212,7 +212,7 @@ class _Replay:
 
     def _check_recall(
         self, before: Sequence[Attempt], planned: Planned, method: Method, recalls: Iterator[Any]
-    ) -> Shown:
+    ) -> Recalled:
         assert method.recall is not None
         task, step, path = planned.task, len(before), self.view.path / RETRIEVALS
         number, line = next(recalls, (0, None))

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from merit.agent import Task
-from merit.agent.episode import Shown
+from merit.agent import Recalled, Task
 from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
 from merit.types import FailureType, Polarity
@@ -32,7 +31,7 @@ class Occasion:
     where: str
 
 
-def check_recall(pools: Any, occasion: Occasion) -> Shown:
+def check_recall(pools: Any, occasion: Occasion) -> Recalled:
     """Complain unless everything recalled was legal and every pool was what it says; returns what was recalled."""
     policy = occasion.policy
     limits: dict[Polarity | None, int] = {Polarity.POSITIVE: policy.positives, Polarity.NEGATIVE: policy.negatives}
@@ -46,7 +45,7 @@ def check_recall(pools: Any, occasion: Occasion) -> Shown:
     for pool, (polarity, limit) in zip(pools, wanted, strict=True):
         recalled += _check_pool(pool, polarity, limit, occasion)
     split = {p: [entry for entry in recalled if entry.polarity is p] for p in Polarity}
-    return Shown(split[Polarity.POSITIVE], split[Polarity.NEGATIVE], split[Polarity.PRECEDENT])
+    return Recalled(split[Polarity.POSITIVE], split[Polarity.NEGATIVE], split[Polarity.PRECEDENT])
 
 
 def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occasion) -> list[Entry]:

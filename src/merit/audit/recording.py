@@ -10,14 +10,15 @@ from typing import Any
 
 from merit.audit.audit import audit_run
 from merit.errors import InputError
-from merit.models import Completion, Sampling, answer_key
-from merit.models.completer import without_estimate
+from merit.models import answer_key
 from merit.models.exported import Answer, write_exported
+from merit.models.tokens import without_estimate
 from merit.prompts import Prompt
 from merit.reading import hash_file
 from merit.runs import RunView, difference
 from merit.runs.manifest import Record
 from merit.runs.text import json_text, write_text
+from merit.types import Completion, Sampling
 
 FORMAT = 1
 # What all runs of a recording share; it is said once.

@@ -15,10 +15,11 @@ from merit.cli.options import CACHE
 from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, say
 from merit.errors import AuditFailed, InputError, MeritError
-from merit.models import CachedEncoder, Encoder, open_encoder
+from merit.models import CachedEncoder, open_encoder
 from merit.runs import RunView, read_manifest, read_run, run_folders
 from merit.runs.code import code_hash
 from merit.runs.paths import MANIFEST
+from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
 

@@ -17,14 +17,14 @@ from merit.cli.options import JSON
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, ModelFailed, Stopped
-from merit.models import AnswerStore, Completer, Completion, Sampling, open_completer
+from merit.models import AnswerStore, open_completer
 from merit.models.answers import FILE as ANSWERS
 from merit.models.client import names_of
 from merit.models.endpoint import EndpointCompleter
 from merit.models.exported import is_exported, open_recording, write_exported
 from merit.models.fetch import SOURCES, fetch_model
 from merit.report import open_runs
-from merit.types import Question
+from merit.types import Completer, Completion, Question, Sampling
 
 _PATH = click.Path(path_type=Path)
 _SHORTEST_S = 0.01  # of writing, below which the network's whims are larger

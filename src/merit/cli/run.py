@@ -136,7 +136,7 @@ def run(
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
             await _answer_first(spec, shop, bar)
             setup = open_setup(spec, shop)
-            far = window(shop.completer.places, 1) if ahead is None else ahead
+            far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
                 return await run_stream(setup, out, lambda progress: _heard(bar, task, progress), ahead=far)

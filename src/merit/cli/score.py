@@ -80,7 +80,8 @@ def score(
             right += verdict is not None and verdict.correct
             bar.update(task, advance=1, said=f"{right} right")
 
-        result = run(loaded, chosen, predictions, benchmark.judge, partial=partial, jobs=jobs, on_verdict=heard)
+        judging = benchmark.judge.judge
+        result = run(loaded, chosen, predictions, judging, partial=partial, jobs=jobs, on_verdict=heard)
     if out is not None:
         write_verdicts(result, out)
     if as_json:

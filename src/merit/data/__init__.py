@@ -2,17 +2,13 @@
 
 from merit.data.dataset import LAYOUTS, OWN_DATA, PROTOCOLS, Dataset, check_label, detect, load, with_journals
 from merit.data.predictions import parse_predictions, read_predictions
-from merit.data.schema import Column, Schema, Table
 from merit.data.survey import survey
 
 __all__ = [
     "LAYOUTS",
     "OWN_DATA",
     "PROTOCOLS",
-    "Column",
     "Dataset",
-    "Schema",
-    "Table",
     "check_label",
     "detect",
     "load",

@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from merit.data.schema import Schema, read_schemas
+from merit.data.schema import read_schemas
 from merit.errors import InputError
 from merit.files import hash_listing
 from merit.reading import check_inside, check_name, check_regular, hash_file, read_records, sendable, shown
-from merit.types import Question
+from merit.types import Question, Schema
 
 _JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; what they say is part of it
 _SIDECARS = (*_JOURNALS, "-shm")

@@ -1,52 +1,12 @@
-"""A database's schema as the model reads it: facts only, names as they are in the database."""
+"""Schemas from the tables file of a benchmark, in the layout that Spider and BIRD share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from merit.errors import InputError
-from merit.reading import check_name, read_records, sendable
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column, its declared type, and the keys it belongs to."""
-
-    name: str
-    type: str
-    primary_key: bool = False
-    foreign_keys: tuple[str, ...] = ()  # each as table.column
-
-    def text(self) -> str:
-        """The column's line."""
-        marks = ["PRIMARY KEY"] if self.primary_key else []
-        marks += [f"FOREIGN KEY -> {target}" for target in self.foreign_keys]
-        return " ".join([f"  {self.name} {self.type}".rstrip(), *marks])
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table and its columns, in the database's order."""
-
-    name: str
-    columns: tuple[Column, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """All tables of one database."""
-
-    db_id: str
-    tables: tuple[Table, ...]
-
-    def text(self) -> str:
-        """The schema block of every prompt."""
-        lines = [f"Database: {self.db_id}"]
-        for table in self.tables:
-            lines.append(f"Table: {table.name}")
-            lines.extend(column.text() for column in table.columns)
-        return sendable("\n".join(lines))
+from merit.reading import check_name, read_records
+from merit.types import Column, Schema, Table
 
 
 def read_schemas(path: Path) -> Mapping[str, Schema]:

@@ -11,8 +11,7 @@ from merit.memory.entry import Entry
 from merit.memory.segment import Bucket, Segment
 from merit.memory.store import Line
 from merit.memory.vectors import Matrix, Vectors
-from merit.models import EncoderIdentity
-from merit.types import Polarity
+from merit.types import EncoderIdentity, Polarity
 
 
 @dataclass(slots=True)

@@ -16,8 +16,8 @@ from merit.memory.recall import Catalogue, recall
 from merit.memory.segment import Segment
 from merit.memory.store import Contents, Line, MemoryStore, Tombstone
 from merit.memory.vectors import Matrix
-from merit.models import Encoder, unit_vectors
-from merit.types import Polarity
+from merit.models import unit_vectors
+from merit.types import Encoder, Polarity
 
 _log = logging.getLogger(__name__)
 _ENCODED_AT_ONCE = 256

@@ -33,8 +33,7 @@ from merit.memory.index import Covered, Index
 from merit.memory.segment import COLUMNS, Arrays, Bucket, Segment
 from merit.memory.store import MemoryStore, open_file
 from merit.memory.vectors import Vectors
-from merit.models import EncoderIdentity
-from merit.types import FailureType, Polarity
+from merit.types import EncoderIdentity, FailureType, Polarity
 
 FORMAT = 3
 _HEADER = "index.json"

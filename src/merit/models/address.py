@@ -17,11 +17,12 @@ from merit.errors import InputError
 DEFAULT = "https://api.openai.com/v1"
 _PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
 _MOST_TOLD = 300  # characters of what an endpoint says
+_MOST_SEARCHED = 8192  # characters of it that are searched for secrets; a body may have millions
 _WORD = 4  # characters; a shorter secret is hidden only where it stands alone, or it would hide half of every message
 # What looks like a secret, whoever's it is: a token, a user in an address, a telling parameter, a usual kind of key.
 _SECRETS = (
     (re.compile(r"\b(bearer)\s+(?=\S*\d)[^\s\"',;}]{8,}", re.IGNORECASE), r"\1 ***"),
-    (re.compile(r"://[^\s@]+@"), "://***@"),
+    (re.compile(r"://[^\s@]{1,1024}@"), "://***@"),
     (re.compile(r"([?&][\w-]*(?:key|token|password|secret|sig|signature)=)[^&\s\"']+", re.IGNORECASE), r"\1***"),
     (re.compile(r"\bsk-[\w-]{8,}"), "***"),
 )
@@ -67,13 +68,21 @@ class Address:
         return f"{self.shown}{path}{self._query}"
 
     def told(self, said: str) -> str:
-        """What somebody said, as a message may hold it: one short printable line without secrets."""
-        line = " ".join(said.split())
+        """A reply or an error, as a message may hold it: one short printable line without secrets."""
+        line = " ".join(_beginning(said).split())
         for secret in self._secrets:
             line = secret.sub("***", line)
         for pattern, instead in _SECRETS:
             line = pattern.sub(instead, line)
         return printable(line)[:_MOST_TOLD]
+
+
+def _beginning(text: str) -> str:
+    """The beginning of a text, cut between two words: half of a secret would not be known for one."""
+    if len(text) <= _MOST_SEARCHED:
+        return text
+    words = text[:_MOST_SEARCHED].rsplit(maxsplit=1)
+    return words[0] if len(words) == 2 else "(one very long word)"
 
 
 def printable(text: str) -> str:

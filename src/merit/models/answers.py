@@ -18,9 +18,8 @@ from urllib.parse import quote
 
 from merit.cache import open_cache
 from merit.errors import CacheUnusable, InputError
-from merit.models.completer import Completion
 from merit.reading import LINE_BYTES, check_regular, open_file, shown
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 FILE = "answers-v2.sqlite"
 _OLD = "answers-v1.sqlite"  # which kept a text as often as it was said

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from merit.cache import open_cache, read_cache, write_cache
-from merit.models.encoder import Encoder, Matrix
-from merit.types import EncoderIdentity
+from merit.types import Encoder, EncoderIdentity, Matrix
 
 _FILE = "embeddings-v1.sqlite"
 _TABLES = "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"

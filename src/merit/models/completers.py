@@ -12,7 +12,6 @@
 from pathlib import Path
 
 from merit.errors import InputError
-from merit.models.completer import Completer
 from merit.models.endpoint import EndpointCompleter
 from merit.models.exported import open_recording
 from merit.models.llamacpp import CONTEXT_TOKENS, LlamaCppCompleter
@@ -20,6 +19,7 @@ from merit.models.replay import ReplayCompleter
 from merit.models.scripted import read_script
 from merit.models.transformers import TransformersCompleter
 from merit.models.vllm import VllmCompleter
+from merit.types import Completer
 
 KNOWN = "openai:MODEL, llamacpp:FILE.gguf, transformers:NAME, vllm:NAME, scripted:FILE or replay:FILE"
 

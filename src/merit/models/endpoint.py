@@ -8,11 +8,11 @@ from typing import Any
 
 from merit.models.address import Address
 from merit.models.client import Client
-from merit.models.completer import Completion, with_tokens
 from merit.models.connection import Patience
+from merit.models.tokens import with_tokens
 from merit.models.waiting import Waiting
 from merit.reading import sendable
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 _MOST_TOKENS = 2**40  # no answer has more; what says so counts something else
 
@@ -20,10 +20,12 @@ _MOST_TOKENS = 2**40  # no answer has more; what says so counts something else
 class EndpointCompleter:
     """A chat endpoint, with at most `concurrency` requests under way."""
 
+    recorded = False
+
     def __init__(self, model: str, *, concurrency: int = 32, patience: Patience | None = None) -> None:
         address = Address.of_environment()
         self.address = address.named
-        self.places = concurrency
+        self.concurrency = concurrency
         self._model = model
         waiting = Waiting(address.shown)
         self._client = Client(model, address, waiting, concurrency=concurrency, patience=patience)

@@ -9,9 +9,8 @@ from typing import IO, Any
 
 from merit.errors import InputError
 from merit.models.answers import KEY_BYTES, MOST_TOKENS, AnswerStore
-from merit.models.completer import Completion
 from merit.reading import MIB, check_fields, open_file, parse_json, shown, split_lines
-from merit.types import ModelIdentity
+from merit.types import Completion, ModelIdentity
 
 _FIELDS: dict[str, type] = {
     "key": str,

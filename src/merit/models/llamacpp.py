@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.completer import Completion
 from merit.models.places import Places
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192
 
 
 class LlamaCppCompleter:
     """One model in memory; prompts are answered one after the other, which is what a CPU does best."""
+
+    concurrency = 1
+    recorded = False
 
     def __init__(self, path: Path, *, context_tokens: int = CONTEXT_TOKENS) -> None:
         if not path.is_file():

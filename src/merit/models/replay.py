@@ -2,12 +2,14 @@
 
 from merit.errors import InputError, NotRecorded
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.completer import Completion
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 
 class ReplayCompleter:
     """Answers only what the recorded model answered."""
+
+    concurrency = 1
+    recorded = True
 
     def __init__(self, store: AnswerStore, model: str = "") -> None:
         """Replay the answers of `model`, which need not be named where the recording has one only."""

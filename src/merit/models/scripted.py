@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.errors import InputError, ModelFailed
-from merit.models.completer import Completion
 from merit.reading import check_fields, read_json_lines, read_text
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ScriptedReply:
     """One line of a script."""
 
     contains: tuple[str, ...]
@@ -26,7 +25,10 @@ class Rule:
 class ScriptedCompleter:
     """Answers by the first rule that fits; tokens are counted as words."""
 
-    def __init__(self, rules: Sequence[Rule], name: str = "scripted") -> None:
+    concurrency = 1
+    recorded = False
+
+    def __init__(self, rules: Sequence[ScriptedReply], name: str = "scripted") -> None:
         self._rules = tuple(rules)
         revision = hashlib.sha256(repr(self._rules).encode()).hexdigest()[:16]
         self.identity = ModelIdentity(name, revision)
@@ -57,7 +59,7 @@ def read_script(path: Path) -> ScriptedCompleter:
         texts = [contains] if isinstance(contains, str) else contains
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             raise InputError(f"{where}: the field 'contains' should be a text or a list of texts, not {contains!r}")
-        rules.append(Rule(tuple(texts), record["reply"]))
+        rules.append(ScriptedReply(tuple(texts), record["reply"]))
     if not rules:
         raise InputError(f"{path}: the script is empty")
     return ScriptedCompleter(rules, f"scripted:{path.name}")

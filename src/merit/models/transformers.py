@@ -10,14 +10,16 @@ from importlib import import_module
 from typing import Any
 
 from merit.errors import ModelFailed
-from merit.models.completer import Completion
 from merit.models.places import Places
 from merit.models.weights import Weights, first_line
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 
 class TransformersCompleter:
     """One model in memory, one prompt at a time."""
+
+    concurrency = 1
+    recorded = False
 
     def __init__(self, name: str, *, context_tokens: int | None = None) -> None:
         try:

@@ -11,10 +11,9 @@ from itertools import count
 from typing import Any
 
 from merit.errors import InputError, ModelFailed
-from merit.models.completer import Completion
 from merit.models.places import Places
 from merit.models.weights import Weights, first_line
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 _ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",
@@ -25,6 +24,8 @@ _ENVIRONMENT = {
 
 class VllmCompleter:
     """One engine, with at most `concurrency` prompts under way."""
+
+    recorded = False
 
     def __init__(self, name: str, *, context_tokens: int | None = None, concurrency: int = 32) -> None:
         share = _share(os.environ.get("MERIT_GPU_MEMORY", "0.9"))
@@ -49,7 +50,7 @@ class VllmCompleter:
         except (OSError, ValueError, RuntimeError) as error:
             raise ModelFailed(f"{name}: vLLM cannot load it ({first_line(error)})") from None
         self._numbers = count()
-        self.places = concurrency
+        self.concurrency = concurrency
         self._free = Places(concurrency)
         kind = str(self._engine.model_config.dtype).removeprefix("torch.")
         steady = "-batch-invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from merit.oracle.rule import SPIDER
-from merit.sql import Row
+from merit.types import Row
 
 _STEPS = 100_000  # of SQLite's machine between two looks at the clock that counts them
 _LOOKS = 30

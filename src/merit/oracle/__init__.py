@@ -2,18 +2,16 @@
 
 from merit.oracle.demonstrations import fixed_demonstrations
 from merit.oracle.explain import Comparison, Excerpt, Explainer
-from merit.oracle.judge import Judge, Oracle
+from merit.oracle.judge import Judge
 from merit.oracle.open import open_judge
-from merit.oracle.regime import ExecutionOnly, under
+from merit.oracle.regime import under
 from merit.oracle.subset import write_subset
 
 __all__ = [
     "Comparison",
     "Excerpt",
-    "ExecutionOnly",
     "Explainer",
     "Judge",
-    "Oracle",
     "fixed_demonstrations",
     "open_judge",
     "under",

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from merit.sql import Row
+from merit.types import Row
 
 
 class ComparisonTimeout(Exception):

@@ -8,8 +8,9 @@ from merit.data import Dataset
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.open import RULES, read_references
-from merit.sql import MIB, Error, Limits, Result, Row, Rows, SQLiteSandbox, Value
-from merit.types import Cause, Question
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Limits, Question, Result, Row, Rows, Value
+from merit.types.engine import MIB
 
 FIRST_ROWS = 8  # of a result, which is enough to see what differs
 _CELL = 120  # characters of a value

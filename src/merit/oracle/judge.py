@@ -1,4 +1,4 @@
-"""The judge: is this SQL right? The agent knows it as `Oracle` and sees nothing of it but verdicts."""
+"""The judge: is this SQL right? An agent gets its verdicts through the Protocol `Oracle`, and nothing else of it."""
 
 import hashlib
 import threading
@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
 
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
@@ -14,8 +13,20 @@ from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
 from merit.oracle.text import same_statement
-from merit.sql import Error, Limits, Result, Row, Rows, Sandbox, Timeout, digest, encode
-from merit.types import Cause, Question, QuestionId, Status, Verdict
+from merit.sql import SQLiteSandbox, digest, encode
+from merit.types import (
+    Cause,
+    Error,
+    Limits,
+    Question,
+    QuestionId,
+    Result,
+    Row,
+    Rows,
+    Status,
+    Timeout,
+    Verdict,
+)
 
 _CORRECT = Verdict(Status.CORRECT)
 _MISMATCH = Verdict(Status.DENOTATION_MISMATCH)
@@ -23,19 +34,11 @@ _VERDICTS_KEPT = 100_000
 _LONG_BYTES = 1 << 20  # of an encoded result
 
 
-class Oracle(Protocol):
-    """Whoever knows the right answers."""
-
-    def judge(self, question: Question, sql: str) -> Verdict:
-        """Whether `sql` answers `question`, and if not, how it failed."""
-        ...
-
-
 class Judge:
     """Judges by one benchmark's rule, over one or many databases a question. Safe to use from many threads."""
 
     def __init__(
-        self, rule: Rule, references: References, sandbox: Sandbox, store: ResultStore, limits: Limits
+        self, rule: Rule, references: References, sandbox: SQLiteSandbox, store: ResultStore, limits: Limits
     ) -> None:
         self._rule = rule
         self._references = references

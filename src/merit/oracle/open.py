@@ -8,8 +8,8 @@ from merit.oracle.reference import References
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import BIRD, SPIDER
 from merit.reading import read_records
-from merit.sql import Limits, SQLiteSandbox
-from merit.types import QuestionId
+from merit.sql import SQLiteSandbox
+from merit.types import Limits, QuestionId
 
 RULES = {"spider": SPIDER, "bird": BIRD, "bundled": SPIDER}
 

@@ -9,22 +9,9 @@ from pathlib import Path
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import Rule
-from merit.sql import (
-    MIB,
-    SQLITE_VERSION,
-    Error,
-    Limits,
-    Result,
-    Row,
-    Rows,
-    Sandbox,
-    Timeout,
-    Trial,
-    decode,
-    digest,
-    encode,
-)
-from merit.types import Question, QuestionId
+from merit.sql import SQLITE_VERSION, SQLiteSandbox, Trial, decode, digest, encode
+from merit.types import Error, Limits, Question, QuestionId, Result, Row, Rows, Timeout
+from merit.types.engine import MIB
 
 # A reference is trusted to end; these only catch an accident.
 _REFERENCE_LIMITS = Limits(
@@ -57,7 +44,7 @@ class Expected:
             bound = replace(
                 limits,
                 rows=self.count + 1,
-                result_bytes=limits.result_bytes + 40 * size,  # see `held_bytes` in merit.sql
+                result_bytes=limits.result_bytes + 40 * size,  # see `held_bytes` in merit.sql.sqlite.connection
                 cell_bytes=max(limits.cell_bytes, size),
             )
             self._trial = Trial(self.database, bound, digest(self.encoded))
@@ -80,7 +67,7 @@ class References:
         self,
         queries: Mapping[QuestionId, str],
         suites: Mapping[str, Sequence[Path]],
-        sandbox: Sandbox,
+        sandbox: SQLiteSandbox,
         store: ResultStore,
         rule: Rule,
     ) -> None:

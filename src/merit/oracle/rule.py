@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from merit.oracle.compare import same_bird, same_spider
 from merit.oracle.rewrite import order_matters, rewrite
-from merit.sql import Row
+from merit.types import Row
 
 
 @dataclass(frozen=True, slots=True)

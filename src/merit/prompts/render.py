@@ -18,10 +18,11 @@ Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Which benchmark a prompt speaks to: its name in the version line, and whether it gives evidence."""
+    """What a prompt is for: the name in its version line, whether there is evidence, and the SQL that is asked for."""
 
     name: str
     evidence: bool
+    dialect: str = "sqlite"  # a key of `merit.types.DIALECTS`
 
 
 SPIDER = Family("spider", evidence=False)
@@ -118,19 +119,19 @@ def _prompt(purpose: str, family: Family, question: Question, schema: str, value
     common = {
         "PROMPT_VERSION": version,
         "DATABASE_SCHEMA": schema,
-        "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question) if family.evidence else "",
+        "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question, family.dialect) if family.evidence else "",
         "QUESTION": question.text,
     }
-    return Prompt(version, fill(purpose, {**common, **values}))
+    return Prompt(version, fill(purpose, {**common, **values}, family.dialect))
 
 
-def _evidence(question: Question) -> str:
+def _evidence(question: Question, dialect: str) -> str:
     if question.evidence is None:
         raise InputError(
             f"question {question.id}: the field 'evidence' is missing, and BIRD's prompts need it; "
             "add it to the questions file (an empty text where there is none)"
         )
-    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE})
+    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE}, dialect)
 
 
 def _positive(number: int, entry: Entry) -> str:
@@ -163,16 +164,16 @@ def _negative(number: int, entry: Entry) -> str:
 
 
 def _precedents(entries: Sequence[Entry], question: Question) -> str:
-    """Confirmed answers, the nearest last, where a model heeds it most."""
+    """Confirmed answers, the nearest last, where it influences a model most."""
     if not entries:
         return ""
     shown = []
     for number, entry in _numbered(list(reversed(entries))):
-        there = entry.provenance.db_id
+        db_id = entry.provenance.db_id
         values = {
             "GRADE": entry.grade.capitalize(),
             "INDEX": str(number),
-            "DATABASE_IF_ANOTHER": f"Database: {there}" if there != question.db_id else "",
+            "DATABASE_IF_ANOTHER": f"Database: {db_id}" if db_id != question.db_id else "",
             "QUESTION": entry.question,
             "SQL": entry.after,
         }
@@ -188,12 +189,12 @@ def _static_examples(demonstrations: Sequence[Demonstration]) -> str:
             "demonstration",
             {
                 "INDEX": str(i),
-                "QUESTION": one.question,
-                "EVIDENCE_IF_ANY": f"Evidence: {one.evidence}" if one.evidence else "",
-                "SQL": one.sql,
+                "QUESTION": demonstration.question,
+                "EVIDENCE_IF_ANY": f"Evidence: {demonstration.evidence}" if demonstration.evidence else "",
+                "SQL": demonstration.sql,
             },
         )
-        for i, one in _numbered(demonstrations)
+        for i, demonstration in _numbered(demonstrations)
     ]
     return fill("demonstrations", {"EXAMPLES": "\n".join(examples)})
 

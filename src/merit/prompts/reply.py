@@ -18,26 +18,43 @@ _FENCE = re.compile(
 _QUERY = r"(?:select\b|with\s+(?:recursive\s+)?[\w\"`]+\s*(?:\([^()]*\)\s*)?as\s*(?:not\s+)?(?:materialized\s*)?\()"
 _BEGINS = re.compile(rf"\s*{_QUERY}", re.IGNORECASE)
 _LINE = re.compile(rf"^[ \t]*{_QUERY}", re.IGNORECASE | re.MULTILINE)
-_SHOUTED = re.compile(r"\bSELECT\b")
-_END = re.compile(r"'[^']*'|\"[^\"]*\"|(;|\n[ \t\r]*\n)")  # quoted text ends nothing
+_UPPERCASE_SELECT = re.compile(r"\bSELECT\b")
+# What may hold a semicolon or a blank line without ending a statement. In SQLite's replies a quote that is never closed
+# is passed over, for the others it goes on to the end.
+_POSTGRESQL_QUOTED = (
+    r"(?<!\w)[eE]'(?:[^'\\]|\\.)*+(?:'|\Z)|'[^']*(?:'|\Z)|\"[^\"]*(?:\"|\Z)"
+    r"|\$(?P<tag>(?:[A-Za-z_]\w*)?)\$.*?(?:\$(?P=tag)\$|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)"
+)
+_MYSQL_QUOTED = (
+    r"'(?:[^'\\]|\\.)*+(?:'|\Z)|\"(?:[^\"\\]|\\.)*+(?:\"|\Z)|`[^`]*(?:`|\Z)"
+    r"|\#[^\n]*|--(?=\s)[^\n]*|/\*.*?(?:\*/|\Z)"
+)
+_QUOTED = {
+    "sqlite": r"'[^']*'|\"[^\"]*\"",
+    "postgresql": _POSTGRESQL_QUOTED,
+    "mysql": _MYSQL_QUOTED,
+    "mariadb": _MYSQL_QUOTED,
+    "duckdb": _POSTGRESQL_QUOTED,
+}
+_END = {dialect: re.compile(rf"(?:{quoted})|(?P<end>;|\n[ \t\r]*\n)", re.DOTALL) for dialect, quoted in _QUOTED.items()}
 _REFLECTION = re.compile(r"<reflection>(.*?)(?:</reflection>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT = re.compile(r"</think>", re.IGNORECASE)
 
 
-def parse_sql(reply: str) -> str:
-    """The SQL in a reply, or an empty text."""
-    said = _without_thoughts(reply) or reply  # a model that never came out of its thoughts may have said it there
-    answer = _answer(said)
+def parse_sql(reply: str, dialect: str = "sqlite") -> str:
+    """The SQL in a reply, or an empty text; the dialect decides what a quoted semicolon looks like."""
+    text = _without_thoughts(reply) or reply  # a model that never ended its thoughts may have answered in them
+    answer = _answer(text)
     if answer is not None:
         return _fenced(answer) or answer
-    return _fenced(said) or _statement(said)
+    return _fenced(text) or _statement(text, dialect)
 
 
 def parse_reflection(reply: str) -> str:
     """The reflection in a reply, on one line: what its tag holds, or else all of it."""
-    said = _without_thoughts(reply)
-    tagged = _REFLECTION.search(said)
-    return " ".join((tagged[1] if tagged else said).split()) or "(none)"
+    text = _without_thoughts(reply)
+    tagged = _REFLECTION.search(text)
+    return " ".join((tagged[1] if tagged else text).split()) or "(none)"
 
 
 def _without_thoughts(reply: str) -> str:
@@ -45,31 +62,31 @@ def _without_thoughts(reply: str) -> str:
     return reply[thoughts[-1].end() :].strip() if thoughts else reply
 
 
-def _answer(said: str) -> str | None:
+def _answer(text: str) -> str | None:
     """What the last answer tag holds."""
     whole, opened = None, None
-    for tag in _TAG.finditer(said):
+    for tag in _TAG.finditer(text):
         if not tag[1]:
             opened = tag.end()
         elif opened is not None:
-            inside = said[opened : tag.start()].strip()
+            inside = text[opened : tag.start()].strip()
             whole = inside or whole
             opened = None
     if whole is None and opened is not None:
-        whole = said[opened:].strip() or None
+        whole = text[opened:].strip() or None
     return whole
 
 
 def _fenced(text: str) -> str:
-    fences = [found[1].strip() for found in _FENCE.finditer(text) if found[1].strip()]
+    fences = [fence[1].strip() for fence in _FENCE.finditer(text) if fence[1].strip()]
     queries = [fence for fence in fences if _BEGINS.match(fence)]
     return (queries or fences or [""])[-1]
 
 
-def _statement(said: str) -> str:
-    begins = _LINE.search(said) or _SHOUTED.search(said)
+def _statement(text: str, dialect: str) -> str:
+    begins = _LINE.search(text) or _UPPERCASE_SELECT.search(text)
     if begins is None:
         return ""
-    text = said[begins.start() :]
-    end = next((found.start() for found in _END.finditer(text) if found[1]), len(text))
-    return text[:end].strip()
+    statement = text[begins.start() :]
+    end = next((match.start() for match in _END[dialect].finditer(statement) if match["end"]), len(statement))
+    return statement[:end].strip()

@@ -1,18 +1,29 @@
-"""Filling in the template files. A value is put in as it is: braces inside it mean nothing."""
+"""Filling in the template files. A value is put in as it is: braces inside it mean nothing.
+
+The files are the paper's, for SQLite. For another dialect, the few words that name SQLite or its quotes are exchanged.
+"""
 
 import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
+from merit.types import DIALECTS
+
 _PLACEHOLDER = re.compile(r"\{([A-Z_]+(?:\(none\))?)\}")
 _ALONE = re.compile(r"^\{([A-Z_]+(?:\(none\))?)\}\n(?:\n|(?=.))", re.MULTILINE)  # a line, or a paragraph, of its own
+_BACKTICKS = "in backticks, for example `Column Name`"
+_DOUBLE_QUOTES = 'in double quotes, for example "Column Name"'
+_DOUBLE_QUOTED_NAMES = ("postgresql", "duckdb")
 
 
 @cache
-def read(name: str) -> str:
+def read(name: str, dialect: str = "sqlite") -> str:
     """A template file's text."""
-    return (files(__package__) / "templates" / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n")
+    text = (files(__package__) / "templates" / f"{name}.txt").read_text(encoding="utf-8").removesuffix("\n")
+    if dialect in _DOUBLE_QUOTED_NAMES:
+        text = text.replace(_BACKTICKS, _DOUBLE_QUOTES)
+    return text.replace(DIALECTS["sqlite"], DIALECTS[dialect])
 
 
 def names() -> list[str]:
@@ -21,9 +32,10 @@ def names() -> list[str]:
     return sorted(path.name.removesuffix(".txt") for path in folder.iterdir() if path.name.endswith(".txt"))
 
 
-def fill(name: str, values: Mapping[str, str]) -> str:
+def fill(name: str, values: Mapping[str, str], dialect: str = "sqlite") -> str:
     """A template with every placeholder replaced; an optional part that is empty leaves no gap."""
-    parts = list(_parts(name, frozenset(optional for optional in _optional(name) if not values[optional])))
+    empty = frozenset(optional for optional in _optional(name) if not values[optional])
+    parts = list(_parts(name, empty, dialect))
     parts[1::2] = [values[placeholder] for placeholder in parts[1::2]]
     return "".join(parts)
 
@@ -35,6 +47,7 @@ def _optional(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _parts(name: str, empty: frozenset[str]) -> tuple[str, ...]:
+def _parts(name: str, empty: frozenset[str], dialect: str) -> tuple[str, ...]:
     """A template without its empty optional parts: text, placeholder, text and so on."""
-    return tuple(_PLACEHOLDER.split(_ALONE.sub(lambda found: "" if found[1] in empty else found[0], read(name))))
+    whole = _ALONE.sub(lambda found: "" if found[1] in empty else found[0], read(name, dialect))
+    return tuple(_PLACEHOLDER.split(whole))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from merit.agent import Method
-from merit.agent.episode import votes
+from merit.agent.rules import votes
 from merit.report.accuracy import DATASET, abouts, around
 from merit.report.breakdown import REPAIRERS, all_methods, part_columns, share_rows
 from merit.report.cells import Row, count, number, words

@@ -8,7 +8,7 @@ from typing import Any
 from merit.agent import Task
 from merit.errors import InputError
 from merit.memory import Recall
-from merit.reading import parse_json
+from merit.reading import parse_json, shown
 from merit.runs.paths import RETRIEVALS, is_finished
 from merit.runs.text import read_lines, to_json
 from merit.runs.turn import FORMAT, Phase, Turn
@@ -16,6 +16,7 @@ from merit.runs.view import RunView
 from merit.types import QuestionId
 
 _MATCH = ("rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
+_LARGEST_SIMILARITY = 1.001  # a cosine of two vectors of length 1, up to rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,9 @@ def looks_of(view: RunView) -> dict[QuestionId, list[Look]] | None:
     return looks if complete else None
 
 
-def _number(value: Any) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is not a number")
+def _similarity(value: Any) -> float:
+    if not isinstance(value, int | float) or not abs(value) <= _LARGEST_SIMILARITY:
+        raise TypeError(f"{shown(value)} is not a similarity")
     return float(value)
 
 
@@ -109,7 +110,7 @@ def _look(record: dict[str, Any], where: str) -> Look:
     try:
         matches = [match for pool in record["pools"] for match in pool["matches"]]
         entries = tuple(str(match["entry"]) for match in matches)
-        dense = [_number(match["dense"]) for match in matches if match["dense"] is not None]
+        dense = [_similarity(match["dense"]) for match in matches if match["dense"] is not None]
     except (KeyError, TypeError, OverflowError) as error:
         raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
     return Look(entries, max(dense, default=None))

@@ -1,33 +1,23 @@
-"""Whether two queries say the same, up to what certainly makes no difference."""
+"""Whether two queries say the same, up to what certainly makes no difference to their engine."""
 
-import re
+from collections.abc import Callable
 
-# SQLite's own tokens (its tokenizer, and nobody else's idea of SQL). What is open at the end goes on to the end.
-_NAME = r"0-9A-Za-z_$\x80-\U0010ffff"
-_TOKEN = re.compile(
-    rf"""
-    [ \t\n\f\r]+ | --[^\n]* | /\*(?!\Z).*?(?:\*/|\Z)
-    | (?P<exact> [xX]?'(?:[^']|'')*+(?:'|\Z) | "(?:[^"]|"")*+(?:"|\Z) | `(?:[^`]|``)*+(?:`|\Z) | \[[^\]]*(?:\]|\Z) )
-    | (?P<plain> (?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?[{_NAME}]* | [{_NAME}]+ )
-    | (?P<sign> ->>? | \|\| | << | >> | <= | >= | <> | != | == | . )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_SYNONYMS = {"<>": "!=", "==": "="}
+from merit.sql import tokens
+from merit.sql.sqlite import tokens as sqlite_tokens
+
+_FORMS: dict[str, Callable[[str], str]] = {
+    "sqlite": sqlite_tokens.canonical,
+    "postgresql": tokens.POSTGRESQL.canonical,
+    "mysql": tokens.MYSQL.canonical,
+    "mariadb": tokens.MYSQL.canonical,
+    "duckdb": tokens.DUCKDB.canonical,
+}
 
 
-def canonical(sql: str) -> str:
-    """SQL up to layout, comments, case of keywords and plain names, and a semicolon at the end.
+def canonical(sql: str, dialect: str = "sqlite") -> str:
+    """SQL up to layout, comments, case where the engine ignores it, and a semicolon at the end.
 
-    Nothing is understood: to a parser, queries look alike that SQLite tells apart (text in double quotes and a name in
-    backticks, DECIMAL and REAL), and a candidate must never be given another one's verdict.
+    Nothing is understood beyond an engine's own tokens, and two texts that may differ are called different: a
+    candidate must never be given another one's verdict.
     """
-    said = [_said(token) for token in _TOKEN.finditer(sql) if token.lastgroup]
-    return " ".join(said[:-1] if said[-1:] == [";"] else said)
-
-
-def _said(token: re.Match[str]) -> str:
-    text = token[0]
-    if token.lastgroup == "plain":
-        return text.lower() if text.isascii() else text  # SQLite knows the case of ASCII letters only
-    return _SYNONYMS.get(text, text) if token.lastgroup == "sign" else text
+    return _FORMS[dialect](sql)

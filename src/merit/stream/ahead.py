@@ -10,19 +10,20 @@ mostly says the same again: so all calls of an episode are asked for at once wit
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from merit.agent import Agent, Work, repair
+from merit.agent import Agent, KnownVerdicts, OneAtATime, RememberingOracle, Work, repair
 from merit.errors import ContextOverflow, MeritError, ModelFailed, NotRecorded
-from merit.models import Completer, Completion, ModelIdentity, Sampling, Share
+from merit.models import RunCompleter
+from merit.runs import Phase
 from merit.runs.plan import Planned
-from merit.runs.turn import Phase
 from merit.tracing import span
-from merit.types import Question, Status, Verdict
+from merit.types import Completer, Completion, ModelIdentity, Oracle, Sampling, Status
 
-# How far ahead a turn is looked at again if the memory has grown meanwhile: near ones matter more.
-_LOOKED_AT_AGAIN = (1, 3, 8, 24)
+# At these distances a turn is prefetched again if the memory has grown: often near by, where the memory is almost the
+# one the turn will read, seldom far off, where it will still change.
+_REFRESH_DISTANCES = (1, 3, 8, 24)
 
 
 @dataclass(slots=True)
@@ -48,43 +49,67 @@ class _Guessing:
         self.used.append(self.guesses[number] if guessed else await asyncio.shield(task))
         return self.used[number]
 
+    @property
+    def concurrency(self) -> int:
+        return self.completer.concurrency
+
+    @property
+    def recorded(self) -> bool:
+        return self.completer.recorded
+
     async def close(self) -> None:
-        """Nothing of its own to give back."""
+        """Nothing of its own to release."""
 
 
-class Ahead:
-    """Looks ahead of one stream, `window` turns far."""
+class LookAhead:
+    """Prefetches for one stream, `window` turns far."""
 
-    def __init__(self, agents: Mapping[Phase, Agent], todo: Sequence[Planned], share: Share, window: int) -> None:
-        self.work = Work()  # what it does is counted, apart from the run's own
-        self._share = share
-        self._working = agents
-        alone = _OneAtATime()
-        self._agents = {phase: _looking(agent, share, alone, self.work) for phase, agent in agents.items()}
+    def __init__(
+        self,
+        agents: Mapping[Phase, Agent],
+        todo: Sequence[Planned],
+        completer: RunCompleter,
+        oracle: Oracle,
+        known: KnownVerdicts,
+        window: int,
+    ) -> None:
+        """`oracle` is the run's, without memory; `known` are the verdicts that the run remembers."""
+        self.work = Work()  # counted apart from the run's own
+        self._known_to_run = known
+        self._known: KnownVerdicts = {}  # heard while prefetching, kept apart until the turn comes
+        prefetching = RememberingOracle(OneAtATime(oracle), self._known, self.work)
+        direct = RememberingOracle(oracle, self._known, self.work)
+        self._prefetching = {
+            phase: replace(agent, completer=completer.prefetching, oracle=prefetching, work=self.work)
+            for phase, agent in agents.items()
+        }
+        self._guessing = {
+            phase: replace(agent, completer=completer.guessing, oracle=direct, work=self.work)
+            for phase, agent in agents.items()
+        }
         self._todo = todo
         self._window = window
         self._guesses: dict[int, list[Completion]] = {}
         self._tasks: dict[int, asyncio.Task[MeritError | None]] = {}
-        self._looked: dict[int, int] = {}  # with which memory a turn was last looked at
+        self._prefetched_at: dict[int, int] = {}  # the number of entries a turn was last prefetched with
 
     async def prepare(self, turn: int, entries: int) -> None:
         """Have the answers of a turn whose time has come, and look further ahead; the memory holds `entries`."""
         last = min(turn + self._window, len(self._todo) - 1)
         for number in range(turn + 1, last + 1):
-            again = number - turn in _LOOKED_AT_AGAIN and self._looked.get(number) != entries
-            if number not in self._looked or again:
-                self._look_at(number, entries)
+            refresh = number - turn in _REFRESH_DISTANCES and self._prefetched_at.get(number) != entries
+            if number not in self._prefetched_at or refresh:
+                self._prefetch(number, entries)
         if (running := self._tasks.pop(turn, None)) is not None:
-            running.cancel()  # it looks at an older memory; what it asked for stays under way
+            running.cancel()  # it reads an older memory; the calls it made go on
         planned = self._todo[turn]
-        looking = self._agents[planned.phase]
-        failed = await self._prepare(turn, replace(looking, completer=self._share.at_once, apart=asyncio.to_thread))
+        failed = await self._prepare(turn, self._guessing[planned.phase])
         self._guesses.pop(turn, None)
-        self._looked.pop(turn, None)
-        heard = looking.verdicts.pop(planned.task.question.id, {})
-        known = self._working[planned.phase].verdicts.setdefault(planned.task.question.id, {})
-        # What met its limit may have met a busy moment: the run hears that itself.
-        known.update((sql, verdict) for sql, verdict in heard.items() if verdict.status is not Status.TIMEOUT)
+        self._prefetched_at.pop(turn, None)
+        verdicts = self._known.pop(planned.task.question.id, {})
+        # A statement may have met its time limit on a busy machine: the run judges those again itself.
+        certain = {sql: verdict for sql, verdict in verdicts.items() if verdict.status is not Status.TIMEOUT}
+        self._known_to_run.setdefault(planned.task.question.id, {}).update(certain)
         if isinstance(failed, ModelFailed) and not isinstance(failed, ContextOverflow | NotRecorded):
             raise failed  # no need to be patient with the same endpoint once more
 
@@ -95,11 +120,11 @@ class Ahead:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _look_at(self, turn: int, entries: int) -> None:
+    def _prefetch(self, turn: int, entries: int) -> None:
         if turn in self._tasks:
             return
-        self._looked[turn] = entries
-        task = self._tasks[turn] = asyncio.create_task(self._prepare(turn, self._agents[self._todo[turn].phase]))
+        self._prefetched_at[turn] = entries
+        task = self._tasks[turn] = asyncio.create_task(self._prepare(turn, self._prefetching[self._todo[turn].phase]))
         task.add_done_callback(lambda done: self._done(turn, done))
 
     def _done(self, turn: int, task: asyncio.Task[MeritError | None]) -> None:
@@ -127,39 +152,13 @@ class Ahead:
                 return error
 
 
-class _OneAtATime:
-    """Hears a judge for looking ahead: one statement at a time, so that the run's own have the machine to themselves.
-
-    Those who wait hold no thread and can be stopped.
-    """
-
-    def __init__(self) -> None:
-        self._free = asyncio.Lock()
-
-    async def __call__(self, judge: Callable[[Question, str], Verdict], question: Question, sql: str) -> Verdict:
-        await self._free.acquire()
-        running = asyncio.create_task(asyncio.to_thread(judge, question, sql))
-        running.add_done_callback(self._done)  # not earlier: a statement that nobody waits for still runs
-        return await asyncio.shield(running)
-
-    def _done(self, running: asyncio.Task[Verdict]) -> None:
-        self._free.release()
-        if not running.cancelled():
-            running.exception()  # told to whoever waits
-
-
-def _looking(agent: Agent, share: Share, alone: _OneAtATime, work: Work) -> Agent:
-    """The same agent for looking ahead; what it hears, it keeps to itself."""
-    return replace(agent, completer=share.early, apart=alone, work=work, verdicts={})
-
-
 def window(concurrency: int, streams: int) -> int:
     """How far to look ahead so that an endpoint's places are taken: one stream far, many streams less so."""
     return 0 if concurrency <= 1 else max(1, min(32, 2 * concurrency // streams))
 
 
-class Nowhere:
-    """Looks nowhere: one call after the other."""
+class NoLookAhead:
+    """Prefetches nothing: one call after the other."""
 
     def __init__(self) -> None:
         self.work = Work()

@@ -67,7 +67,7 @@ def _run_in_worker(
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
-            far = window(shop.completer.places, 1) if ahead is None else ahead
+            far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             return await run_stream(open_setup(spec, shop), out, ahead=far)
 
     try:

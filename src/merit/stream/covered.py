@@ -54,7 +54,7 @@ async def run_covered(
             f"{error.prompt}; ask a live model with --model"
         ) from None
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
-    ahead = window(shop.completer.places, len(setups))
+    ahead = window(shop.completer.concurrency, len(setups))
     async with asyncio.TaskGroup() as group:
         tasks = {
             name: group.create_task(_run(grid, name, setup, ahead, partial(on_turn, name)))

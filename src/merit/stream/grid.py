@@ -124,7 +124,7 @@ async def run_grid(
     await first_answers(grid.runs.values(), shop)
     # All of them first: what is wrong with any is said before a run begins.
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
-    turns_ahead = window(shop.completer.places, len(setups)) if ahead is None else ahead
+    turns_ahead = window(shop.completer.concurrency, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
         tasks = {
             name: group.create_task(run_stream(setup, grid.out / name, partial(on_turn, name), ahead=turns_ahead))

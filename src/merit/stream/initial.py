@@ -8,7 +8,6 @@ from typing import Any
 from merit.agent import Draft
 from merit.data import Dataset, read_predictions
 from merit.errors import InputError
-from merit.models import Completion, ModelIdentity
 from merit.prompts import Prompt, parse_sql
 from merit.reading import (
     check_fields,
@@ -20,7 +19,7 @@ from merit.reading import (
     shown,
 )
 from merit.runs.tokens import check_tokens, tokens_estimated
-from merit.types import Question, QuestionId
+from merit.types import Completion, ModelIdentity, Question, QuestionId
 
 FORMAT = 1
 _FIELDS = {

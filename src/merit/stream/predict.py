@@ -10,7 +10,6 @@ from merit import prompts
 from merit.data import Dataset
 from merit.errors import InputError, RunUnusable
 from merit.files import take_lock, write_all
-from merit.models import Completer, Sampling
 from merit.prompts import family_named
 from merit.reading import parse_json
 from merit.runs import beginnings
@@ -18,7 +17,7 @@ from merit.runs.text import read_lines
 from merit.stream.initial import FORMAT, check_initial, initial_line, model_label
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Workshop
-from merit.types import Question, QuestionId
+from merit.types import Completer, Question, QuestionId, Sampling
 
 _BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
 

@@ -2,25 +2,35 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Agent, Attempt, Reflection, Work, finalise, repair
+from merit.agent import (
+    Agent,
+    Attempt,
+    KnownVerdicts,
+    Reflection,
+    RememberingOracle,
+    ThreadedOracle,
+    Work,
+    finalise,
+    repair,
+)
 from merit.errors import MeritError, RunUnusable
 from merit.memory import Memory
-from merit.models import AskedOnce, CachedEncoder, Share
+from merit.models import RunCompleter
 from merit.oracle import under
 from merit.reading import parse_json, read_text
 from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
 from merit.runs.paths import MEMORY, METRICS, TIMINGS
 from merit.runs.plan import Planned, method_in, plan
-from merit.stream.ahead import Ahead, Nowhere
+from merit.stream.ahead import LookAhead, NoLookAhead
 from merit.stream.setup import Setup
 from merit.tracing import span
-from merit.types import Question, Regime
+from merit.types import Completer, Oracle, Question, Regime
 
 _NOTED_EVERY = 50  # turns after which timings.json is brought up to date, so that a kill loses little of it
 
@@ -54,19 +64,20 @@ class Progress:
         self.estimated |= any(call.tokens_estimated for call in calls)
 
 
-def agents(setup: Setup, memory: Memory) -> dict[Phase, Agent]:
+def agents(setup: Setup, completer: Completer, oracle: Oracle, memory: Memory, work: Work) -> dict[Phase, Agent]:
     """The agent of each phase."""
     identity = setup.identity
     answering = Agent(
         method=method_in(Phase.ANSWER, identity.method),
         budget=identity.budget,
         family=setup.family,
-        completer=setup.completer,
-        oracle=under(identity.regime, setup.benchmark.judge),
+        completer=completer,
+        oracle=oracle,
         memory=memory,
         regime=identity.regime,
         sampling=identity.sampling,
         demonstrations=identity.demonstrations,
+        work=work,
     )
     gathering = replace(answering, method=method_in(Phase.GATHER, identity.method))
     return {Phase.ANSWER: answering, Phase.GATHER: gathering}
@@ -80,15 +91,16 @@ async def run_stream(
     `ahead` is how many turns ahead answers are asked for early; it changes how long a run takes, and nothing else.
     """
     started = time.monotonic()
-    if isinstance(setup.completer, AskedOnce):
-        setup = replace(setup, completer=setup.completer.share())  # what this run sends is counted apart
+    completer = setup.completer.for_run()  # what this run sends is counted apart
+    oracle, known = ThreadedOracle(under(setup.identity.regime, setup.benchmark.judge)), KnownVerdicts()
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
         Memory(path / MEMORY, setup.encoder, keep_index=False) as memory,
     ):
         todo = plan(setup.order, setup.identity.method)
         _check_done(folder, todo)
-        working = agents(setup, memory)
+        work = Work()
+        working = agents(setup, completer, RememberingOracle(oracle, known, work), memory, work)
         before = len(folder.turns)
         if before < len(todo):
             folder.forget_metrics()
@@ -96,13 +108,12 @@ async def run_stream(
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
-        looking = _looking(setup, working, todo, ahead)
+        looking = LookAhead(working, todo, completer, oracle, known, ahead) if ahead else NoLookAhead()
         earlier = _sessions(folder)
 
         def note_time() -> None:
             done = len(folder.turns) - before
-            works = {"work": working[Phase.ANSWER].work, "ahead": looking.work}
-            session = _session(setup, works, done, started)
+            session = _session(setup, completer, {"work": work, "ahead": looking.work}, done, started)
             with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
                 folder.write_whole(TIMINGS, {"format": 1, "sessions": [*earlier, session]})
 
@@ -112,7 +123,7 @@ async def run_stream(
                     await looking.prepare(number, progress.entries)
                     turn = await _turn(setup, working[planned.phase], planned, memory)
                     folder.append(turn)
-                    working[planned.phase].verdicts.pop(planned.task.question.id, None)
+                    known.pop(planned.task.question.id, None)
                     progress.add(turn)
                     on_turn(progress)
                     if (number + 1 - before) % _NOTED_EVERY == 0:
@@ -125,12 +136,6 @@ async def run_stream(
         check_arithmetic(metrics, identity.method, identity.regime, identity.budget)
         folder.write_whole(METRICS, metrics)
         return metrics
-
-
-def _looking(setup: Setup, working: Mapping[Phase, Agent], todo: Sequence[Planned], ahead: int) -> Ahead | Nowhere:
-    if ahead and isinstance(setup.completer, Share):
-        return Ahead(working, todo, setup.completer, ahead)
-    return Nowhere()
 
 
 async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
@@ -178,7 +183,9 @@ def _sessions(folder: RunFolder) -> list[Any]:
         return []  # none yet, or not ours to mend: nothing depends on it
 
 
-def _session(setup: Setup, works: Mapping[str, Work], turns: int, started: float) -> dict[str, Any]:
+def _session(
+    setup: Setup, completer: RunCompleter, works: Mapping[str, Work], turns: int, started: float
+) -> dict[str, Any]:
     session: dict[str, Any] = {
         "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
@@ -186,8 +193,7 @@ def _session(setup: Setup, works: Mapping[str, Work], turns: int, started: float
     }
     for name, work in works.items():
         session[name] = {k: {"count": work.counts[k], "seconds": round(s, 3)} for k, s in work.seconds.items()}
-    if isinstance(setup.encoder, CachedEncoder):
+    if setup.encoder is not None:
         session["embedding_of_process"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
-    if isinstance(setup.completer, Share):
-        session["sent"] = setup.completer.account()
+    session["sent"] = completer.account()
     return session

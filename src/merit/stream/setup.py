@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from merit import __version__
 from merit.agent import find_method
 from merit.benchmark import Benchmark
-from merit.models import Completer, Encoder
+from merit.models import CachedEncoder, CachingCompleter
 from merit.oracle import fixed_demonstrations
 from merit.prompts import VERSION, Family, family_named, templates_hash
 from merit.reading import hash_file
@@ -37,8 +37,8 @@ class Setup:
     questions: dict[QuestionId, StreamQuestion]  # in the dataset's order
     length: int  # how many of the stream take part
     benchmark: Benchmark
-    completer: Completer
-    encoder: Encoder | None
+    completer: CachingCompleter
+    encoder: CachedEncoder | None
 
     @property
     def identity(self) -> Identity:

@@ -8,19 +8,9 @@ from typing import Protocol, Self
 
 from merit.benchmark import Benchmark, DataSpec
 from merit.errors import InputError
-from merit.models import (
-    Allowance,
-    AnswerStore,
-    AskedOnce,
-    CachedEncoder,
-    Completer,
-    Encoder,
-    Sampling,
-    open_completer,
-    open_encoder,
-)
+from merit.models import Allowance, AnswerStore, CachedEncoder, CachingCompleter, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
-from merit.models.replay import ReplayCompleter
+from merit.types import Sampling
 
 
 class Parts(Protocol):
@@ -32,8 +22,8 @@ class Parts(Protocol):
         ...
 
     @property
-    def completer(self) -> Completer:
-        """Answers prompts."""
+    def completer(self) -> CachingCompleter:
+        """The model, asked once for each answer."""
         ...
 
     @property
@@ -41,7 +31,7 @@ class Parts(Protocol):
         """How answers are drawn."""
         ...
 
-    def open_encoder(self) -> Encoder:
+    def open_encoder(self) -> CachedEncoder:
         """The encoder, for runs whose method needs one."""
         ...
 
@@ -81,7 +71,7 @@ class Workshop:
     concurrency: int = 32
     allowance: Allowance = field(default_factory=Allowance)
     sampling: Sampling = field(default_factory=Sampling)
-    _completer: AskedOnce | None = None
+    _completer: CachingCompleter | None = None
     _encoder: CachedEncoder | None = None
     _benchmarks: Benchmarks = field(init=False)
 
@@ -102,13 +92,13 @@ class Workshop:
             stack.callback(self._benchmarks.close)
 
     @property
-    def completer(self) -> AskedOnce:
+    def completer(self) -> CachingCompleter:
         """The model, asked once for each answer."""
         if self._completer is None:
             opened = open_completer(self.model, concurrency=self.concurrency)
             # A recording answers alone: what was kept elsewhere fills none of its gaps, and it is not copied there.
-            kept = None if isinstance(opened, ReplayCompleter) else self.cache / ANSWERS
-            self._completer = AskedOnce(opened, AnswerStore(kept), self.allowance)
+            kept = None if opened.recorded else self.cache / ANSWERS
+            self._completer = CachingCompleter(opened, AnswerStore(kept), self.allowance)
         return self._completer
 
     def open_encoder(self) -> CachedEncoder:
@@ -126,8 +116,8 @@ class Workshop:
 class OwnParts:
     """The parts of runs with a model and an encoder of the caller's own, who closes them."""
 
-    completer: Completer
-    encoder: Encoder | None = None
+    completer: CachingCompleter
+    encoder: CachedEncoder | None = None
     sampling: Sampling = field(default_factory=Sampling)
     cache: Path | None = None  # for reference results; without one they are kept in memory
     model: str = ""
@@ -142,7 +132,7 @@ class OwnParts:
     def __exit__(self, *_: object) -> None:
         self._benchmarks.close()
 
-    def open_encoder(self) -> Encoder:
+    def open_encoder(self) -> CachedEncoder:
         """The encoder that was given."""
         if self.encoder is None:
             raise InputError("this method recalls by similarity; give it an encoder")

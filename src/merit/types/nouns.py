@@ -116,6 +116,7 @@ class Verdict:
     error: str | None = None
     cause: Cause | None = None
     result: str | None = None  # the rows it gave, as a hash, where nobody says what is right; empty for no rows
+    code: str | None = None  # the engine's own code; benchmarks record none, since SQLite's failures go by text
 
     @property
     def correct(self) -> bool:

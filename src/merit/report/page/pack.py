@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Attempt, Reflection, grade_of
-from merit.agent.episode import votes
+from merit.agent.rules import votes
 from merit.errors import InputError
 from merit.reading import check_fields
 from merit.report.names import dataset_label, method_label

@@ -1,29 +1,14 @@
-"""What an encoder is: texts in, unit vectors out, under a name that says which vectors go together."""
+"""Checking and scaling what an encoder returns."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from merit.errors import EncoderFailed
-from merit.types import EncoderIdentity
+from merit.types import EncoderIdentity, Matrix
 
-Matrix = npt.NDArray[np.float32]
 _SINGLE = 1e-6  # how far from 1 rounding to single precision takes a length
-
-
-class Encoder(Protocol):
-    """Turns texts into vectors."""
-
-    @property
-    def identity(self) -> EncoderIdentity:
-        """Which vectors these are."""
-        ...
-
-    def encode(self, texts: Sequence[str]) -> Matrix:
-        """A vector of length 1 for each text, a row each."""
-        ...
 
 
 def unit_vectors(raw: npt.ArrayLike, texts: Sequence[str], identity: EncoderIdentity) -> Matrix:

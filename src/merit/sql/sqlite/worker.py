@@ -1,7 +1,7 @@
 """A process that runs statements and can be killed: where every statement is run.
 
-`Worker` is the parent's end; `python -m merit.sql.worker FD` is the child. The kernel ends the child when a statement
-is not done at its deadline, whatever SQLite is busy with, and a crash of SQLite takes nothing else down.
+`Worker` is the parent's end; `python -m merit.sql.sqlite.worker FD` is the child. The kernel ends the child when a
+statement is not done at its deadline, whatever SQLite is busy with, and a crash of SQLite takes nothing else down.
 """
 
 import marshal
@@ -25,11 +25,12 @@ import apsw
 
 import merit
 from merit.errors import DatabaseUnusable
-from merit.sql.connection import Connection, OutOfMemory
-from merit.sql.limits import MIB, Limits
-from merit.sql.opening import Unopened
-from merit.sql.result import Error, Result, Rows, Task, Timeout, decode, digest, encode
-from merit.types import Cause
+from merit.sql.encoding import decode, digest, encode
+from merit.sql.sqlite.connection import Connection, OutOfMemory
+from merit.sql.sqlite.opening import Unopened
+from merit.sql.sqlite.trial import Task
+from merit.types import Cause, Error, Limits, Result, Rows, Timeout
+from merit.types.engine import MIB
 
 # What a statement may take from SQLite's heap, and a little less beside other open databases: one that meets the
 # smaller limit is run again alone, so what is open already decides nothing.
@@ -42,8 +43,8 @@ TEMPORARY_FILE_BYTES = 1024 * MIB
 _START_S = 60.0
 _SPARE_S = 60.0  # for a machine that is busy elsewhere; the child's own deadline is exact
 _HEADER = struct.Struct("<Q")
-_PLACE = struct.Struct("<I")
-# All that Python and SQLite need from the environment: a key for some endpoint has no business in the child.
+_TASK_NUMBER = struct.Struct("<I")
+# All that Python and SQLite need from the environment: the child must not see a key for an endpoint.
 _ENVIRONMENT = frozenset(
     {"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "SQLITE_TMPDIR", "TMPDIR"}
 )
@@ -56,7 +57,7 @@ class Worker:
         self._frozen = frozen
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
-        self._place: mmap.mmap | None = None  # which task the child is at, for when it ends there
+        self._progress: mmap.mmap | None = None  # shared memory: the number of the task the child is at
         self._scratch: str | None = None  # the child's folder for copies, removed here because the child is killed
 
     @property
@@ -73,37 +74,37 @@ class Worker:
             text = sql.encode("utf-8", "surrogatepass")
             _send(channel, marshal.dumps((list(tasks), text, self._frozen, distinct, lossy, every), 2))
             channel.settimeout(sum(limits[0] for _, limits, _ in tasks) + _SPARE_S)
-            told = marshal.loads(_receive(channel))
+            answers = marshal.loads(_receive(channel))
         except (EOFError, ConnectionError, TimeoutError) as error:
             return [self._ended(tasks, late=isinstance(error, TimeoutError))]
-        return [(place, _result(result)) for place, result in told]
+        return [(number, _decoded(answer)) for number, answer in answers]
 
     def close(self) -> None:
         """Kill the child, if there is one."""
-        process, channel, place, scratch = self._process, self._socket, self._place, self._scratch
-        self._process = self._socket = self._place = self._scratch = None
+        process, channel, progress, scratch = self._process, self._socket, self._progress, self._scratch
+        self._process = self._socket = self._progress = self._scratch = None
         if process is not None:
             process.kill()
             process.wait()
         if channel is not None:
             with suppress(OSError):  # the thread that reads from it may be closing it, too
                 channel.close()
-        if place is not None:
-            place.close()
+        if progress is not None:
+            progress.close()
         if scratch is not None:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def _ended(self, tasks: Sequence[Task], late: bool) -> tuple[int, Result]:
         """What the end of the child says about the statement it ran, and on which database that was."""
-        process, shared = self._process, self._place
-        if process is None or shared is None:  # the sandbox was closed meanwhile
+        process, progress = self._process, self._progress
+        if process is None or progress is None:  # the sandbox was closed meanwhile
             return 0, Error(Cause.CRASHED, "the database engine was stopped while running this statement")
         late = late or process.wait() == -signal.SIGALRM
-        (place,) = _PLACE.unpack(shared[: _PLACE.size])
+        (number,) = _TASK_NUMBER.unpack(progress[: _TASK_NUMBER.size])
         self.close()
         if late:
-            return place, Timeout(tasks[place][1][0])
-        return place, Error(Cause.CRASHED, "the database engine stopped while running this statement")
+            return number, Timeout(tasks[number][1][0])
+        return number, Error(Cause.CRASHED, "the database engine stopped while running this statement")
 
     def _started(self) -> socket.socket:
         if self._socket is None:
@@ -111,7 +112,7 @@ class Worker:
             ours, theirs = socket.socketpair()
             with theirs, tempfile.TemporaryFile() as shared:
                 shared.truncate(mmap.PAGESIZE)
-                self._place = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
+                self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
                 handed = [theirs.fileno(), shared.fileno()]
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", "-m", __name__, *map(str, handed), self._scratch],
@@ -155,11 +156,13 @@ def _receive(channel: socket.socket) -> bytes:
     return bytes(received[_HEADER.size :])
 
 
-def _result(told: tuple[Any, ...]) -> Result:
-    if told[0] == "rows":
-        _, columns, encoded, truncated, steady = told
+def _decoded(answer: tuple[Any, ...]) -> Result:
+    """A result as `_encoded` wrote it."""
+    if answer[0] == "rows":
+        _, columns, encoded, truncated, steady = answer
         return Rows(tuple(columns), decode(encoded), truncated, steady)
-    return Error(Cause(told[1]), told[2])
+    _, cause, message, code = answer
+    return Error(Cause(cause), message, code)
 
 
 class Databases:
@@ -187,9 +190,9 @@ class Databases:
                     return connection.run(sql, limits, distinct=distinct, lossy=lossy)
         except Unopened as unopened:
             return unopened.error
-        except MemoryError:
-            pass
-        return Error(Cause.TOO_LARGE, "out of memory")
+        except MemoryError:  # of this process, outside SQLite
+            return Error(Cause.TOO_LARGE, "out of memory")
+        return Error(Cause.TOO_LARGE, "out of memory", "SQLITE_NOMEM")
 
     def _allow_memory(self, result_bytes: int) -> None:
         """Bound what rows take as Python values: up to four times SQLite's text, and again while they are sent."""
@@ -219,7 +222,7 @@ def _inode(path: bytes) -> int:
         return 0
 
 
-def _serve(channel: socket.socket, shared: mmap.mmap, scratch: Path) -> None:
+def _serve(channel: socket.socket, progress: mmap.mmap, scratch: Path) -> None:
     """Answer requests until the parent goes away."""
     databases = Databases(scratch)
     while True:
@@ -228,24 +231,25 @@ def _serve(channel: socket.socket, shared: mmap.mmap, scratch: Path) -> None:
         except (EOFError, ConnectionError):
             return
         sql = text.decode("utf-8", "surrogatepass")
-        told: list[tuple[int, tuple[Any, ...]]] = []
-        for place, (database, given, expected) in enumerate(tasks):
-            limits = Limits(*given)
-            _PLACE.pack_into(shared, 0, place)
+        answers: list[tuple[int, tuple[Any, ...]]] = []
+        for number, (database, limit_values, expected) in enumerate(tasks):
+            limits = Limits(*limit_values)
+            _TASK_NUMBER.pack_into(progress, 0, number)
             signal.setitimer(signal.ITIMER_REAL, limits.timeout_s)  # SIGALRM ends this process
-            result = _told(databases.run(database, frozen, sql, limits, distinct=distinct, lossy=lossy), expected)
-            if result is not None:
-                told.append((place, result))
+            result = databases.run(database, frozen, sql, limits, distinct=distinct, lossy=lossy)
+            answer = _encoded(result, expected)
+            if answer is not None:
+                answers.append((number, answer))
                 if not every:
                     break
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        _send(channel, marshal.dumps(told, 2))
+        _send(channel, marshal.dumps(answers, 2))
 
 
-def _told(result: Rows | Error, expected: bytes | None) -> tuple[Any, ...] | None:
-    """A result as it travels; None for the expected one."""
+def _encoded(result: Rows | Error, expected: bytes | None) -> tuple[Any, ...] | None:
+    """A result as it is sent to the parent; None for the expected one."""
     if isinstance(result, Error):
-        return "error", result.cause.value, result.message
+        return "error", result.cause.value, result.message, result.code
     encoded = encode([] if result.truncated and expected is not None else result.rows)
     if not result.truncated and expected is not None and digest(encoded) == expected:
         return None
@@ -263,7 +267,7 @@ def _cap_this_process() -> None:
 
 if __name__ == "__main__":
     _cap_this_process()
-    with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE) as place_shared:
+    with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE) as shared_page:
         _send(served, b"ready")
-        _serve(served, place_shared, Path(sys.argv[3]))
+        _serve(served, shared_page, Path(sys.argv[3]))
     os._exit(0)

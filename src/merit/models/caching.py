@@ -6,27 +6,27 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.completer import Completer, Completion, with_tokens, without_estimate
 from merit.models.places import CALL, Call
 from merit.models.spending import Allowance, Sent
+from merit.models.tokens import with_tokens, without_estimate
 from merit.tracing import span
-from merit.types import ModelIdentity, Sampling
+from merit.types import Completer, Completion, ModelIdentity, Sampling
 
 
 @dataclass(slots=True)
 class _Asked:
-    """A question under way."""
+    """A prompt under way."""
 
     task: asyncio.Task[Completion]
     call: Call
-    needed: bool  # by somebody who does not merely look ahead
+    needed: bool  # a run waits for it (as opposed to prefetching)
 
 
-class AskedOnce:
-    """Another completer's answers, kept in a store; a question under way is waited for, not asked again.
+class CachingCompleter:
+    """Another completer's answers, kept in a store; a prompt under way is waited for, not sent again.
 
-    An answer is in the store before anybody is given it, so a kill loses calls under way and nothing else: no more than
-    the model has places. Those who use it side by side each take a `share`, which knows what was asked on its behalf.
+    An answer is stored before it is returned, so a kill loses calls under way and nothing else: at most as many as the
+    model answers at a time. Runs that share it each take a `for_run()`, which counts what was sent for that run.
     """
 
     def __init__(self, completer: Completer, store: AnswerStore, allowance: Allowance | None = None) -> None:
@@ -34,10 +34,10 @@ class AskedOnce:
         self._store = store
         self.allowance = allowance or Allowance()
         self._under_way: dict[bytes, _Asked] = {}
-        self._unused: dict[bytes, Sent] = {}  # answers that only looks ahead have asked for, and who did
-        self._shares: list[Share] = []
-        self._own = self.share()
-        self.early = self._own.early
+        self._unused: dict[bytes, Sent] = {}  # answers that only prefetching asked for, by account
+        self._runs: list[RunCompleter] = []
+        self._own = self.for_run()
+        self.prefetching = self._own.prefetching
 
     @property
     def identity(self) -> ModelIdentity:
@@ -45,19 +45,24 @@ class AskedOnce:
         return self._completer.identity
 
     @property
-    def places(self) -> int:
-        """How many calls are answered at a time; one, unless the model says otherwise."""
-        return int(getattr(self._completer, "places", 1))
+    def concurrency(self) -> int:
+        """How many prompts the model answers at a time."""
+        return self._completer.concurrency
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the answers come from a recording."""
+        return self._completer.recorded
 
     @property
     def sent(self) -> Sent:
-        """What was asked of the model by everybody."""
-        return Sent.total(share.sent for share in self._shares)
+        """What was asked of the model, over all runs."""
+        return Sent.total(run.sent for run in self._runs)
 
-    def share(self) -> "Share":
-        """The same completer for somebody whose calls are to be counted apart."""
-        self._shares.append(Share(self))
-        return self._shares[-1]
+    def for_run(self) -> "RunCompleter":
+        """The same completer for one run, whose calls are counted apart."""
+        self._runs.append(RunCompleter(self))
+        return self._runs[-1]
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
@@ -66,7 +71,7 @@ class AskedOnce:
     async def answer(
         self, prompt: str, sampling: Sampling, sent: Sent, *, needed: bool = True, urgent: bool = True
     ) -> Completion:
-        """The answer, kept or to be kept; `sent` is the account of who asks."""
+        """The answer, from the store or for it; `sent` is the account that pays."""
         key = answer_key(self.identity, prompt, sampling)
         if needed and key in self._unused:
             self._unused.pop(key).wasted -= 1
@@ -77,11 +82,11 @@ class AskedOnce:
         if asked is None:
             call = Call(urgent, self._check)
             task = asyncio.create_task(self._ask(key, prompt, sampling, sent, call))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits any more
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen: its caller may be gone
             asked = self._under_way[key] = _Asked(task, call, needed)
         asked.needed |= needed
         asked.call.urgent |= urgent
-        # Whoever stops waiting leaves the question under way: its answer is paid for.
+        # A caller that is cancelled leaves the prompt under way: its answer is paid for.
         return await asyncio.shield(asked.task)
 
     async def close(self) -> None:
@@ -134,57 +139,66 @@ def _request(model: ModelIdentity, sampling: Sampling) -> dict[str, str | int | 
     }
 
 
-class Share:
-    """One user's view of a completer that several use: the same answers, an account of its own."""
+class RunCompleter:
+    """One run's view of a completer that several runs share: the same answers, an account of its own."""
 
-    def __init__(self, asked: AskedOnce) -> None:
-        self._asked = asked
+    recorded = False
+
+    def __init__(self, shared: CachingCompleter) -> None:
+        self._shared = shared
         self.sent = Sent()
-        self.early = Early(asked, self.sent, urgent=False)  # for looking ahead
-        self.at_once = Early(asked, self.sent, urgent=True)  # for what is only a guess, but is waited for
+        self.prefetching = Prefetching(shared, self.sent, urgent=False)
+        self.guessing = Prefetching(shared, self.sent, urgent=True)  # may turn out not to be needed, but is waited for
 
     @property
     def identity(self) -> ModelIdentity:
         """The identity of the model behind it."""
-        return self._asked.identity
+        return self._shared.identity
 
     @property
-    def places(self) -> int:
-        """How many calls are answered at a time, of everybody's."""
-        return self._asked.places
+    def concurrency(self) -> int:
+        """How many prompts are answered at a time, over all runs."""
+        return self._shared.concurrency
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
-        return await self._asked.answer(prompt, sampling, self.sent)
+        return await self._shared.answer(prompt, sampling, self.sent)
 
     def account(self) -> dict[str, Any]:
-        """What was sent on its behalf, and what it cost where prices are known."""
-        found = {**asdict(self.sent), "seconds": round(self.sent.seconds, 3)}
-        if not self.sent.estimated:  # said only where it is so
-            del found["estimated"]
-        prices = self._asked.allowance.prices
-        return found if prices is None else {**found, "cost": round(prices.cost(self.sent), 6)}
+        """What was sent for this run, and what it cost where prices are known."""
+        record = {**asdict(self.sent), "seconds": round(self.sent.seconds, 3)}
+        if not self.sent.estimated:  # named only where it is so
+            del record["estimated"]
+        prices = self._shared.allowance.prices
+        return record if prices is None else {**record, "cost": round(prices.cost(self.sent), 6)}
 
     async def close(self) -> None:
-        """Nothing of its own to give back."""
+        """Nothing of its own to release."""
 
 
-class Early:
-    """The same completer for those who look ahead: what only they ask for is counted apart."""
+class Prefetching:
+    """The same completer for prefetching: answers that no run has needed yet are counted apart."""
 
-    def __init__(self, asked: AskedOnce, sent: Sent, *, urgent: bool) -> None:
-        self._asked = asked
+    recorded = False
+
+    def __init__(self, shared: CachingCompleter, sent: Sent, *, urgent: bool) -> None:
+        self._shared = shared
         self._sent = sent
         self._urgent = urgent
 
     @property
     def identity(self) -> ModelIdentity:
         """The identity of the model behind it."""
-        return self._asked.identity
+        return self._shared.identity
+
+    @property
+    def concurrency(self) -> int:
+        """How many prompts are answered at a time, over all runs."""
+        return self._shared.concurrency
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
-        """The answer, as anybody would get it."""
-        return await self._asked.answer(prompt, sampling, self._sent, needed=False, urgent=self._urgent)
+        """The answer, from the store where it is there."""
+        return await self._shared.answer(prompt, sampling, self._sent, needed=False, urgent=self._urgent)
 
     async def close(self) -> None:
-        """Nothing of its own to give back."""
+        """Nothing of its own to release."""

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from corpus.hostile import BOMBS, CORPUS, GROWTH, OUTSIDE, WRITES
-from merit.sql import Error, Limits, Rows, SQLiteSandbox, Timeout
-from merit.types import Cause
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Limits, Rows, Timeout
 
 DEADLINE_S = 1.0
 MIB = 1024 * 1024
@@ -108,7 +108,8 @@ def test_no_process_outlives_its_sandbox(database: Path) -> None:
 ORPHAN = """
 import sys
 from pathlib import Path
-from merit.sql import Limits, SQLiteSandbox
+from merit.sql import SQLiteSandbox
+from merit.types import Limits
 sandbox = SQLiteSandbox(frozen=True)
 sandbox.execute(Path(sys.argv[1]), "SELECT length(zeroblob(100000))", Limits())
 print(sandbox._idle[0].pid, flush=True)

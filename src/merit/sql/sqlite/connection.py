@@ -1,7 +1,7 @@
 """One guarded SQLite connection: read-only three times over, capped, and typed in what it returns.
 
-It lives in a process of its own (`merit.sql.worker`), which is killed when a statement overruns: some texts, views and
-generated columns keep SQLite busy for minutes while it prepares a statement, where no interrupt is heard.
+It lives in a process of its own (`merit.sql.sqlite.worker`), which is killed when a statement overruns: some texts,
+views and generated columns keep SQLite busy for minutes while it prepares a statement, where no interrupt is heard.
 """
 
 import re
@@ -12,11 +12,11 @@ from pathlib import Path
 
 import apsw
 
-from merit.sql.canonical import canonical
-from merit.sql.limits import MIB, Limits
-from merit.sql.opening import CAUSES, error_code, open_file, unopened
-from merit.sql.result import Error, Row, Rows, Value, encode
-from merit.types import Cause
+from merit.sql.encoding import encode
+from merit.sql.sqlite.opening import CAUSES, code_name, open_file, primary_code, unopened
+from merit.sql.sqlite.tokens import canonical
+from merit.types import Cause, Error, Limits, Row, Rows, Value
+from merit.types.engine import MIB
 
 SQLITE_VERSION = apsw.sqlite_lib_version()
 
@@ -206,10 +206,11 @@ class Connection:
             return self._refusal
         if isinstance(error, apsw.BindingsError):
             return Error(Cause.DBMS, "the query has parameters (such as ?), and no values are given for them")
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_WRITE:
-            return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed")
-        cause = CAUSES.get(error_code(error), Cause.DBMS)
-        return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error))
+        code = code_name(error)
+        if code == "SQLITE_IOERR_WRITE":
+            return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed", code)
+        cause = CAUSES.get(primary_code(error), Cause.DBMS)
+        return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error), code)
 
 
 def _unfit(sql: str, limits: Limits) -> Error | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from merit.sql import Error, Limits, Rows, SQLiteSandbox, Timeout
-from merit.types import Cause
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Limits, Rows, Timeout
 
 LIMITS = Limits(timeout_s=5.0)
 
@@ -51,7 +51,32 @@ def test_a_query_gives_columns_and_typed_rows(sandbox: SQLiteSandbox, database: 
     ],
 )
 def test_the_database_speaks_for_itself(sandbox: SQLiteSandbox, database: Path, sql: str, message: str) -> None:
-    assert sandbox.execute(database, sql, LIMITS) == Error(Cause.DBMS, message)
+    assert sandbox.execute(database, sql, LIMITS) == Error(Cause.DBMS, message, "SQLITE_ERROR")
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT abs(-9223372036854775808)", "SQLITE_ERROR"),
+        ("SELECT 1 LIMIT 'many'", "SQLITE_MISMATCH"),
+        ("SELECT 'a' COLLATE nope = 'b'", "SQLITE_ERROR_MISSING_COLLSEQ"),
+        ("SELECT zeroblob(2000000)", "SQLITE_TOOBIG"),
+        ("DELETE FROM t", ""),  # refused before SQLite runs it
+        ("SELECT 1; SELECT 2", ""),
+        ("SELECT ?", ""),  # missing values are noticed outside SQLite
+    ],
+)
+def test_an_error_carries_sqlites_own_code(sandbox: SQLiteSandbox, database: Path, sql: str, code: str) -> None:
+    result = sandbox.execute(database, sql, LIMITS)
+    assert isinstance(result, Error), result
+    assert result.code == code, result
+
+
+def test_a_file_that_is_no_database_has_a_code_too(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    path = tmp_path / "text.sqlite"
+    path.write_text("This is not a database. " * 100)
+    result = sandbox.execute(path, "SELECT 1", LIMITS)
+    assert result == Error(Cause.DATABASE_UNREADABLE, "file is not a database", "SQLITE_NOTADB")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The SQLite sandbox: hands statements to processes that can be killed, and keeps a few of them ready."""
+"""The SQLite sandbox: a pool of processes that run statements and can be killed."""
 
 import os
 import threading
@@ -6,9 +6,9 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
-from merit.sql.limits import Limits
-from merit.sql.result import Result, Rows, Task, Trial
-from merit.sql.worker import Worker
+from merit.sql.sqlite.trial import Task, Trial
+from merit.sql.sqlite.worker import Worker
+from merit.types import Limits, Result, Rows
 
 MOST_WORKERS = max(4, os.cpu_count() or 1)
 _CHECK_LIMITS = Limits(timeout_s=120.0)  # looking a whole file over; a gigabyte takes a few seconds
@@ -27,30 +27,30 @@ class SQLiteSandbox:
     def _start_anew(self) -> None:
         """Begin without workers: in a new sandbox, and after a fork, which they do not survive."""
         self._lock = threading.Lock()
-        self._places = threading.Semaphore(MOST_WORKERS)
+        self._free_workers = threading.Semaphore(MOST_WORKERS)
         self._idle: list[Worker] = []
         self._busy: set[Worker] = set()
 
     def execute(
         self, database: Path, sql: str, limits: Limits, *, distinct: bool = False, lossy: bool = False
     ) -> Result:
-        """Run one read-only query (see `Sandbox.execute`)."""
+        """Run one read-only query. `distinct` keeps each row once; `lossy` drops bytes that are not UTF-8."""
         (result,) = self.execute_each([database], sql, limits, distinct=distinct, lossy=lossy)
         return result
 
     def execute_each(
         self, databases: Sequence[Path], sql: str, limits: Limits, *, distinct: bool = False, lossy: bool = False
     ) -> list[Result]:
-        """Run one query on many databases (see `Sandbox.execute_each`)."""
+        """Run one query on database after database; a timeout or a crash is the last result."""
         tasks = [Trial(database, limits).task for database in databases]
         return [result for _, result in self._run(tasks, sql, distinct, lossy, every=True)]
 
     def first_difference(
         self, trials: Sequence[Trial], sql: str, *, distinct: bool = False, lossy: bool = False
     ) -> tuple[int, Result] | None:
-        """Run one query on databases until one differs (see `Sandbox.first_difference`)."""
-        told = self._run([trial.task for trial in trials], sql, distinct, lossy, every=False)
-        return told[0] if told else None
+        """Run one query on database after database until the rows are not the expected ones: which, and its result."""
+        differences = self._run([trial.task for trial in trials], sql, distinct, lossy, every=False)
+        return differences[0] if differences else None
 
     def is_sound(self, database: Path) -> bool:
         """Whether SQLite finds nothing wrong with a file; an empty one is a failed download, not a database."""
@@ -59,8 +59,8 @@ class SQLiteSandbox:
                 return False
         except OSError:
             return False
-        found = self.execute(database, "PRAGMA quick_check(1)", _CHECK_LIMITS)
-        return isinstance(found, Rows) and found.rows == [("ok",)]
+        check = self.execute(database, "PRAGMA quick_check(1)", _CHECK_LIMITS)
+        return isinstance(check, Rows) and check.rows == [("ok",)]
 
     def close(self) -> None:
         """End every worker; one in use ends when its statement does."""
@@ -74,15 +74,15 @@ class SQLiteSandbox:
     def _run(
         self, tasks: Sequence[Task], sql: str, distinct: bool, lossy: bool, every: bool
     ) -> list[tuple[int, Result]]:
-        with self._places:
+        with self._free_workers:
             with self._lock:
                 worker = self._idle.pop() if self._idle else Worker(frozen=self._frozen)
                 self._busy.add(worker)
             kept = False
             try:
-                told = worker.run(tasks, sql, distinct=distinct, lossy=lossy, every=every)
+                results = worker.run(tasks, sql, distinct=distinct, lossy=lossy, every=every)
                 kept = True
-                return told
+                return results
             finally:
                 with self._lock:
                     self._busy.discard(worker)

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import apsw
 
-from merit.sql.result import Error
-from merit.types import Cause
+from merit.types import Cause, Error
 
 CAUSES = {
     apsw.SQLITE_READONLY: Cause.READ_ONLY,
@@ -36,14 +35,22 @@ class Unopened(Exception):
         self.error = error
 
 
-def error_code(error: apsw.Error) -> int:
+def primary_code(error: apsw.Error) -> int:
     """SQLite's primary result code; 0 for apsw's own errors."""
     return (getattr(error, "result", None) or 0) & 0xFF
 
 
+def code_name(error: apsw.Error) -> str:
+    """SQLite's extended result code by name, such as SQLITE_ERROR; empty for apsw's own errors."""
+    code = getattr(error, "extendedresult", None) or getattr(error, "result", None) or 0
+    names = {**apsw.mapping_result_codes, **apsw.mapping_extended_result_codes}
+    return str(names.get(code, code)) if code else ""
+
+
 def unopened(error: apsw.Error) -> Unopened:
     """SQLite's refusal to open a file, with its cause."""
-    return Unopened(Error(CAUSES.get(error_code(error), Cause.DATABASE_UNREADABLE), str(error)))
+    cause = CAUSES.get(primary_code(error), Cause.DATABASE_UNREADABLE)
+    return Unopened(Error(cause, str(error), code_name(error)))
 
 
 def open_file(path: Path, frozen: bool, scratch: Path) -> apsw.Connection:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from merit.sql import Error, Limits, Rows, SQLiteSandbox, Timeout
-from merit.types import Cause
+from merit.sql import SQLiteSandbox
+from merit.types import Cause, Error, Limits, Rows, Timeout
 
 FLIPS = int(os.environ.get("MERIT_FLIPS", "200"))
 LIMITS = Limits(timeout_s=1.0)

@@ -1,0 +1,181 @@
+"""What a method decides: what to recall, how to ask, what to keep. Ours decide as the paper does; others may differ.
+
+A behaviour is given a `Moment` and nothing else, and a moment holds only what the behaviour declares in `shows`. So
+what a prompt can show is known beforehand, and an audit can make the same prompt again from a run's records.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from merit import prompts
+from merit.agent.rules import NO_FAILURE, candidates_of, votes
+from merit.agent.trajectory import Attempt, Episode, Reflection, Task
+from merit.memory import Entry, RecallPolicy
+from merit.prompts import Family, Prompt
+from merit.types import Demonstration, Polarity, Question, Regime
+
+if TYPE_CHECKING:
+    from merit.agent.method import Method
+
+
+class Part(StrEnum):
+    """What a repair prompt may show besides the question, its evidence and the schema."""
+
+    HISTORY = "history"  # the episode's own attempts and verdicts
+    REPAIRS = "repairs"  # recalled changes, confirmed and failed
+    PRECEDENTS = "precedents"  # recalled answers
+    REFLECTIONS = "reflections"  # what the model wrote about its failures in this episode
+    DEMONSTRATIONS = "demonstrations"  # fixed examples of the training split
+
+
+class Keep(StrEnum):
+    """What a finished episode leaves: its last change, or its answer. The entry itself is always made by `finalise`."""
+
+    REPAIR = "repair"
+    PRECEDENT = "precedent"
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Entries of the memory, best first."""
+
+    positives: Sequence[Entry] = ()
+    negatives: Sequence[Entry] = ()
+    precedents: Sequence[Entry] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Everything a method may see when it asks for the next attempt."""
+
+    family: Family
+    question: Question
+    schema: str
+    attempts: tuple[Attempt, ...] = ()  # each candidate once
+    recalled: Recalled = Recalled()
+    reflections: tuple[Reflection, ...] = ()
+    demonstrations: tuple[Demonstration, ...] = ()
+
+    def showing(self, parts: frozenset[Part]) -> "Moment":
+        """The same moment with nothing but these parts."""
+        repairs = Part.REPAIRS in parts
+        return Moment(
+            self.family,
+            self.question,
+            self.schema,
+            self.attempts if Part.HISTORY in parts else (),
+            Recalled(
+                self.recalled.positives if repairs else (),
+                self.recalled.negatives if repairs else (),
+                self.recalled.precedents if Part.PRECEDENTS in parts else (),
+            ),
+            self.reflections if Part.REFLECTIONS in parts else (),
+            self.demonstrations if Part.DEMONSTRATIONS in parts else (),
+        )
+
+
+class Behaviour(Protocol):
+    """The three decisions of a method. Each must depend on its arguments alone, or an audit will contradict the run."""
+
+    @property
+    def shows(self) -> frozenset[Part]:
+        """The parts that `ask` may use; a moment holds no others."""
+        ...
+
+    def recall(self, method: "Method", moment: Moment) -> RecallPolicy | None:
+        """How to search the memory before this attempt; None for not at all."""
+        ...
+
+    def ask(self, method: "Method", moment: Moment) -> Prompt:
+        """The prompt of the next attempt."""
+        ...
+
+    def keep(self, method: "Method", episode: Episode, regime: Regime) -> Keep | None:
+        """What a finished episode leaves."""
+        ...
+
+
+class PaperBehaviour:
+    """The decisions of the paper's methods, and of our own two: a method's fields say everything."""
+
+    shows = frozenset(Part)
+
+    def recall(self, method: "Method", moment: Moment) -> RecallPolicy | None:  # noqa: ARG002 - the same at any moment
+        """The method's policy."""
+        return method.recall
+
+    def ask(self, method: "Method", moment: Moment) -> Prompt:
+        """The paper's repair prompt; without history, the first prompt again."""
+        recalled = moment.recalled
+        if not method.history:
+            return prompts.initial(moment.family, moment.question, moment.schema, recalled.precedents)
+        return prompts.repair(
+            moment.family,
+            moment.question,
+            moment.schema,
+            [(attempt.sql, attempt.verdict) for attempt in moment.attempts],
+            moment.attempts[-1].failure or NO_FAILURE,  # only candidates that vote follow one that did not fail
+            positives=recalled.positives,
+            negatives=recalled.negatives,
+            precedents=recalled.precedents,
+            reflections=[reflection.text for reflection in moment.reflections],
+            demonstrations=moment.demonstrations,
+        )
+
+    def keep(self, method: "Method", episode: Episode, regime: Regime) -> Keep | None:
+        """An answer that satisfied, where the method keeps answers; or else the last change, where there was one."""
+        satisfied = episode.final.verdict.satisfied
+        if satisfied and Polarity.PRECEDENT in method.writes:
+            return Keep.PRECEDENT
+        if len(candidates_of(episode.attempts)) < 2 or votes(method, regime):
+            return None
+        return Keep.REPAIR if (Polarity.POSITIVE if satisfied else Polarity.NEGATIVE) in method.writes else None
+
+
+PAPER = PaperBehaviour()
+
+
+def moment_of(
+    method: "Method",
+    family: Family,
+    task: Task,
+    attempts: Sequence[Attempt],
+    recalled: Recalled,
+    reflections: Sequence[Reflection],
+    demonstrations: Sequence[Demonstration],
+) -> Moment:
+    """What a method sees after these attempts: what it declares, and nothing else."""
+    everything = Moment(
+        family,
+        task.question,
+        task.schema,
+        tuple(candidates_of(attempts)),
+        recalled,
+        tuple(reflections),
+        tuple(demonstrations),
+    )
+    return everything.showing(method.behaviour.shows)
+
+
+def repair_prompt(
+    method: "Method",
+    family: Family,
+    task: Task,
+    attempts: Sequence[Attempt],
+    recalled: Recalled,
+    reflections: Sequence[Reflection],
+    demonstrations: Sequence[Demonstration],
+) -> Prompt:
+    """The prompt of the attempt that follows these."""
+    return method.behaviour.ask(
+        method, moment_of(method, family, task, attempts, recalled, reflections, demonstrations)
+    )
+
+
+def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -> Prompt:
+    """The prompt of the reflection that follows these attempts."""
+    candidates = candidates_of(attempts)
+    tried = [(attempt.sql, attempt.verdict) for attempt in candidates]
+    return prompts.reflection(family, task.question, task.schema, tried, candidates[-1].failure or NO_FAILURE)

@@ -1,0 +1,181 @@
+"""Every method, baseline and ablation of the paper as a value in one table (docs/spec.md, methods).
+
+Two of our own come last; their ideas are fields like all others. Methods of other packages join by the entry point
+group `merit.methods`.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from merit.agent.method import Method, Origin
+from merit.agent.variants import contradiction, varied
+from merit.errors import InputError
+from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
+from merit.types import Polarity
+
+GROUP = "merit.methods"
+BOTH = frozenset({Polarity.POSITIVE, Polarity.NEGATIVE})
+POSITIVE = frozenset({Polarity.POSITIVE})
+
+ITERATIVE = Method("iterative", "Repairs from feedback and the episode's own history; remembers nothing.")
+MERIT = Method(
+    "merit",
+    "Recalls up to 3 confirmed changes and 1 failed direction of the same failure type, ranked by both channels.",
+    recall=RecallPolicy(),
+    writes=BOTH,
+)
+RESAMPLE = Method(
+    "resample",
+    "The first prompt again and again, drawn at temperature 0.8; a candidate that came before is drawn again.",
+    history=False,
+    temperature=0.8,
+    draws=3,
+    votes=True,
+)
+
+
+def _ablation(name: str, summary: str, **policy: Any) -> Method:
+    return replace(MERIT, name=name, summary=summary, recall=replace(RecallPolicy(), **policy))
+
+
+_ALL = (
+    replace(ITERATIVE, name="zero_shot", summary="The shared first answer, never repaired.", repairs=False),
+    ITERATIVE,
+    replace(
+        ITERATIVE,
+        name="vanilla",
+        summary="iterative with 4 fixed examples of the training split in every repair prompt.",
+        demonstrations=4,
+    ),
+    replace(
+        ITERATIVE,
+        name="reflexion",
+        summary="iterative with a reflection after every unsuccessful attempt; reflections stay in their episode.",
+        reflects=True,
+    ),
+    replace(
+        _ablation(
+            "dynamic_rag",
+            "merit with one pool for everything, at most 4 entries, no failure type, and only confirmed changes kept.",
+            one_pool=True,
+            type_filter=TypeFilter.NONE,
+        ),
+        writes=POSITIVE,
+    ),
+    MERIT,
+    _ablation(
+        "merit_type_reliability",
+        "merit that filters by reliable failure types only, and prefers the same type by 0.10 for the others.",
+        type_filter=TypeFilter.RELIABILITY,
+    ),
+    replace(
+        _ablation("positive_only", "merit without failed directions: neither recalled nor kept.", negatives=0),
+        writes=POSITIVE,
+    ),
+    _ablation("no_type_filter", "merit over all failure types.", type_filter=TypeFilter.NONE),
+    _ablation("no_dense", "merit ranked by BM25 alone.", dense=False),
+    _ablation("no_bm25", "merit ranked by dense similarity alone.", lexical=False),
+    _ablation("random_same_type", "merit that draws from its pools at random, seeded.", random_seed=0),
+    _ablation(
+        "cross_database_only", "merit that recalls nothing learned on the current database.", databases=Databases.OTHER
+    ),
+    replace(
+        MERIT,
+        name="transductive_batch",
+        summary="NOT ONLINE, a control: all are repaired as by iterative, then again with merit's recall over what all "
+        "the others left.",
+        online=False,
+    ),
+    RESAMPLE,
+    replace(
+        RESAMPLE,
+        name="precedent",
+        summary="Ours: resample that also shows up to 4 confirmed answers to earlier questions, those on the same "
+        "database first, and keeps every confirmed answer.",
+        recall=RecallPolicy(
+            positives=0,
+            negatives=0,
+            type_filter=TypeFilter.NONE,
+            precedents=4,
+            database_bonus=2.0,
+            least_grade=Grade.AGREED,
+        ),
+        writes=frozenset({Polarity.PRECEDENT}),
+    ),
+)
+METHODS = {method.name: method for method in _ALL}
+
+
+@cache
+def installed() -> Mapping[str, Method]:
+    """The methods of other packages, by name."""
+    found: dict[str, Method] = {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        method = _loaded(point)
+        if method.name in METHODS or method.name in found:
+            raise InputError(f"{_package(point)}: there is a method {method.name!r} already; give yours another name")
+        found[method.name] = method
+    return found
+
+
+def all_methods() -> dict[str, Method]:
+    """Ours first, then those of other packages."""
+    return {**METHODS, **installed()}
+
+
+def find_method(name: str) -> Method:
+    """The method of a name, or `NAME:field=value,...` for one with other fields; the nearest is offered for a typo."""
+    base, colon, changes = name.partition(":")
+    known = METHODS if base in METHODS else all_methods()  # other packages are loaded only where they are needed
+    if base not in known:
+        if "," in base:
+            raise InputError(f"{name!r} names several methods, and one is expected; `merit grid` runs many")
+        near = get_close_matches(base, known, n=1, cutoff=0.5)
+        offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
+        raise InputError(f"there is no method {base!r}; {offer}")
+    method = known[base]
+    for change in changes.split(",") if colon else ():
+        method = varied(method, change, name)
+    if why := contradiction(method):
+        raise InputError(f"method {name!r}: {why}")
+    return replace(method, name=name)
+
+
+def _loaded(point: EntryPoint) -> Method:
+    package = _package(point)
+    try:
+        method: Any = point.load()
+    except Exception as error:  # another package's code may raise anything
+        raise InputError(
+            f"{package}: its method {point.name!r} cannot be loaded ({error!r}); mend or remove it"
+        ) from error
+    if not isinstance(method, Method) or method.name != point.name or ":" in point.name:
+        raise InputError(
+            f"{package}: the entry point {point.name!r} of {GROUP} should lead to a merit.Method of the same name"
+        )
+    version = point.dist.version if point.dist else ""
+    return replace(method, origin=Origin(package, version, _source_hash(point.module)))
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.module.partition(".")[0]
+
+
+def _source_hash(module: str) -> str:
+    """One hash over the Python files of the package that a module is in, or of the module alone."""
+    spec = find_spec(module.partition(".")[0])
+    if spec is None or spec.origin is None:
+        return ""
+    source = Path(spec.origin)
+    files = sorted(source.parent.rglob("*.py")) if spec.submodule_search_locations else [source]
+    listing = hashlib.sha256()
+    for file in files:
+        listing.update(f"{file.relative_to(source.parent).as_posix()}\0".encode() + file.read_bytes())
+    return listing.hexdigest()[:16]

@@ -1,0 +1,77 @@
+"""The rules of an episode: when it goes on, when its budget is spent, which attempt stands, how one is drawn."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from merit.agent import agreement
+from merit.agent.trajectory import Attempt, Task
+from merit.memory import Cue, failure_context
+from merit.sql import canonical
+from merit.types import Failure, FailureSubtype, FailureType, Regime, Sampling
+
+if TYPE_CHECKING:
+    from merit.agent.method import Method
+
+NO_FAILURE = Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)  # of a candidate that ran, or of an answer
+_DRAWS_PER_SEED = 1000  # more than an episode has draws, so that the streams of two seeds share none
+
+
+def unfinished(method: "Method", regime: Regime, budget: int, attempts: Sequence[Attempt]) -> bool:
+    """Whether an episode would go on, if it could."""
+    if not method.repairs:
+        return False
+    if votes(method, regime):
+        return not agreement.decided([attempt.verdict for attempt in attempts], budget + 1 - len(attempts))
+    return attempts[-1].failure is not None
+
+
+def chosen(method: "Method", regime: Regime, attempts: Sequence[Attempt]) -> int:
+    """Which attempt stands, counted from the end as -1 where it is the last."""
+    return agreement.choose([attempt.verdict for attempt in attempts]) if votes(method, regime) else -1
+
+
+def votes(method: "Method", regime: Regime) -> bool:
+    """Whether candidates vote: only where nobody says what is right."""
+    return method.votes and method.repairs and regime is Regime.DBMS_ONLY
+
+
+def spent(method: "Method", budget: int, attempts: Sequence[Attempt]) -> bool:
+    """Whether an episode has no further candidate, or no further draw."""
+    candidates = sum(not attempt.repeat for attempt in attempts[1:])
+    return candidates >= budget or len(attempts) > budget * method.draws
+
+
+def repeated(method: "Method", regime: Regime, sql: str, attempts: Sequence[Attempt]) -> Attempt | None:
+    """The earlier candidate that a new one says again, where the method sets such aside (and does not count votes)."""
+    if method.draws == 1 or votes(method, regime):
+        return None
+    text = canonical(sql)
+    return next((attempt for attempt in attempts if canonical(attempt.sql) == text), None)
+
+
+def candidates_of(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Each candidate once: the attempts that repeat no earlier one."""
+    return [attempt for attempt in attempts if not attempt.repeat]
+
+
+def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
+    """What the memory is asked after the latest of these attempts."""
+    last = attempts[-1]
+    return Cue(
+        question=task.question.text,
+        question_id=task.question.id,
+        db_id=task.question.db_id,
+        position=task.reads_from,
+        step=len(attempts),
+        sql=last.sql,
+        failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
+        type=(last.failure or NO_FAILURE).type,
+    )
+
+
+def drawn(method: "Method", sampling: Sampling, draw: int) -> Sampling:
+    """How the draw of this number in its episode is made."""
+    if not method.temperature or (method.greedy_first and draw == 1):
+        return sampling
+    return replace(sampling, temperature=method.temperature, seed=method.seed * _DRAWS_PER_SEED + draw)

@@ -1,0 +1,71 @@
+"""The nouns of an episode: the task, its attempts and reflections, and what they came to."""
+
+from dataclasses import dataclass
+
+from merit.memory import Recall
+from merit.types import Failure, Question, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The shared first answer, y(0); tokens are 0 where its maker did not say."""
+
+    sql: str
+    reply: str
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    tokens_estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question in its place in the stream."""
+
+    question: Question
+    schema: str
+    position: int
+    draft: Draft
+    reads_from: int  # entries of earlier positions than this may be recalled: `position`, but for controls
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One SQL, what was asked to get it, and what became of it."""
+
+    sql: str
+    reply: str
+    prompt_tokens: int
+    output_tokens: int
+    verdict: Verdict
+    failure: Failure | None
+    prompt_sha256: str | None = None  # None for the shared first answer
+    recall: Recall | None = None
+    repeat: bool = False  # set aside: the verdict is that of the earlier candidate it repeats, and no budget was used
+    tokens_estimated: bool = False  # by merit, since the model's server did not count them
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """What the model said about its failures."""
+
+    text: str
+    reply: str
+    prompt_tokens: int
+    output_tokens: int
+    prompt_sha256: str
+    tokens_estimated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A finished question."""
+
+    task: Task
+    attempts: tuple[Attempt, ...]
+    reflections: tuple[Reflection, ...]
+    chosen: int = -1  # which attempt stands; the last, unless candidates voted
+
+    @property
+    def final(self) -> Attempt:
+        """The attempt that stands."""
+        return self.attempts[self.chosen]

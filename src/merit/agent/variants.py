@@ -1,0 +1,61 @@
+"""Variants of a method: the same with other fields, and whether its fields go together."""
+
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from merit.agent.method import Method
+from merit.errors import InputError
+from merit.memory import RecallPolicy
+
+
+def varied(method: Method, change: str, name: str) -> Method:
+    """A method with one field changed, as `field=value` says; `name` is what the user wrote, for messages."""
+    field, _, text = change.partition("=")
+    owner: Method | RecallPolicy | None = method if field in _FIELDS else method.recall
+    if owner is None or field not in owner.__dataclass_fields__ or field in _FIXED:
+        fields = "`merit methods --json` lists its fields"
+        raise InputError(f"method {name!r}: {field!r} is not a field of it that can be changed; {fields}")
+    try:
+        changed: Any = replace(owner, **{field: _value(text, getattr(owner, field))})
+    except ValueError:
+        raise InputError(f"method {name!r}: {field!r} cannot be {text!r}") from None
+    return changed if owner is method else replace(method, recall=changed)
+
+
+_FIXED = ("name", "summary", "recall", "writes", "seed", "online", "random_seed", "behaviour", "origin")
+_FIELDS = frozenset(Method.__dataclass_fields__)
+
+
+def _value(text: str, old: Any) -> Any:
+    """A field's new value, of the kind of its old one."""
+    if isinstance(old, bool):
+        if text not in ("true", "false"):
+            raise ValueError(text)
+        return text == "true"
+    value = type(old)(text)
+    if isinstance(value, int | float) and not 0 <= value < inf:
+        raise ValueError(text)
+    return value
+
+
+def contradiction(method: Method) -> str | None:
+    """Why fields do not go together, if they do not: what one asks for, another would silently take away."""
+    policy = method.recall
+    if method.draws < 1:
+        return "'draws' should be 1 or more"
+    if method.agreed > 1:
+        return "'agreed' is a share of the candidates: 1 at most"
+    if method.draws > 1 and not method.temperature:
+        return "'draws' above 1 need a 'temperature', or the same answer is drawn again and again"
+    if not method.history and (method.reflects or method.demonstrations):
+        return "without 'history' a prompt is a first prompt, which shows neither reflections nor examples"
+    if policy is None:
+        return None
+    if not method.history and (policy.positives or policy.negatives):
+        return "without 'history' a prompt is a first prompt, which shows no changes; set positives=0,negatives=0"
+    if unkept := [polarity for polarity in policy.pools if polarity is not None and polarity not in method.writes]:
+        return f"it keeps no {unkept[0]} entries, so none could be recalled"
+    if policy.random_seed is None and not (policy.dense or policy.lexical):
+        return "'dense' and 'lexical' are both false, so nothing is left to rank by"
+    return None

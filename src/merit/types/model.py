@@ -1,0 +1,93 @@
+"""Language models and encoders as the rest of the house knows them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Matrix = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelIdentity:
+    """Whose answers these are; where the model runs does not matter, which weights it has does."""
+
+    name: str
+    revision: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How an answer is drawn; the default is the paper's greedy decoding."""
+
+    temperature: float = 0.0
+    max_tokens: int = 512
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "temperature", float(self.temperature))  # 0 and 0.0 are the same way to draw
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's answer and what it cost; 0 prompt tokens mean that the server did not count."""
+
+    text: str
+    prompt_tokens: int
+    output_tokens: int
+    tokens_estimated: bool = False  # by merit, because the model's server does not count tokens
+
+    def __post_init__(self) -> None:
+        # A model can emit lone surrogates, which no file or request can hold.
+        object.__setattr__(self, "text", self.text.encode("utf-8", "replace").decode())
+
+
+class Completer(Protocol):
+    """Answers prompts; several may be under way at a time."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Whose answers these are."""
+        ...
+
+    @property
+    def concurrency(self) -> int:
+        """How many prompts are answered at a time."""
+        ...
+
+    @property
+    def recorded(self) -> bool:
+        """Whether answers come from a recording: then no other store fills its gaps, and none copies it."""
+        ...
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer to one user message."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections, processes and files."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderIdentity:
+    """Vectors may be compared only under the same identity."""
+
+    name: str
+    revision: str
+    dimension: int
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        """Which vectors these are."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """A vector of length 1 for each text, a row each."""
+        ...
