@@ -17,7 +17,7 @@ from merit.stream import read_grid
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-READMES = [path for path in (ROOT / "README.md", DOCS / "README-draft.md") if path.exists()]
+READMES = [ROOT / "README.md"]
 PAGES = [*READMES, *(path for path in sorted(DOCS.rglob("*.md")) if path not in READMES)]
 TUTORIAL = [DOCS / "tutorial" / f"{name}.md" for name in ("first-run", "episode", "audit")]
 _FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)

@@ -42,7 +42,7 @@ def test_every_table_of_a_topic_names_its_file() -> None:
     assert named + by_hand == sum(line.startswith("|") for text in texts for line in text.splitlines())
 
 
-@pytest.mark.parametrize("page", [OVERVIEW, ROOT / "docs" / "README-draft.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [OVERVIEW, ROOT / "README.md"], ids=lambda page: page.name)
 @pytest.mark.parametrize("row", SUMMARY)
 def test_the_summary_is_the_reports_own(page: Path, row: str) -> None:
     folder, dataset = SUMMARY[row]
