@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -224,6 +225,28 @@ def test_text_that_is_not_utf8(sandbox: SQLiteSandbox, database: Path) -> None:
     assert rows(sandbox.execute(database, sql, LIMITS, lossy=True)) == [("foo",), ("plain",)]
     assert cause(sandbox.execute(database, sql, LIMITS)) is Cause.DBMS
     assert rows(sandbox.execute(database, "SELECT name FROM t WHERE id = 1", LIMITS)) == [("one",)]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT n FROM q",
+        "SELECT n FROM Q0 AS x",
+        'SELECT n FROM "Q0" WHERE n IN q0',
+        "WITH q1 AS (SELECT n FROM q0) SELECT n FROM q1, (SELECT 1 FROM q)",
+        "SELECT n FROM v",
+    ],
+)
+def test_text_that_is_not_utf8_in_a_table_of_any_name(sandbox: SQLiteSandbox, tmp_path: Path, sql: str) -> None:
+    """Such a query is run again inside another one, whose own name must mean no table."""
+    path = tmp_path / "names.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        for name in ("q", "q0"):
+            connection.execute(f"CREATE TABLE {name} (n)")
+            connection.execute(f"INSERT INTO {name} VALUES (CAST(x'61ff62' AS TEXT))")
+        connection.execute("CREATE VIEW v AS SELECT n FROM q0 WHERE n IN q")
+        connection.commit()
+    assert rows(sandbox.execute(path, sql, LIMITS, lossy=True)) == [("ab",)]
 
 
 def test_a_missing_database_is_not_made(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
