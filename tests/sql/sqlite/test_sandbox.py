@@ -4,6 +4,8 @@ import hashlib
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -441,3 +443,51 @@ def test_more_databases_than_connections_kept(tmp_path: Path) -> None:
     (worker,) = sandbox._idle
     assert len(list(Path(f"/proc/{worker.pid}/fd").iterdir())) < 270
     sandbox.close()
+
+
+BUSY_PARENT = """
+import sys, threading
+from pathlib import Path
+from merit.sql import SQLiteSandbox
+from merit.types import Limits
+
+sandbox, database = SQLiteSandbox(), Path(sys.argv[1])
+sandbox.execute(database, "SELECT 1", Limits())
+print(sandbox._idle[0].pid, flush=True)
+endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+sandbox.execute(database, endless, Limits(timeout_s=60.0))
+"""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_worker_ends_with_a_parent_that_is_killed(database: Path) -> None:
+    command = [sys.executable, "-c", BUSY_PARENT, str(database)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        time.sleep(0.5)  # the statement has begun
+        assert is_running(worker)
+        parent.kill()
+    until = time.monotonic() + 5.0
+    while is_running(worker) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_running(worker)
+
+
+def test_a_worker_outlives_the_thread_that_started_it(database: Path) -> None:
+    with closing(SQLiteSandbox()) as sandbox:
+        first = threading.Thread(target=sandbox.execute, args=(database, "SELECT 1", LIMITS))
+        first.start()
+        first.join()
+        (worker,) = sandbox._idle
+        pid = worker.pid
+        time.sleep(0.2)
+        assert rows(sandbox.execute(database, "SELECT 2", LIMITS)) == [(2,)]
+        assert worker.pid == pid
