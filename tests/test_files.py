@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from making.disks import no_waiting
 from merit.errors import InputError, RunUnusable
-from merit.files import atomic_write, hash_listing, is_locked, take_lock, write_all
+from merit.files import atomic_write, hash_listing, is_locked, open_regular, take_lock, write_all
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -71,6 +72,23 @@ def test_a_lock_is_one_processs_until_it_ends(tmp_path: Path) -> None:
 def test_a_lock_that_cannot_be_asked(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "link")
     assert is_locked(tmp_path / "link") is None
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "device").symlink_to("/dev/null")
+    (tmp_path / "elsewhere").symlink_to(tmp_path / "file")
+    (tmp_path / "file").touch()
+    with no_waiting(5):
+        assert [is_locked(tmp_path / name) for name in ("pipe", "device", "elsewhere", ".")] == [None] * 4
+
+
+def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "new")
+    with no_waiting(5):
+        for name in ("pipe", "link", "."):
+            with pytest.raises(OSError, match=name):
+                open_regular(tmp_path / name, os.O_RDONLY | os.O_CREAT)
+    os.close(open_regular(tmp_path / "new", os.O_RDWR | os.O_CREAT))
+    assert (tmp_path / "new").is_file()
 
 
 def test_all_of_the_data_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

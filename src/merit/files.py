@@ -1,8 +1,10 @@
 """Files on disk: written whole or not at all, locked by one process at a time, hashed together."""
 
+import errno
 import fcntl
 import hashlib
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -54,10 +56,19 @@ def take_lock(file: int) -> bool:
     return False
 
 
+def open_regular(path: Path, flags: int) -> int:
+    """Open a regular file; an OSError for a link, and for a pipe or device, which may block or act."""
+    file = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        return file
+    os.close(file)
+    raise OSError(errno.EINVAL, "not a regular file", str(path))
+
+
 def is_locked(path: Path) -> bool | None:
     """Whether a process holds the lock of a file; None where that cannot be found out."""
     try:
-        file = os.open(path, os.O_RDONLY)
+        file = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return False
     except OSError:

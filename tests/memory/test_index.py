@@ -207,6 +207,54 @@ def test_a_pipe_in_the_place_of_any_file_of_the_index(tmp_path: Path) -> None:
             assert_made_again(folder)
 
 
+def move_out(path: Path, outside: Path) -> None:
+    """Put a link in the place of a file or folder."""
+    outside.parent.mkdir(exist_ok=True)
+    shutil.move(path, outside)
+    path.symlink_to(outside)
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("pattern", ["index.json", "columns.bin", "*.f32", "vectors-*", "generation-*"])
+def test_a_link_in_the_index_is_neither_read_nor_written_through(tmp_path: Path, pattern: str) -> None:
+    folder, outside = fill(tmp_path / "memory"), tmp_path / "outside"
+    move_out(sorted((folder / "index").rglob(pattern))[0], outside / "kept")
+    before = content(outside)
+    if pattern == "*.f32":  # longer than what the index knows of it
+        (outside / "kept").write_bytes(before[outside / "kept"] + b"precious" * 500)
+        before = content(outside)
+    assert_made_again(folder)
+    with Memory(folder, WordEncoder()) as memory:
+        memory.commit(make_entry(ENTRIES))
+    assert content(outside) == before
+    assert not any(path.is_symlink() for path in (folder / "index").rglob("*"))
+
+
+def test_a_link_in_the_place_of_the_index_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder, outside = tmp_path / "memory", tmp_path / "outside"
+    for name in ("generation-000000000000", "vectors-mine"):
+        (outside / name).mkdir(parents=True)
+        (outside / name / "thesis").write_text("mine")
+    folder.mkdir()
+    (folder / "index").symlink_to(outside)
+    before = content(outside)
+    with Memory(folder, WordEncoder()) as memory:
+        memory.commit(make_entry(1))
+    assert "index: a link; put the file or folder itself in its place, or remove it" in caplog.text
+    assert content(outside) == before
+
+
+def test_an_index_behind_a_link_is_not_used(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "memory")
+    move_out(folder / "index", tmp_path / "outside")
+    encoder = WordEncoder()
+    assert recalled(folder, encoder) == recalled(folder, keep_index=False)
+    assert len(set(encoder.encoded)) == ENTRIES + 1
+
+
 def test_vectors_cut_short_while_they_are_in_use(tmp_path: Path) -> None:
     expected = recalled(fill(tmp_path))
     child = os.fork()

@@ -114,6 +114,16 @@ def test_what_may_pass_is_asked_again(server: ChatServer, fault: Behaviour) -> N
     assert server.requests == 3
 
 
+def test_the_dimension_is_bounded(server: ChatServer) -> None:
+    server.behaviour = lambda _: embeddings([[0.5] * 65_536])
+    assert EndpointEncoder("small", patience=QUICK).identity.dimension == 65_536
+    server.behaviour = lambda _: embeddings([[0.5] * 65_537])
+    says = "small answered with a vector of 65,537 numbers, at most 65,536 are used; is it an embedding model"
+    with pytest.raises(EncoderFailed, match=says):
+        EndpointEncoder("small", patience=QUICK)
+    assert server.requests == 2  # it is not asked again
+
+
 def test_an_endpoint_may_ask_for_time(server: ChatServer) -> None:
     server.behaviour = at_first(status(429, "0.3"))
     EndpointEncoder("small", patience=QUICK)

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from selenium.webdriver.common.by import By
 
 from making.browser import browser, find_browser
+from making.disks import no_waiting
 from making.runs import Bench, make_bench
 from merit.cli.main import cli
 from merit.errors import InputError, RunUnusable
@@ -124,6 +125,17 @@ def test_a_run_that_is_begun_anew_is_read_anew(run: RunView, tmp_path: Path) -> 
     cut(run, 2)
     live.look()
     assert len(asked(live, f"run/{record['id']}")["turns"]) == 2
+
+
+def test_a_pipe_for_a_lock_is_not_waited_for(run: RunView) -> None:
+    (run.path / "metrics.json").unlink()
+    (run.path / "run.lock").unlink()
+    os.mkfifo(run.path / "run.lock")
+    live = live_over(run.path.parent)
+    with no_waiting(5):
+        live.look()
+        (state,) = asked(live, "state")["runs"].values()
+    assert state["state"] == "unfinished"
 
 
 def test_tables_come_when_a_run_is_finished(run: RunView, bench: Bench, tmp_path: Path) -> None:

@@ -10,20 +10,35 @@ from typing import BinaryIO
 from merit.errors import InputError
 
 
-def open_file(path: Path) -> BufferedReader:
+def open_file(path: Path, *, through_link: bool = True) -> BufferedReader:
     """A regular file, open for reading: a pipe under its name would be waited for, and a device never end."""
+    if not through_link:
+        refuse_link(path)
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | (0 if through_link else os.O_NOFOLLOW)
     try:
-        return os.fdopen(_regular(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), path), "rb")
+        return os.fdopen(_regular(os.open(path, flags), path), "rb")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def open_to_append(path: Path) -> int:
     """A file to append to. A link is refused: in a folder from elsewhere it could lead to any file of the user's."""
-    if path.is_symlink():
-        raise InputError(f"{path}: a link; put the file itself in its place, or remove it")
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    refuse_link(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | os.O_NOFOLLOW
     return _regular(os.open(path, flags, 0o644), path)
+
+
+def open_to_change(path: Path) -> BinaryIO:
+    """A file that is there, open for writing over parts of it; a link is refused."""
+    refuse_link(path)
+    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.fdopen(_regular(os.open(path, flags), path), "r+b")
+
+
+def refuse_link(path: Path) -> None:
+    """Complain about a link: in a folder from elsewhere it could lead to any file or folder of the user's."""
+    if path.is_symlink():
+        raise InputError(f"{path}: a link; put the file or folder itself in its place, or remove it")
 
 
 def numbered_lines(file: BinaryIO, path: Path, most_bytes: int, first: int = 1) -> Iterator[tuple[int, bytes]]:

@@ -154,7 +154,7 @@ class Memory:
             try:
                 if self._index_folder and self._whole and not self._saved and not self._index.unread_vectors:
                     snapshot.save(self._index_folder, self._index, self._store)
-            except (OSError, MemoryUnusable) as error:
+            except (OSError, InputError, MemoryUnusable) as error:
                 _logger.warning("%s: the index was not saved (%s); opening will take longer", self._index_folder, error)
             finally:
                 self._index = Index(None)

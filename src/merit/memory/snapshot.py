@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from merit.errors import InputError
-from merit.memory.files import open_file
+from merit.memory.files import open_file, refuse_link
 from merit.memory.index import Index
 from merit.memory.segment import COLUMNS, Arrays, Bucket, Segment
 from merit.memory.vectors import Vectors
@@ -49,10 +49,12 @@ _log = logging.getLogger(__name__)
 def save(folder: Path, index: Index, store: Store) -> None:
     """Write a snapshot; until its header is replaced, the one before it stays the valid one.
 
-    While another process writes its own, this one is not needed and left out.
+    While another process writes its own, this one is not needed and left out. No link is followed: an index in a folder
+    from elsewhere must not write or remove anything outside it.
     """
+    refuse_link(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _save(folder, index, store)
@@ -63,6 +65,7 @@ def save(folder: Path, index: Index, store: Store) -> None:
 
 
 def _save(folder: Path, index: Index, store: Store) -> None:
+    refuse_link(folder / index.vector_folder)
     generation = folder / f"generation-{uuid.uuid4().hex[:12]}"  # never over an older one
     generation.mkdir()
     (folder / index.vector_folder).mkdir(exist_ok=True)
@@ -92,8 +95,17 @@ def _save(folder: Path, index: Index, store: Store) -> None:
     with unfinished.open("x", encoding="utf-8") as file:
         json.dump({**header, "sha256": _checksum(header)}, file)
     unfinished.replace(folder / _HEADER)
-    for path in [*folder.glob("generation-*"), *folder.glob("vectors-*")]:
-        if path.name not in (generation.name, index.vector_folder):
+    _remove_older(folder, {generation.name, index.vector_folder})
+
+
+def _remove_older(folder: Path, kept: set[str]) -> None:
+    """Remove the folders of earlier snapshots, and links under such names, but not what those lead to."""
+    for path in folder.iterdir():
+        if not _FOLDER.fullmatch(path.name) or path.name in kept:
+            continue
+        if path.is_symlink():
+            path.unlink()
+        else:
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -105,6 +117,7 @@ def load(folder: Path, store: Store, encoder: EncoderIdentity | None) -> Index |
     if not os.path.lexists(folder / _HEADER):
         return None
     try:
+        refuse_link(folder)
         header = _header(folder)
         if encoder is not None and header["encoder"] != asdict(encoder):
             return None
@@ -115,7 +128,7 @@ def load(folder: Path, store: Store, encoder: EncoderIdentity | None) -> Index |
 
 
 def _header(folder: Path) -> dict[str, Any]:
-    with open_file(folder / _HEADER) as file:
+    with open_file(folder / _HEADER, through_link=False) as file:
         header = json.loads(file.read(_LARGEST_HEADER + 1))
     if not isinstance(header, dict):
         raise TypeError(f"{_HEADER} is not an object")
@@ -133,15 +146,15 @@ def _index(folder: Path, header: dict[str, Any], store: Store, encoder: EncoderI
         raise ValueError("the log was changed")
     lengths = dict(header["segments"])
     layouts = [(_NAMES, header["names"]), *((COLUMNS, of_segment) for of_segment in lengths.values())]
-    with open_file(folder / _folder_name(header["generation"]) / _COLUMNS) as file:
+    with open_file(_own_folder(folder, header["generation"]) / _COLUMNS, through_link=False) as file:
         names, *dumped = _read(file, layouts, header["columns"])
     index.questions = {identity: code for code, identity in enumerate(json.loads(names["questions"].tobytes()))}
     index.databases = {db_id: code for code, db_id in enumerate(json.loads(names["databases"].tobytes()))}
     named = zip(lengths, dumped, strict=True)
     segments = {name: Segment.load(_bucket(name), arrays) for name, arrays in named}
     if encoder is not None:
-        index.vector_folder = _folder_name(header["vector_folder"])
-        vector_folder, dimension = folder / index.vector_folder, encoder.dimension
+        vector_folder, dimension = _own_folder(folder, header["vector_folder"]), encoder.dimension
+        index.vector_folder = vector_folder.name
 
         def read(name: str) -> Vectors:
             return Vectors.read(vector_folder / f"{name}.f32", dimension, segments[name].count, header["vectors"][name])
@@ -183,11 +196,12 @@ def _read(file: BufferedReader, layouts: Iterable[Layout], checksum: str) -> lis
     return groups
 
 
-def _folder_name(name: str) -> str:
-    """A folder's name, if it is one that `save` gives: it must not lead out of the index."""
+def _own_folder(folder: Path, name: str) -> Path:
+    """A folder in that of the index, if its name is one that `save` gives: neither it nor a link may lead elsewhere."""
     if not _FOLDER.fullmatch(name):
         raise ValueError(f"{name!r} is not a folder of an index")
-    return name
+    refuse_link(folder / name)
+    return folder / name
 
 
 def _json_array(names: Iterable[str]) -> Any:

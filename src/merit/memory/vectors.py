@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.files import open_file
+from merit.memory.files import open_file, open_to_change
 
 Matrix = npt.NDArray[np.float32]
 _SPARE_ROWS = 64
@@ -31,7 +31,7 @@ class Vectors:
     def read(cls, path: Path, dimension: int, count: int, checksum: str) -> "Vectors":
         """The first `count` rows of a file; a ValueError if they are not those that were saved."""
         vectors = cls(dimension)
-        with open_file(path) as file:
+        with open_file(path, through_link=False) as file:
             if os.fstat(file.fileno()).st_size < 4 * dimension * count:
                 raise ValueError(f"{path.name} is too short")
             vectors._grow(count)
@@ -61,7 +61,7 @@ class Vectors:
         fresh = self._rows[self._saved_rows : self.count]
         if not self._saved_rows:
             path.unlink(missing_ok=True)  # what an interrupted save left, or a link to something else
-        with path.open("r+b" if self._saved_rows else "xb") as file:
+        with open_to_change(path) if self._saved_rows else path.open("xb") as file:
             file.seek(self._saved_rows * fresh.itemsize * fresh.shape[1])
             file.write(fresh.tobytes())
         self._digest.update(fresh.data)

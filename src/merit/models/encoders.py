@@ -32,6 +32,8 @@ from merit.types import Encoder, EncoderIdentity, Matrix
 PAPER_ENCODER = "BAAI/bge-large-en-v1.5"
 _MOST_EMBEDDING_BYTES = 64 << 20  # of one answer: 128 vectors of 16,384 numbers, at 30 bytes each
 
+_MOST_DIMENSIONS = 65_536  # large models have some thousands; a memory holds four bytes for each of an entry
+
 
 class WordLlamaEncoder:
     """Averaged token embeddings distilled from large models, shipped inside the wordllama package."""
@@ -93,6 +95,11 @@ class EndpointEncoder:
         self._address = Address.of_environment()
         self._waiting = Waiting(self._address.shown)
         dimension = len(self._ask(["dimension"])[0])
+        if dimension > _MOST_DIMENSIONS:
+            raise EncoderFailed(
+                f"{self._address.shown}: {model} answered with a vector of {dimension:,} numbers, at most "
+                f"{_MOST_DIMENSIONS:,} are used; is it an embedding model?"
+            )
         known = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
         self._patience = replace(known, first_faults_s=known.faults_s)  # it has answered once, and may come back
         self.identity = EncoderIdentity(f"openai:{model}", self._address.shown, dimension)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import RunUnusable, counted
-from merit.files import is_locked, take_lock, write_all
+from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
 from merit.reading import LINES_BYTES, check_regular, read_bytes
 from merit.runs.another import another_run
@@ -55,7 +55,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             _check_own(path)
-            self._lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+            self._lock = open_regular(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
         try:
@@ -63,7 +63,7 @@ class RunFolder:
                 raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it")
             self._begin(manifest, questions)
             for name in _APPENDED:
-                self._files[name] = os.open(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+                self._files[name] = open_regular(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             self.close()
             raise RunUnusable(f"{error.filename or path}: cannot be written ({error.strerror})") from error

@@ -4,9 +4,12 @@ import hashlib
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -226,6 +229,28 @@ def test_text_that_is_not_utf8(sandbox: SQLiteSandbox, database: Path) -> None:
     assert rows(sandbox.execute(database, "SELECT name FROM t WHERE id = 1", LIMITS)) == [("one",)]
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT n FROM q",
+        "SELECT n FROM Q0 AS x",
+        'SELECT n FROM "Q0" WHERE n IN q0',
+        "WITH q1 AS (SELECT n FROM q0) SELECT n FROM q1, (SELECT 1 FROM q)",
+        "SELECT n FROM v",
+    ],
+)
+def test_text_that_is_not_utf8_in_a_table_of_any_name(sandbox: SQLiteSandbox, tmp_path: Path, sql: str) -> None:
+    """Such a query is run again inside another one, whose own name must mean no table."""
+    path = tmp_path / "names.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        for name in ("q", "q0"):
+            connection.execute(f"CREATE TABLE {name} (n)")
+            connection.execute(f"INSERT INTO {name} VALUES (CAST(x'61ff62' AS TEXT))")
+        connection.execute("CREATE VIEW v AS SELECT n FROM q0 WHERE n IN q")
+        connection.commit()
+    assert rows(sandbox.execute(path, sql, LIMITS, lossy=True)) == [("ab",)]
+
+
 def test_a_missing_database_is_not_made(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
     path = tmp_path / "nowhere.sqlite"
     assert cause(sandbox.execute(path, "SELECT 1", LIMITS)) is Cause.DATABASE_MISSING
@@ -418,3 +443,51 @@ def test_more_databases_than_connections_kept(tmp_path: Path) -> None:
     (worker,) = sandbox._idle
     assert len(list(Path(f"/proc/{worker.pid}/fd").iterdir())) < 270
     sandbox.close()
+
+
+BUSY_PARENT = """
+import sys, threading
+from pathlib import Path
+from merit.sql import SQLiteSandbox
+from merit.types import Limits
+
+sandbox, database = SQLiteSandbox(), Path(sys.argv[1])
+sandbox.execute(database, "SELECT 1", Limits())
+print(sandbox._idle[0].pid, flush=True)
+endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+sandbox.execute(database, endless, Limits(timeout_s=60.0))
+"""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_worker_ends_with_a_parent_that_is_killed(database: Path) -> None:
+    command = [sys.executable, "-c", BUSY_PARENT, str(database)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        time.sleep(0.5)  # the statement has begun
+        assert is_running(worker)
+        parent.kill()
+    until = time.monotonic() + 5.0
+    while is_running(worker) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_running(worker)
+
+
+def test_a_worker_outlives_the_thread_that_started_it(database: Path) -> None:
+    with closing(SQLiteSandbox()) as sandbox:
+        first = threading.Thread(target=sandbox.execute, args=(database, "SELECT 1", LIMITS))
+        first.start()
+        first.join()
+        (worker,) = sandbox._idle
+        pid = worker.pid
+        time.sleep(0.2)
+        assert rows(sandbox.execute(database, "SELECT 2", LIMITS)) == [(2,)]
+        assert worker.pid == pid

@@ -7,7 +7,7 @@ views and generated columns keep SQLite busy for minutes while it prepares a sta
 import re
 from collections.abc import Iterator
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 import apsw
@@ -38,6 +38,7 @@ _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
 _MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "json_each", "json_tree", "rtree", "rtree_i32")
 _READING = re.compile(r"\s*(?:explain|select|values|with)\b", re.IGNORECASE)
+_NUMBERED = re.compile(r"q[0-9]+")
 _SEMICOLONS = re.compile(r";\s*;\s*\Z")
 
 # The first rows are few, so that even very long ones do no harm; once rows are known to be short, many are taken.
@@ -141,8 +142,9 @@ class Connection:
             return _NOT_UTF8
         names = [f"c{number}" for number in range(len(columns))]
         raw = [f"iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name}), typeof({name})" for name in names]
+        table = _unused_name(statement)
         # Materialised, so that rows and their order are those of the query by itself.
-        query = f"WITH q({', '.join(names)}) AS MATERIALIZED ({statement}) SELECT {', '.join(raw)} FROM q"
+        query = f"WITH {table}({', '.join(names)}) AS MATERIALIZED ({statement}) SELECT {', '.join(raw)} FROM {table}"
         fetched = self._fetch(query, limits, distinct)
         if isinstance(fetched, Error):
             return fetched
@@ -224,6 +226,12 @@ def _unfit(sql: str, limits: Limits) -> Error | None:
     if "\0" in sql:
         return Error(Cause.DBMS, "unrecognized token: the statement contains a NUL character")
     return None
+
+
+def _unused_name(statement: str) -> str:
+    """A name that a statement has nowhere, so that it means none of its tables."""
+    taken = set(_NUMBERED.findall(statement.lower()))
+    return next(name for number in count() if (name := f"q{number}") not in taken)
 
 
 def _text(encoding: str, value: Value, kind: Value) -> Value:

@@ -2,8 +2,10 @@
 
 `Worker` is the parent's end; `python -m merit.sql.sqlite.worker FD` is the child. The kernel ends the child when a
 statement is not done at its deadline, whatever SQLite is busy with, and a crash of SQLite takes nothing else down.
+It also ends the child as soon as the parent is gone, however that ended.
 """
 
+import fcntl
 import marshal
 import mmap
 import os
@@ -19,7 +21,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import apsw
 
@@ -58,6 +60,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._progress: mmap.mmap | None = None  # shared memory: the number of the task the child is at
+        self._lifeline: BinaryIO | None = None  # a pipe's end that nothing is written to: closed, it ends the child
         self._scratch: str | None = None  # the child's folder for copies, removed here because the child is killed
 
     @property
@@ -82,13 +85,16 @@ class Worker:
     def close(self) -> None:
         """Kill the child, if there is one."""
         process, channel, progress, scratch = self._process, self._socket, self._progress, self._scratch
-        self._process = self._socket = self._progress = self._scratch = None
+        lifeline = self._lifeline
+        self._process = self._socket = self._progress = self._scratch = self._lifeline = None
         if process is not None:
             process.kill()
             process.wait()
         if channel is not None:
             with suppress(OSError):  # the thread that reads from it may be closing it, too
                 channel.close()
+        if lifeline is not None:
+            lifeline.close()
         if progress is not None:
             progress.close()
         if scratch is not None:
@@ -110,10 +116,12 @@ class Worker:
         if self._socket is None:
             self._scratch = tempfile.mkdtemp(prefix="merit-")
             ours, theirs = socket.socketpair()
-            with theirs, tempfile.TemporaryFile() as shared:
+            watched, kept = os.pipe()
+            self._lifeline = os.fdopen(kept, "wb", buffering=0)
+            with theirs, os.fdopen(watched, "rb", buffering=0), tempfile.TemporaryFile() as shared:
                 shared.truncate(mmap.PAGESIZE)
                 self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
-                handed = [theirs.fileno(), shared.fileno()]
+                handed = [theirs.fileno(), shared.fileno(), watched]
                 self._process = subprocess.Popen(
                     [sys.executable, "-P", "-m", __name__, *map(str, handed), self._scratch],
                     env={**{name: os.environ[name] for name in _ENVIRONMENT & os.environ.keys()}, **_import_path()},
@@ -256,6 +264,17 @@ def _encoded(result: Rows | Error, expected: bytes | None) -> tuple[Any, ...] | 
     return "rows", result.columns, encoded, result.truncated, result.steady
 
 
+def _end_with_parent(lifeline: int) -> None:
+    """Have the kernel end this process when the other end of a pipe is closed, even in the middle of a statement.
+
+    PR_SET_PDEATHSIG would not do: it ends a child with the thread that started it, and a worker outlives that.
+    """
+    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends the process
+    with suppress(OSError):  # a kernel that cannot do it: the statement's own deadline remains
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+
+
 def _cap_this_process() -> None:
     """Bound memory and temporary files for good; possible here because the process serves nothing else."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
@@ -267,7 +286,8 @@ def _cap_this_process() -> None:
 
 if __name__ == "__main__":
     _cap_this_process()
+    _end_with_parent(int(sys.argv[3]))
     with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE) as shared_page:
         _send(served, b"ready")
-        _serve(served, shared_page, Path(sys.argv[3]))
+        _serve(served, shared_page, Path(sys.argv[4]))
     os._exit(0)
