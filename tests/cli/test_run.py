@@ -190,8 +190,9 @@ def test_an_audit_ends_with_what_it_could_not_prove(data: Path, run: Path, scrip
 
 def test_what_is_told_by_an_encoder_that_is_not_here_is_taken_on_trust(tmp_path: Path) -> None:
     view = make_bench(tmp_path).run(tmp_path / "run", "merit")
-    assert "- which of the legal entries a recall ranked first (prove it with --encoder)" in on_trust(
-        merit("audit", view.path)
+    assert (
+        "- scores and ranking of recalls: which of the legal entries came first (prove it with --encoder)"
+        in on_trust(merit("audit", view.path))
     )
 
 
