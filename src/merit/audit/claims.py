@@ -1,7 +1,7 @@
 """What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
 
-from merit.agent import METHODS, find_method
-from merit.errors import AuditFailed
+from merit.agent import METHODS, Method, all_methods, find_method
+from merit.errors import AuditFailed, InputError
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
 from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
@@ -18,7 +18,9 @@ def check_identity(view: RunView) -> None:
     wrong = None
     if identity.prompts != PromptsIdentity(VERSION, templates_hash()):
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
-    elif _known(method.name) and find_method(method.name).seeded(identity.seed) != method:
+    elif not _known(method.name):
+        wrong = f"{method.name!r} is not a method of this merit, nor of a package that is installed"
+    elif _found(method.name, identity.seed) != method:
         wrong = f"the method {method.name} is another one in this merit"
     elif identity.dataset.questions != len(view.questions):
         wrong = f"{identity.dataset.questions} questions, but the stream has {len(view.questions)}"
@@ -44,7 +46,16 @@ def check_stream(view: RunView) -> None:
 
 
 def _known(name: str) -> bool:
-    return name.partition(":")[0] in METHODS
+    base = name.partition(":")[0]
+    return base in METHODS or base in all_methods()  # other packages are loaded only where they are needed
+
+
+def _found(name: str, seed: int) -> Method | None:
+    """What this merit runs under a name; None for a variant that cannot be."""
+    try:
+        return find_method(name).seeded(seed)
+    except InputError:
+        return None
 
 
 def check_predictions(view: RunView) -> None:

@@ -2,7 +2,7 @@
 
 import re
 
-from merit.agent import METHODS, Method
+from merit.agent import METHODS, Method, all_methods
 from merit.types import FailureType
 
 _METHODS = {
@@ -38,11 +38,14 @@ _ORDER = {name: place for place, name in enumerate(METHODS)}
 
 
 def method_label(method: Method) -> str:
-    """A method's name in a table; a variant says what it changes, and one that is no online method says so, always."""
+    """A method's name in a table; a variant says what it changes, and one that is no online method says so, always.
+
+    A name that no method has is quoted, so that it cannot be taken for one that tables know.
+    """
     base, colon, changes = method.name.partition(":")
-    label = method.name
-    if base in _METHODS:
-        label = _METHODS[base] + (f" ({changes.replace(',', ', ')})" if colon else "")
+    label = f'"{method.name}" (unknown method)'
+    if base in METHODS or base in all_methods():
+        label = _METHODS.get(base, base) + (f" ({changes.replace(',', ', ')})" if colon else "")
     return label + ("" if method.online else " (not online)")
 
 
