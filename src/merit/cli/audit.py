@@ -22,6 +22,7 @@ from merit.runs.paths import MANIFEST
 from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
+_SAID_ABOVE_S = 60.0  # of a statement's time limit: whoever waits should know why
 
 
 @click.command()
@@ -137,9 +138,12 @@ class _Bench:
     def audit(self, path: Path) -> Findings:
         """Audit one run and say what was gone through."""
         view = read_run(path)
+        data = self._own_data(view)
+        if data is not None and view.identity.timeout_s > _SAID_ABOVE_S:
+            say(f"note: {path}: its statements may run for {view.identity.timeout_s:g} s each", err=True)
         with ExitStack() as stack:
             chosen = _encoder(view, self._encoder, self._cache, stack)
-            findings = audit_run(view, encoder=chosen, data=self._own_data(view))
+            findings = audit_run(view, encoder=chosen, data=data)
         Console().block(f"{path}: holds. {gone_through(findings)}", 0)
         if view.identity.code != code_hash():
             click.echo("note: it was made by another version of merit's code", err=True)
