@@ -27,6 +27,7 @@ from merit.types import Polarity
 _MARKS = {"+": "green", "-": "red"}
 _MOST_QUESTIONS = 40  # of a list, on a terminal
 _MOST_CLAUSES = 200  # beyond them a comparison takes minutes and nobody could read it
+_MOST_COMPARED = 3000  # characters of two texts; all pairs of clauses are compared letter by letter
 
 
 @click.command()
@@ -200,8 +201,9 @@ def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
 
 
 def _show_sql(before: str | None, sql: str, console: Console) -> None:
-    old, new = _clauses(before or ""), _clauses(sql)
-    if before is None or before == sql or len(old) + len(new) > _MOST_CLAUSES:
+    long = len(before or "") + len(sql) > _MOST_COMPARED
+    old, new = ([], []) if long else (_clauses(before or ""), _clauses(sql))
+    if before is None or before == sql or long or len(old) + len(new) > _MOST_CLAUSES:
         again = "  (the same again)" if before == sql else ""
         console.block((sql or "(no SQL in the reply)") + again, 2, "cyan")
         return
