@@ -38,6 +38,14 @@ def atomic_write(path: Path, *, fault: type[MeritError] = InputError, way_out: s
             unfinished.unlink()
 
 
+def is_file(path: Path) -> bool:
+    """Whether a regular file is there; a name that cannot be looked at (an endless link, no permission) is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def write_all(file: int, data: bytes) -> None:
     """Write all of the data; the system may take it in parts."""
     while data:

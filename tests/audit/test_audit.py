@@ -531,7 +531,7 @@ def test_a_variant_that_cannot_be_is_refused(made: Made, name: str) -> None:
     run = made("zero_shot")
     reidentify(run, lambda identity: identity["method"].update(name=name))
     settle(run)
-    caught(run, f"{run}: the method {name} is another one in this merit")
+    caught(run, f"{run}: {name!r} is not a method of this merit")
 
 
 def test_a_random_methods_seed_is_the_streams(made: Made) -> None:

@@ -217,6 +217,18 @@ def test_a_run_whose_data_was_not_given_is_not_called_false(tmp_path: Path) -> N
     assert str(merit("audit", one, two).exception) == "1 of 2 runs does not hold"
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "trajectories.jsonl", "metrics.json"])
+def test_a_link_that_leads_nowhere_ends_no_other_runs_audit(tmp_path: Path, name: str) -> None:
+    bench = make_bench(tmp_path / "bench")
+    one, two = (bench.run(tmp_path / "runs" / name, "iterative").path for name in ("one", "two"))
+    (one / name).unlink()
+    (one / name).symlink_to("a" * 300)
+    result = merit("audit", tmp_path / "runs")
+    assert f"{two}: holds" in result.output.replace("\n", "")
+    assert f"{one / name}: cannot be read (File name too long)" in result.stderr
+    assert str(result.exception).startswith("1 of 2 runs")
+
+
 def test_an_audit_says_that_entries_were_deleted(tmp_path: Path) -> None:
     run = make_bench(tmp_path / "bench").run(tmp_path / "run", "merit").path
     first, second = [one.entry.id for one in entries_in(run / "memory") if one.entry.id.startswith("pos-")][:2]

@@ -253,7 +253,7 @@ def test_a_memory_that_is_open_goes_on_when_another_process_converts(older: Path
 
 
 STEPS: dict[str, tuple[str, str]] = {
-    "while the log is written": ("merit.writing.os", "fsync"),
+    "while the log is written": ("merit.files.os", "fsync"),
     "before the log has its name": ("merit.memory.store", "sync_folder"),
     "before the old files are put aside": ("merit.memory.store", "_put_aside"),
     "before the change is written": ("merit.memory.store", "write_all"),
@@ -310,7 +310,7 @@ def test_a_full_disk_leaves_the_older_memory_as_it_is(older: Path, monkeypatch: 
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("merit.writing.os.fsync", full)
+            patch.setattr("merit.files.os.fsync", full)
             with pytest.raises(MemoryUnusable, match="No space left on device"):
                 memory.commit(make_entry(9))
         assert files(older) == before

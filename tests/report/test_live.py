@@ -4,6 +4,7 @@ import fcntl
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,6 +126,45 @@ def test_a_run_that_is_begun_anew_is_read_anew(run: RunView, tmp_path: Path) -> 
     cut(run, 2)
     live.look()
     assert len(asked(live, f"run/{record['id']}")["turns"]) == 2
+
+
+ENDLESS = "a" * 300  # longer than any file's name
+FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "retrievals.jsonl", "metrics.json", "run.lock", "any"]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("followed", [False, True], ids=["before", "meanwhile"])
+def test_a_link_that_cannot_be_followed_takes_nothing_else_down(run: RunView, name: str, followed: bool) -> None:
+    bad = run.path.parent / "bad"
+    shutil.copytree(run.path, bad)
+    live = live_over(run.path.parent)
+    if followed:
+        live.look()
+        live.tabulate()
+    (bad / name).unlink(missing_ok=True)
+    (bad / name).symlink_to(ENDLESS)
+    live.look()
+    live.tabulate()
+    live.look()
+    assert "finished" in [one["state"] for one in asked(live, "state")["runs"].values()]
+    overview = asked(live, "overview")
+    assert overview["tables"]
+    if (name, followed) != ("manifest.json", True):  # which is not read again
+        assert any(str(bad / name) in note for note in overview["notes"])
+
+
+def test_the_threads_of_a_page_survive_such_a_link(run: RunView) -> None:
+    (run.path.parent / "any").symlink_to(ENDLESS)
+    live = live_over(run.path.parent)
+    live.start()
+    try:
+        until = time.monotonic() + 20.0
+        while not asked(live, "overview")["tables"] and time.monotonic() < until:
+            time.sleep(0.1)
+        assert asked(live, "overview")["tables"]
+        assert all(thread.is_alive() for thread in live._threads)
+    finally:
+        live.stop()
 
 
 def test_a_pipe_for_a_lock_is_not_waited_for(run: RunView) -> None:

@@ -33,6 +33,18 @@ def test_a_place_without_runs_is_said(place: str, tmp_path: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "stream.json", "trajectories.jsonl", "metrics.json"])
+def test_a_link_that_leads_nowhere_takes_no_other_run_down(runs: Path, name: str) -> None:
+    bad = runs / "merit" / "seed0" / name
+    bad.unlink()
+    bad.symlink_to("a" * 300)
+    for given in ([runs], [runs / "iterative", runs / "merit" / "seed0", runs / "merit" / "seed1"]):
+        found, refused = open_runs(given)
+        assert len(found) == 3
+        (why,) = refused
+        assert str(bad) in why
+
+
 def test_a_run_that_is_not_finished_is_left_out_unless_wanted(runs: Path) -> None:
     one = runs / "merit" / "seed0"
     (one / "metrics.json").unlink()

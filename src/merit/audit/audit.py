@@ -4,7 +4,6 @@ With the run's data at hand, its questions are compared with the dataset and eve
 both are taken from the run. `Findings.on_trust` lists what was not proven. The first contradiction is told in one line.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -20,18 +19,18 @@ from merit.audit.causal import Occasion, check_recall
 from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
-from merit.audit.scores import check_scores, same_ranking, whole_pools
+from merit.audit.scores import check_scores, explained, same_ranking, whole_pools
 from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
-from merit.memory import Cue, Entry, Memory, RecallPolicy, VolatileStore
+from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
 from merit.oracle import Judge, under
 from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
 from merit.runs import RunView, Turn, stream_order
 from merit.runs.paths import RETRIEVALS, TRAJECTORIES
 from merit.runs.plan import Planned, method_in, plan
-from merit.runs.retrievals import pool_records, recall_line
-from merit.runs.text import read_lines, to_json
+from merit.runs.retrievals import recall_line
+from merit.runs.text import read_lines
 from merit.runs.turn import turn_line
 from merit.types import (
     Cause,
@@ -229,8 +228,8 @@ class _Replay:
             check_scores(pools, occasion)
         else:
             cue, everything = cue_of(task, before), whole_pools(policy, len(self.committed))
-            again = _explained(self.memory, cue, policy)
-            whole = partial(_explained, self.memory, cue, everything)
+            again = explained(self.memory, cue, policy)
+            whole = partial(explained, self.memory, cue, everything)
             if not same_ranking(pools, again, whole, exact=not self.view.method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
         self.findings.recalls += 1
@@ -282,12 +281,6 @@ class _Replay:
 
     def _lines(self, name: str) -> Iterator[tuple[int, str]]:
         return iter(list(enumerate(read_lines(self.view.path / name), 1)))
-
-
-def _explained(memory: Memory, cue: Cue, policy: RecallPolicy) -> list[dict[str, Any]]:
-    """A recall's explanation as a file gives it back."""
-    records: list[dict[str, Any]] = json.loads(to_json(pool_records(memory.recall(cue, policy))))
-    return records
 
 
 def _type(attempts: Sequence[Attempt]) -> FailureType:

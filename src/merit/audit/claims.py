@@ -1,5 +1,7 @@
 """What a run's manifest, stream, predictions and metrics claim, held against its turns and this merit."""
 
+import os
+
 from merit.agent import Method, Origin, find_method
 from merit.errors import AuditFailed, InputError, counted
 from merit.prompts import VERSION, parse_sql, templates_hash
@@ -76,7 +78,7 @@ def check_predictions(view: RunView) -> None:
 def check_metrics(view: RunView) -> None:
     """Every number, counted again."""
     path = view.path / METRICS
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
     metrics = account(view.turns, view.method)
     check_arithmetic(metrics, view.method, view.identity.regime, view.identity.budget)

@@ -4,13 +4,16 @@ Without the run's encoder nobody can say how near two texts are. All that follow
 checked all the same: their kinds and ranges, the weighted sums, the bonuses and the order.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from merit.audit.causal import RELIABLE, Occasion
 from merit.errors import AuditFailed
-from merit.memory import Entry, RecallPolicy, TypeFilter
+from merit.memory import Cue, Entry, Memory, RecallPolicy, TypeFilter
+from merit.runs.retrievals import pool_records
+from merit.runs.text import to_json
 from merit.types import Polarity
 
 _ROUNDING = 1e-4  # what machines differ in when they compute the same vectors
@@ -148,3 +151,9 @@ def _is_number(value: Any, channel: str) -> bool:
 
 def _agrees(value: Any, expected: float) -> bool:
     return type(value) is float and abs(value - expected) <= _ARITHMETIC
+
+
+def explained(memory: Memory, cue: Cue, policy: RecallPolicy) -> list[dict[str, Any]]:
+    """A recall's explanation as a file gives it back."""
+    records: list[dict[str, Any]] = json.loads(to_json(pool_records(memory.recall(cue, policy))))
+    return records

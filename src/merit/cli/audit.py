@@ -16,7 +16,7 @@ from merit.cache import cache_folder
 from merit.cli.options import CACHE, JSON
 from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
-from merit.errors import AuditFailed, InputError, MeritError, counted, short_hash
+from merit.errors import AuditFailed, InputError, MeritError, RunUnusable, counted, short_hash
 from merit.models import CachedEncoder, open_encoder
 from merit.runs import RunView, read_manifest, read_run, run_folders
 from merit.runs.code import code_hash
@@ -64,26 +64,26 @@ def audit(
     object: whether all hold, and for each run whether it holds (null where it could not be audited), the sentence that
     says why not, what was gone through, and what is taken on trust.
     """
-    paths = [path for given in runs for path in run_folders(given)]
+    paths, outcomes = _found(runs)
     _check_given(paths, roots, examples)
-    outcomes = []
+    total = len(outcomes) + len(paths)
     with ExitStack() as stack:
         bench = _Bench(roots, examples, encoder, cache or cache_folder(), stack)
         for path in paths:
             outcomes.append(bench.audit(path))
-            if not as_json and (len(paths) > 1 or outcomes[-1].holds):
+            if not as_json and (total > 1 or outcomes[-1].holds):
                 outcomes[-1].show()
     failed = [outcome for outcome in outcomes if not outcome.holds]
     if as_json:
         print_json({"holds": not failed, "runs": [outcome.record() for outcome in outcomes]})
     else:
-        if len(paths) > 1 and not failed:
-            click.echo(f"all {len(paths)} runs hold")
+        if total > 1 and not failed:
+            click.echo(f"all {total} runs hold")
         show_trust([outcome.findings for outcome in outcomes if outcome.findings])
-    if failed and len(paths) == 1 and failed[0].error:
+    if failed and total == 1 and failed[0].error:
         raise failed[0].error
     if failed:
-        raise AuditFailed(_counted_failures(failed, len(paths)))
+        raise AuditFailed(_counted_failures(failed, total))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,21 @@ class _Outcome:
             "findings": asdict(findings) | {"other_code": self.other_code} if findings else None,
             "on_trust": findings.on_trust if findings else [],
         }
+
+
+def _found(given: Sequence[Path]) -> tuple[list[Path], list[_Outcome]]:
+    """All runs to audit; what cannot be looked at may hold runs, so it is said and counts as not audited."""
+    paths: list[Path] = []
+    outcomes: list[_Outcome] = []
+    for folder in given:
+        faults: list[str] = []
+        try:
+            paths += run_folders(folder, faults)
+        finally:
+            for fault in faults:
+                say(fault, err=True)
+        outcomes += [_Outcome(folder, None, error=RunUnusable(fault)) for fault in faults]
+    return paths, outcomes
 
 
 def _counted_failures(failed: Sequence[_Outcome], total: int) -> str:

@@ -1,10 +1,12 @@
 """Opening the runs a report is asked for; what is damaged or not finished is told in a sentence and left out."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from merit.errors import MeritError, RunUnusable, one_line
-from merit.reading import parse_json, read_text
+from merit.files import is_file
+from merit.reading import check_regular, parse_json, read_text
 from merit.runs import RunView, account, is_finished, read_run, run_folders
 from merit.runs.paths import METRICS, TRAJECTORIES
 
@@ -28,20 +30,24 @@ def _folders(paths: Iterable[Path], refused: list[str]) -> list[Path]:
     folders: dict[Path, Path] = {}
     for path in paths:
         try:
-            folders |= {folder.resolve(): folder for folder in run_folders(path)}
+            folders |= {folder.resolve(): folder for folder in run_folders(path, refused)}
         except RunUnusable as error:
             refused.append(str(error))
+        except OSError as error:
+            refused.append(f"{error.filename or path}: cannot be read ({error.strerror})")
     return list(folders.values())
 
 
 def _open(path: Path, *, unfinished: bool) -> RunView:
     finished = is_finished(path)
-    if finished and not (path / TRAJECTORIES).is_file():
+    if finished and not is_file(path / TRAJECTORIES):
         raise RunUnusable(
             f"{path / TRAJECTORIES}: no such file, though the run is finished; put it back, or run it again"
         )
     run = read_run(path, torn=not finished)
     if not finished:
+        if os.path.lexists(path / METRICS):
+            check_regular(path / METRICS)
         if not unfinished:
             todo = len(run.questions) if run.method.online else 2 * (run.identity.length or len(run.questions))
             raise RunUnusable(

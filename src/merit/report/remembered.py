@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
+from merit.files import is_file
 from merit.memory import Grade
 from merit.report.accuracy import DATASET, DELTA, abouts
 from merit.report.cells import Row, count, number, signed, words
@@ -88,7 +89,7 @@ def without_recalls(groups: Sequence[Group]) -> Iterator[str]:
     """A sentence for each run whose retrieval log does not have all that it recalled."""
     for view in {run.view.path: run.view for group in groups for run in group.every() if run.looks is None}.values():
         log = view.path / RETRIEVALS
-        what = "ends before the run does" if log.is_file() else "is missing"
+        what = "ends before the run does" if is_file(log) else "is missing"
         yield f"{log}: {what}, so no table says what {view.method.name} recalled; `merit audit` says more"
 
 

@@ -1,5 +1,6 @@
 """Manifests from their JSON: every field is checked, within bounds that a new run must keep too."""
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest in a run's folder."""
     path = folder / MANIFEST
     refuse_file(folder)
-    if not path.is_file():
+    if not os.path.lexists(path):
         raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
     record: Record = parse_json(read_text(path), path)
     check_fields(record, {"format": int}, str(path))

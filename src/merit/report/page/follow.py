@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import RunUnusable
+from merit.files import is_file
 from merit.reading import LINES_BYTES, open_file, parse_json
 from merit.report.page.pack import Packed, run_record
 from merit.report.page.progress import Pace, Progress, progress_of
@@ -105,4 +106,4 @@ def follow(path: Path) -> Followed:
 def size_of(path: Path) -> tuple[int, ...]:
     """How large a run's files are, by which a change is noticed."""
     files = (path / name for name in (MANIFEST, STREAM, TRAJECTORIES, RETRIEVALS))
-    return tuple(file.stat().st_size if file.is_file() else 0 for file in files)
+    return tuple(file.stat().st_size if is_file(file) else 0 for file in files)

@@ -27,6 +27,7 @@ class Live:
         self._build = build
         self._runs: dict[str, Followed] = {}
         self._refused: dict[Path, tuple[str, tuple[int, ...]]] = {}
+        self._faults: list[str] = []  # about entries of the folder that cannot be looked at
         self._report = build([], [])
         self._reported: set[tuple[Path, int]] | None = None  # finished runs, with their turns, in the tables
         self._changes = self._reports = 0
@@ -45,7 +46,10 @@ class Live:
 
     def look(self) -> None:
         """Take in whatever is new in the folder."""
-        for path in find_runs(self.folder, deepest=DEEPEST):
+        faults: list[str] = []
+        found = find_runs(self.folder, deepest=DEEPEST, faults=faults)
+        self._note_faults(sorted(faults))
+        for path in found:
             with self._lock:
                 try:
                     if self._refused.get(path, ("", ()))[1] != size_of(path):  # or it is as damaged as it was
@@ -54,6 +58,13 @@ class Live:
                     self._refuse(path, str(error))
                 except OSError as error:
                     self._refuse(path, f"{error.filename or path}: cannot be read ({error.strerror})")
+
+    def _note_faults(self, faults: list[str]) -> None:
+        with self._lock:
+            if faults != self._faults:
+                self._faults = faults
+                self._reports += 1
+                self._changes += 1
 
     def _look(self, path: Path) -> None:
         identity = self._name(path)
@@ -110,7 +121,7 @@ class Live:
     def _overview(self) -> dict[str, Any]:
         ordered = sorted(self._runs.items(), key=lambda one: place_of(one[1]))
         found = overview(self._report, [run.record(identity) for identity, run in ordered])
-        return {**found, "notes": [*(why for why, _ in self._refused.values()), *found["notes"]]}
+        return {**found, "notes": [*self._faults, *(why for why, _ in self._refused.values()), *found["notes"]]}
 
     def _index(self) -> dict[str, Any]:
         return {identity: run.packed.index for identity, run in self._runs.items()}

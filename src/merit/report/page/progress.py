@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from merit.files import is_file
 from merit.runs import in_use, is_finished
 from merit.runs.paths import MANIFEST, RETRIEVALS, TRAJECTORIES
 
@@ -98,5 +99,5 @@ def duration(seconds: float) -> str:
 
 def _changed(path: Path) -> float:
     """When a run's files changed last."""
-    times = [file.stat().st_mtime for name in (TRAJECTORIES, RETRIEVALS, MANIFEST) if (file := path / name).is_file()]
+    times = [file.stat().st_mtime for name in (TRAJECTORIES, RETRIEVALS, MANIFEST) if is_file(file := path / name)]
     return max(times, default=0.0)
