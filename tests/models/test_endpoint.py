@@ -51,7 +51,7 @@ from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
 from merit.models import Allowance, AnswerStore, CachingCompleter, Sent
 from merit.models.connection import Patience, _reschedule, usual_patience
 from merit.models.endpoint import EndpointCompleter
-from merit.models.places import CALL, Call
+from merit.models.priority import CALL, Call
 from merit.types import Completion, Sampling
 
 GREEDY = Sampling()

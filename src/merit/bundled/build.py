@@ -13,7 +13,7 @@ from typing import Any
 
 from merit.bundled import library
 from merit.bundled.fuzz import Fuzzer
-from merit.bundled.source import HERE, PAGE_BYTES, Source, read_sources
+from merit.bundled.source import HERE, PAGE_BYTES, DatabaseSource, read_sources
 from merit.bundled.tables import spider_record
 from merit.data import LAYOUTS, Dataset, check_label, load
 from merit.errors import CacheUnusable, InputError
@@ -69,7 +69,7 @@ def built(cache: Path) -> Path:
     return place
 
 
-def build(folder: Path, sources: Sequence[Source] | None = None) -> None:
+def build(folder: Path, sources: Sequence[DatabaseSource] | None = None) -> None:
     """Write the benchmark into `folder`."""
     sources = read_sources() if sources is None else sources
     questions: list[dict[str, Any]] = []
@@ -89,7 +89,7 @@ def build(folder: Path, sources: Sequence[Source] | None = None) -> None:
     _write(folder / "tables.json", tables)
 
 
-def _record(source: Source, number: int) -> dict[str, Any]:
+def _record(source: DatabaseSource, number: int) -> dict[str, Any]:
     written = source.questions[number]
     return {
         "question_id": written.id,

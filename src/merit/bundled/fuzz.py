@@ -5,8 +5,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from merit.bundled.draw import Draw
-from merit.bundled.source import Source
-from merit.bundled.tables import Link, Shape, parents_first, read_shapes
+from merit.bundled.source import DatabaseSource
+from merit.bundled.tables import Link, TableShape, parents_first, read_shapes
 from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near
 
 _TRIES = 12
@@ -49,7 +49,7 @@ class _Temper:
 class Fuzzer:
     """Makes databases of one schema."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: DatabaseSource) -> None:
         self._source = source
         with closing(source.original()) as db:
             self._shapes = parents_first(read_shapes(db))
@@ -85,7 +85,7 @@ class Fuzzer:
         """A table's original rows."""
         return self._rows[table]
 
-    def siblings(self, shape: Shape, column: str) -> list[str]:
+    def siblings(self, shape: TableShape, column: str) -> list[str]:
         """The columns of the same table whose values can be compared with this one's."""
         moment, number = is_moment(self._own[shape.name, column]), is_numeric(shape.types[column])
         linked = {one for link in shape.links for one in link.columns} | {*shape.primary}
@@ -106,7 +106,7 @@ class _Filling:
     """Filling one table of one database."""
 
     def __init__(
-        self, fuzzer: Fuzzer, shape: Shape, draw: Draw, temper: _Temper, made: dict[str, list[Record]]
+        self, fuzzer: Fuzzer, shape: TableShape, draw: Draw, temper: _Temper, made: dict[str, list[Record]]
     ) -> None:
         self._shape, self._draw, self._temper, self._made = shape, draw, temper, made
         self._originals = fuzzer.rows(shape.name)
@@ -203,7 +203,7 @@ class _Filling:
         return [row[column] for row in self._originals]
 
 
-def _rows(db: sqlite3.Connection, shape: Shape) -> list[Record]:
+def _rows(db: sqlite3.Connection, shape: TableShape) -> list[Record]:
     names = ", ".join(f'"{column}"' for column in shape.types)
     found = db.execute(f'SELECT {names} FROM "{shape.name}" ORDER BY {names}')  # an order no planner can choose
     return [dict(zip(shape.types, row, strict=True)) for row in found]

@@ -28,7 +28,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DatabaseSource:
     """One database of the benchmark: where its files are, its questions, and the seeds of its test suite."""
 
     folder: Path
@@ -59,13 +59,15 @@ class Source:
         return db
 
 
-def read_sources(here: Path = HERE) -> tuple[Source, ...]:
+def read_sources(here: Path = HERE) -> tuple[DatabaseSource, ...]:
     """All databases of the benchmark in the order of their names; what is wrong is said with file and line."""
     folders = sorted(folder for folder in (here / "databases").iterdir() if folder.is_dir())
     suites = read_suites(here)
     if stray := suites.keys() - {folder.name for folder in folders}:
         raise InputError(f"{here / _SUITE}: there is no database {min(stray)!r}; take its line out")
-    sources = tuple(Source(folder, tuple(_questions(folder)), suites.get(folder.name, ())) for folder in folders)
+    sources = tuple(
+        DatabaseSource(folder, tuple(_questions(folder)), suites.get(folder.name, ())) for folder in folders
+    )
     seen: dict[str, str] = {}
     for source in sources:
         for written in source.questions:

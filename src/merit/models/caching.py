@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.places import CALL, Call
+from merit.models.priority import CALL, Call
 from merit.models.spending import Allowance, Sent
 from merit.models.tokens import with_tokens, without_estimate
 from merit.tracing import span

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from merit.errors import ContextOverflow, ModelFailed
 from merit.models.address import Address
 from merit.models.connection import (
-    Connection,
+    EndpointConnection,
     NoResponse,
     NotSecure,
     Patience,
@@ -30,7 +30,7 @@ from merit.models.connection import (
     Unreachable,
     usual_patience,
 )
-from merit.models.places import CALL, Places
+from merit.models.priority import CALL, PrioritySemaphore
 from merit.models.waiting import Waiting
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
@@ -75,7 +75,7 @@ class Client:
         self._waiting = waiting
         self._kind = kind  # what is asked for
         self._patience = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
-        self._free = Places(concurrency)
+        self._free = PrioritySemaphore(concurrency)
         self._answered_at = -math.inf  # when the endpoint last gave an answer
         self._longest_s = 0.0  # that it took to, from the answer before or the question
         self._failing_since = math.inf  # start of the current outage; inf while healthy
@@ -83,7 +83,7 @@ class Client:
         self._quiet_until = 0.0
         self._offered: list[str] | None = None  # names of models, once asked for
         self._asking_offered = asyncio.Lock()  # for the others that are refused meanwhile
-        self._connection = Connection(address, self._patience, most_bytes)
+        self._connection = EndpointConnection(address, self._patience, most_bytes)
 
     async def ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """What `read` makes of the endpoint's reply, asked for again while it may still come.

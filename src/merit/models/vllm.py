@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from merit.errors import InputError, ModelFailed
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.models.weights import Weights, first_line
 from merit.types import Completion, ModelIdentity, Sampling
 
@@ -53,7 +53,7 @@ class VllmCompleter:
             raise ModelFailed(f"{name}: vLLM cannot load it ({first_line(error)})") from None
         self._numbers = count()
         self.concurrency = concurrency
-        self._free = Places(concurrency)
+        self._free = PrioritySemaphore(concurrency)
         kind = str(self._engine.model_config.dtype).removeprefix("torch.")
         steady = "-batch-invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
         revision = f"{self._weights.revision}-vllm{library.__version__}-{kind}{steady}"

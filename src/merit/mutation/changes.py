@@ -8,7 +8,7 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from merit.bundled import Shape
+from merit.bundled import TableShape
 from merit.bundled.values import is_numeric
 
 Change = Callable[[exp.Expr], exp.Expr | None]  # what takes a node's place, or None: it was changed itself
@@ -41,7 +41,7 @@ _PREDICATES = (exp.In, exp.Exists, exp.Is, exp.Like, exp.Between)
 class Tables:
     """The tables of a database, and which of them each name in a query stands for."""
 
-    def __init__(self, shapes: Iterable[Shape], tree: exp.Expr) -> None:
+    def __init__(self, shapes: Iterable[TableShape], tree: exp.Expr) -> None:
         self.shapes = {shape.name.lower(): shape for shape in shapes}
         self.named = {table.alias_or_name.lower(): table.name.lower() for table in tree.find_all(exp.Table)}
 

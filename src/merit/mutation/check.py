@@ -11,7 +11,7 @@ from math import inf
 from multiprocessing import get_context
 from typing import Any
 
-from merit.bundled import DIFFICULTIES, Fuzzer, Shape, Source, Written, read_shapes
+from merit.bundled import DIFFICULTIES, DatabaseSource, Fuzzer, TableShape, Written, read_shapes
 from merit.errors import InputError
 from merit.mutation.mutate import mutants
 from merit.mutation.trial import Bench, Overrun, run
@@ -47,7 +47,7 @@ class Finding:
 
 
 def check(
-    sources: Sequence[Source], *, quick: bool = False, on_database: Callable[[str], None] = lambda _: None
+    sources: Sequence[DatabaseSource], *, quick: bool = False, on_database: Callable[[str], None] = lambda _: None
 ) -> dict[str, Any]:
     """Check all of it, in as many processes as there are cores; InputError with the first thing that is wrong."""
     workers = min(len(sources), os.cpu_count() or 1)
@@ -87,7 +87,7 @@ def summary(findings: Sequence[Finding], *, quick: bool = False) -> dict[str, An
     }
 
 
-def check_database(source: Source, *, quick: bool = False, sample: slice = slice(None)) -> Finding:
+def check_database(source: DatabaseSource, *, quick: bool = False, sample: slice = slice(None)) -> Finding:
     """Check one database, its suite, and the questions of `sample`."""
     if len(source.seeds) < SMALLEST_SUITE:
         raise InputError(
@@ -139,7 +139,7 @@ def check_reference(written: Written, own: Sequence[sqlite3.Connection], turned:
             )
 
 
-def upside_down(db: sqlite3.Connection, shapes: Iterable[Shape]) -> sqlite3.Connection:
+def upside_down(db: sqlite3.Connection, shapes: Iterable[TableShape]) -> sqlite3.Connection:
     """The same rows stored the other way round, without keys or indexes."""
     other = sqlite3.connect(":memory:")
     for shape in shapes:

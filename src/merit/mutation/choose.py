@@ -7,7 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, closing
 from multiprocessing import get_context
 
-from merit.bundled import Fuzzer, Source, read_shapes
+from merit.bundled import DatabaseSource, Fuzzer, read_shapes
 from merit.errors import InputError
 from merit.mutation.check import check_reference, upside_down
 from merit.mutation.mutate import mutants
@@ -18,14 +18,14 @@ FEWEST = 6
 MOST = 12
 
 
-def choose_all(sources: Sequence[Source]) -> dict[str, tuple[int, ...]]:
+def choose_all(sources: Sequence[DatabaseSource]) -> dict[str, tuple[int, ...]]:
     """The seeds of each database's suite."""
     workers = min(len(sources), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         return dict(zip([source.db_id for source in sources], pool.map(choose, sources), strict=True))
 
 
-def choose(source: Source, candidates: Sequence[int] = CANDIDATES) -> tuple[int, ...]:
+def choose(source: DatabaseSource, candidates: Sequence[int] = CANDIDATES) -> tuple[int, ...]:
     """The seeds of one database's suite, by a greedy search."""
     fuzzer = Fuzzer(source)
     with ExitStack() as stack:
@@ -55,7 +55,7 @@ def greedy(told: Sequence[frozenset[int]], count: int) -> list[int]:
     return chosen + [place for place, _ in zip(unused, range(FEWEST - len(chosen)), strict=False)]
 
 
-def _fair(source: Source, original: sqlite3.Connection, db: sqlite3.Connection) -> bool:
+def _fair(source: DatabaseSource, original: sqlite3.Connection, db: sqlite3.Connection) -> bool:
     """Whether every reference has one answer: a right query must not fail for the order of tied rows."""
     with (
         closing(upside_down(original, read_shapes(original))) as first,
@@ -70,7 +70,7 @@ def _fair(source: Source, original: sqlite3.Connection, db: sqlite3.Connection) 
 
 
 def _told(
-    source: Source, original: sqlite3.Connection, databases: Sequence[sqlite3.Connection]
+    source: DatabaseSource, original: sqlite3.Connection, databases: Sequence[sqlite3.Connection]
 ) -> Iterator[frozenset[int]]:
     """For each mutant that the original does not tell: which of the databases do."""
     for written in source.questions:

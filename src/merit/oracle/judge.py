@@ -9,7 +9,7 @@ from merit.errors import ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
-from merit.oracle.rule import Rule
+from merit.oracle.rule import JudgingRule
 from merit.oracle.text import same_statement
 from merit.sql import SQLiteSandbox, executed, failed
 from merit.types import (
@@ -34,7 +34,7 @@ class Judge:
     """Judges by one benchmark's rule, over one or many databases a question. Safe to use from many threads."""
 
     def __init__(
-        self, rule: Rule, references: References, sandbox: SQLiteSandbox, store: ResultStore, limits: Limits
+        self, rule: JudgingRule, references: References, sandbox: SQLiteSandbox, store: ResultStore, limits: Limits
     ) -> None:
         self._rule = rule
         self._references = references

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.results import ResultStore
-from merit.oracle.rule import Rule
+from merit.oracle.rule import JudgingRule
 from merit.sql import SQLITE_VERSION, SQLiteSandbox, Trial, decode, digest, encode
 from merit.types import Error, Limits, Question, QuestionId, Result, Row, Rows, Timeout
 from merit.types.engine import MIB
@@ -69,7 +69,7 @@ class References:
         suites: Mapping[str, Sequence[Path]],
         sandbox: SQLiteSandbox,
         store: ResultStore,
-        rule: Rule,
+        rule: JudgingRule,
     ) -> None:
         """`suites` lists each database's files, original first."""
         self._queries = queries

@@ -58,7 +58,7 @@ class OutOfMemory(Exception):
     """SQLite reached its heap limit; whether the statement itself is to blame, only a fresh start tells."""
 
 
-class Connection:
+class GuardedConnection:
     """A connection to one database file that can be handed any text at all."""
 
     def __init__(self, path: Path, *, frozen: bool, scratch: Path) -> None:
