@@ -27,7 +27,7 @@ _MISMATCH = Failure(FailureType.RESULT_MISMATCH, FailureSubtype.UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a table goes by."""
+    """What the rules look at."""
 
     verdict: Verdict
     code: str  # the engine's own; empty where it gave none
@@ -36,7 +36,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class FailureRule:
-    """One line of a table."""
+    """One line of a table: a condition, and the failure that it means."""
 
     matches: Callable[[Observation], bool]
     failure: Failure

@@ -115,25 +115,25 @@ class Worker:
     def _started(self) -> socket.socket:
         if self._socket is None:
             self._scratch = tempfile.mkdtemp(prefix="merit-")
-            ours, theirs = socket.socketpair()
-            watched, kept = os.pipe()
-            self._lifeline = os.fdopen(kept, "wb", buffering=0)
-            with theirs, os.fdopen(watched, "rb", buffering=0), tempfile.TemporaryFile() as shared:
+            own_socket, child_socket = socket.socketpair()
+            child_end, parent_end = os.pipe()
+            self._lifeline = os.fdopen(parent_end, "wb", buffering=0)
+            with child_socket, os.fdopen(child_end, "rb", buffering=0), tempfile.TemporaryFile() as shared:
                 shared.truncate(mmap.PAGESIZE)
                 self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
-                handed = [theirs.fileno(), shared.fileno(), watched]
+                descriptors = [child_socket.fileno(), shared.fileno(), child_end]
                 self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", __name__, *map(str, handed), self._scratch],
+                    [sys.executable, "-P", "-m", __name__, *map(str, descriptors), self._scratch],
                     env={**{name: os.environ[name] for name in _ENVIRONMENT & os.environ.keys()}, **_import_path()},
-                    pass_fds=handed,
+                    pass_fds=descriptors,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
-            self._socket = ours
-            ours.settimeout(_START_S)
+            self._socket = own_socket
+            own_socket.settimeout(_START_S)
             try:
-                _receive(ours)
+                _receive(own_socket)
             except (EOFError, OSError):
                 self.close()
                 raise DatabaseUnusable(
@@ -227,7 +227,7 @@ class OpenDatabases:
 
 def _inode(path: bytes) -> int:
     try:
-        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it travels
+        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it is sent
     except OSError:
         return 0
 
