@@ -167,7 +167,7 @@ def parse_json(text: str, path: Path, line: int = 1) -> Any:
         raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
-    except ValueError as error:  # numbers of thousands of digits, or beyond all numbers, keys that are there twice
+    except ValueError as error:  # numbers that are too large, keys that are there twice
         raise InputError(f"{path}, line {line}: {error}") from None
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merit.bundled import DatabaseSource, Fuzzer, Written, read_shapes, read_sources
+from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
 from merit.bundled.draw import Draw
 from merit.bundled.tables import parents_first
 from merit.bundled.values import beside, constants, near
@@ -51,7 +51,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> DatabaseSource:
     (folder / "schema.sql").write_text(SCHEMA)
     (folder / "rows.sql").write_text(ROWS)
     asked = "SELECT count(*) FROM player WHERE shirt > 7 AND born LIKE '2001%'"
-    return DatabaseSource(folder, (Written("team-1", "?", asked, "easy", None),), ())
+    return DatabaseSource(folder, (WrittenQuestion("team-1", "?", asked, "easy", None),), ())
 
 
 def content(db: sqlite3.Connection) -> list[str]:

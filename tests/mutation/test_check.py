@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from merit.bundled import DatabaseSource, Fuzzer, Written, built, read_sources
+from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, built, read_sources
 from merit.data import load
 from merit.errors import InputError
 from merit.mutation import Finding, check_database, choose, mutants
 from merit.mutation.check import summary
 from merit.mutation.choose import greedy
-from merit.mutation.trial import Bench, Overrun, run
+from merit.mutation.trial import MutantBench, Overrun, run
 from merit.oracle import open_judge
 
 SOURCES = read_sources()
@@ -44,7 +44,7 @@ def test_the_trial_says_what_the_judge_says(tmp_path: Path) -> None:
     compared = 0
     with closing(open_judge(dataset, "suite", cache=None)) as judge:
         for written in source.questions[::9]:
-            bench = Bench(databases, written.sql)
+            bench = MutantBench(databases, written.sql)
             for mutant in mutants(written.sql, databases[0])[::4]:
                 told = bench.first(mutant, range(len(databases))) is not None
                 assert judge.judge(by_id[written.id], mutant).correct is not told, written.id
@@ -65,8 +65,8 @@ def pond(tmp_path: Path) -> DatabaseSource:
     return DatabaseSource(tmp_path, (asked("SELECT name FROM frog WHERE size > 3"),), tuple(range(1, 7)))
 
 
-def asked(sql: str) -> Written:
-    return Written("pond-01", "Which?", sql, "easy", None)
+def asked(sql: str) -> WrittenQuestion:
+    return WrittenQuestion("pond-01", "Which?", sql, "easy", None)
 
 
 def refused(source: DatabaseSource, *, quick: bool = True) -> str:

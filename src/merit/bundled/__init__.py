@@ -3,7 +3,7 @@
 from merit.bundled.build import NAME, build, built, open_dataset
 from merit.bundled.fuzz import Fuzzer
 from merit.bundled.recording import Recording, recorded
-from merit.bundled.source import DIFFICULTIES, DatabaseSource, Written, read_sources, read_suites, write_suites
+from merit.bundled.source import DIFFICULTIES, DatabaseSource, WrittenQuestion, read_sources, read_suites, write_suites
 from merit.bundled.tables import TableShape, read_shapes
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "Fuzzer",
     "Recording",
     "TableShape",
-    "Written",
+    "WrittenQuestion",
     "build",
     "built",
     "open_dataset",

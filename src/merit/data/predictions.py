@@ -1,4 +1,4 @@
-"""Predictions in any of the usual formats: JSON lines, one JSON object, CSV, plain text, or a benchmark's own layout."""
+"""Predictions in any of the usual formats: JSON lines, a JSON object, CSV, plain text, or a benchmark's own layout."""
 
 import csv
 import json
