@@ -124,7 +124,7 @@ def check_database(source: DatabaseSource, *, quick: bool = False, sample: slice
 def check_reference(
     written: WrittenQuestion, own: Sequence[sqlite3.Connection], turned: Sequence[sqlite3.Connection]
 ) -> None:
-    """Raise unless a reference runs everywhere, finds rows in the original, and does not depend on how rows are stored."""
+    """Raise unless a reference runs everywhere, finds rows in the original, and is the same however rows are stored."""
     reference = SPIDER.rewrite(written.sql)
     for number, (db, other) in enumerate(zip(own, turned, strict=True)):
         where = "the original" if number == 0 else f"database {number} of its suite"
