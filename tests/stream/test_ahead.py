@@ -17,7 +17,7 @@ from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, ModelFailed
 from merit.models import AnswerStore, CachingCompleter
-from merit.models.places import CALL
+from merit.models.priority import CALL
 from merit.oracle import Judge
 from merit.stream import window
 from merit.types import Completion, Question, Sampling, Verdict
