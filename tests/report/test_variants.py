@@ -11,7 +11,7 @@ import pytest
 from making.outcomes import Tried, write_run
 from making.reports import VERDICTS, course, letters, questions
 from merit.agent import METHODS, find_method
-from merit.report import Report, Table, build, write_report
+from merit.report import Report, ReportTable, build, write_report
 from merit.report.names import ABLATIONS, method_label
 from merit.runs import RunView, account
 from merit.types import QuestionId
@@ -57,7 +57,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return known, build([write(folder / f"{i}", *key, one) for i, (key, one) in enumerate(known.items())])
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for one in report.tables if one.id == name)
 
 

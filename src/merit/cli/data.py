@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
 from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, unknown_dataset
-from merit.cli.plain import Group, at_least
+from merit.cli.plain import CommandGroup, at_least
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
@@ -37,7 +37,7 @@ _HEADINGS = (
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def data() -> None:
     """Check benchmark data, look at its schemas, and cut parts out of it."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table as Recalled
+from rich.table import Table
 from rich.text import Text
 
 from merit.agent import METHODS as ALL_METHODS
@@ -29,7 +29,7 @@ from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder
 from merit.models.completers import KNOWN
-from merit.report import Mark, Report, Table, build, summary_table, write_report
+from merit.report import Mark, Report, ReportTable, build, summary_table, write_report
 from merit.report.page import write_page
 from merit.runs import RunView, account, read_run
 from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
@@ -246,10 +246,10 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
         yield f"{method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
 
 
-def show_table(console: Console, table: Table) -> None:
+def show_table(console: Console, table: ReportTable) -> None:
     """Print a table of a report."""
     columns = [column for column in table.columns if column.key != "dataset"]
-    shown = Recalled(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         if column.numeric:  # figures are never cut; names are folded where a line is too short for both
             longest = max(len(text) for text in (column.label, *(row[column.key].text for row in table.rows)))

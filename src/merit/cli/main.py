@@ -15,7 +15,7 @@ from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.model import answers, model
 from merit.cli.options import AGAIN
-from merit.cli.plain import Group, Price
+from merit.cli.plain import CommandGroup, Price
 from merit.cli.predict import predict
 from merit.cli.report import report
 from merit.cli.run import run
@@ -39,7 +39,7 @@ _STOPPED = {
 }
 
 
-class _Merit(Group):
+class _Merit(CommandGroup):
     """The group of all commands: what they print is shown, and Ctrl-C means the same in each."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

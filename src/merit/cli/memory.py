@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from merit.cli.find_run import refuse_several
 from merit.cli.options import JSON
-from merit.cli.plain import Group
+from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, say, visible
 from merit.errors import InputError, counted
 from merit.memory import Entry, FileStore, Precedent, Repair, curate, entries_in, memory_folder
@@ -85,7 +85,7 @@ def _writing(folder: Path) -> Iterator[FileStore]:
         yield store
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def memory() -> None:
     """List, show, delete, confirm, export, import and count a memory's entries.
 

@@ -14,7 +14,7 @@ from merit import prompts
 from merit.audit.recording import manifest_place, write_recording
 from merit.cache import cache_folder
 from merit.cli.options import JSON
-from merit.cli.plain import Group
+from merit.cli.plain import CommandGroup
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, ModelFailed, Stopped
@@ -34,7 +34,7 @@ _QUESTION = Question("check", "shop", "How many items cost more than 10?")
 _SCHEMA = "Database: shop\nTable: item\n  item_id number PRIMARY KEY\n  name text\n  price number"
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def model() -> None:
     """Check a language model, or fetch a small one."""
 
@@ -141,7 +141,7 @@ def fetch(name: str, out: Path | None) -> None:
     click.echo(f"{path}\nuse it as llamacpp:{path}")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def answers() -> None:
     """Count, merge and export the answers that models have given."""
 

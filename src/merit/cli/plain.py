@@ -51,7 +51,7 @@ def at_least(least: int) -> Number:
     return Number(int, least)
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands whose help says what each does in a whole sentence, over two lines where it must."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -10,7 +10,7 @@ from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
 from merit.errors import InputError, counted
-from merit.report import Prices, build, open_runs, read_labels, write_report
+from merit.report import TokenPrices, build, open_runs, read_labels, write_report
 from merit.report.accuracy import FULL
 from merit.report.page import write_page
 from merit.report.writing import check_folder
@@ -60,7 +60,7 @@ def report(
     found, refused = open_runs(runs, unfinished=unfinished)
     made = build(
         found,
-        Prices(*prices) if prices else None,
+        TokenPrices(*prices) if prices else None,
         against=find_method(against or FULL).name,
         named=against is not None,
         labels=read_labels(*labels),

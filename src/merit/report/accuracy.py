@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from merit.agent import Method
 from merit.report.cells import NOTHING, Row, lead, number, signed, spread, words
-from merit.report.figure import Figure, Series, Shape
-from merit.report.group import Group, Scored
+from merit.report.figure import Figure, FigureShape, Series
+from merit.report.group import RunGroup, ScoredRun
 from merit.report.names import ABLATIONS, method_label
 from merit.report.statistics import deviation, mean
-from merit.report.table import Cell, Column, Table
+from merit.report.table import Cell, ReportColumn, ReportTable
 
 FULL = "merit"
 _SPREAD = "Values are mean ± sample standard deviation (n-1) over seeds, in percent; one seed has no deviation."
@@ -23,10 +23,10 @@ DELTA = (
     "seeds that both ran: above zero, the row's method is right more often."
 )
 BARS = "Bars are one sample standard deviation (n-1) over seeds; a hollow point is of one seed, which has none."
-DATASET = Column("dataset", "Dataset", numeric=False)
+DATASET = ReportColumn("dataset", "Dataset", numeric=False)
 
 
-def main_table(groups: Sequence[Group]) -> Table:
+def main_table(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy of every method that is no ablation, what it started from, and what it gained."""
     rows: list[Row] = []
     for group in groups:
@@ -40,18 +40,18 @@ def main_table(groups: Sequence[Group]) -> Table:
         rows += mine
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("initial", "Initial", note="accuracy of the shared first answers"),
-        Column("accuracy", "Exec. accuracy", note="right at last"),
-        Column("gain", "Gain pp", note="Exec. accuracy minus Initial, in percentage points"),
-        Column("std", "Std.", shown=False),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("initial", "Initial", note="accuracy of the shared first answers"),
+        ReportColumn("accuracy", "Exec. accuracy", note="right at last"),
+        ReportColumn("gain", "Gain pp", note="Exec. accuracy minus Initial, in percentage points"),
+        ReportColumn("std", "Std.", shown=False),
         seeds_column(rows),
     )
     note = f"{_SPREAD} {_LEADERS} {abouts(groups)}"
-    return Table("main", "Execution accuracy", note, columns, tuple(rows))
+    return ReportTable("main", "Execution accuracy", note, columns, tuple(rows))
 
 
-def ablation_table(groups: Sequence[Group]) -> Table:
+def ablation_table(groups: Sequence[RunGroup]) -> ReportTable:
     """MERIT and what is left of it without each of its parts."""
     rows: list[Row] = []
     for group in groups:
@@ -70,17 +70,17 @@ def ablation_table(groups: Sequence[Group]) -> Table:
         rows += mine
     columns = (
         DATASET,
-        Column("method", "Variant", numeric=False),
-        Column("accuracy", "Exec.", note="right at last"),
-        Column("delta", "Δ pp", note="Exec. of the row minus that of MERIT Full, in percentage points"),
-        Column("std", "Std.", shown=False),
+        ReportColumn("method", "Variant", numeric=False),
+        ReportColumn("accuracy", "Exec.", note="right at last"),
+        ReportColumn("delta", "Δ pp", note="Exec. of the row minus that of MERIT Full, in percentage points"),
+        ReportColumn("std", "Std.", shown=False),
         seeds_column(rows),
     )
     note = f"{DELTA.format(against='MERIT Full')} {_SPREAD} {_LEADERS} {abouts(groups)}"
-    return Table("ablation", "Execution accuracy of MERIT's ablations", note, columns, tuple(rows))
+    return ReportTable("ablation", "Execution accuracy of MERIT's ablations", note, columns, tuple(rows))
 
 
-def accuracy_figure(groups: Sequence[Group]) -> Figure:
+def accuracy_figure(groups: Sequence[RunGroup]) -> Figure:
     """Accuracy of every method with its spread."""
     series = []
     for group in groups:
@@ -91,7 +91,7 @@ def accuracy_figure(groups: Sequence[Group]) -> Figure:
         series.append(Series(group.label, tuple(found), middles, low, high))
     note = f"{BARS} {abouts(groups)}"
     title, x, y = "Execution accuracy", "Method", "Exec. accuracy (%)"
-    return Figure("accuracy", title, note, x, y, Shape.POINTS, tuple(series), beside="main")
+    return Figure("accuracy", title, note, x, y, FigureShape.POINTS, tuple(series), beside="main")
 
 
 def around(values: Sequence[float]) -> tuple[float | None, float | None]:
@@ -100,34 +100,34 @@ def around(values: Sequence[float]) -> tuple[float | None, float | None]:
     return (None, None) if width is None else (mean(values) - width, mean(values) + width)
 
 
-def abouts(groups: Sequence[Group]) -> str:
+def abouts(groups: Sequence[RunGroup]) -> str:
     """What all numbers of a table are numbers of."""
     return " ".join(group.about for group in groups)
 
 
-def label_in(groups: Sequence[Group], name: str) -> str:
+def label_in(groups: Sequence[RunGroup], name: str) -> str:
     """What tables call a method, by its name; the name itself where nobody ran it."""
     return next((method_label(one) for group in groups for one in group.methods if one.name == name), name)
 
 
-def ranked(group: Group, methods: Sequence[Method]) -> list[Row | None]:
+def ranked(group: RunGroup, methods: Sequence[Method]) -> list[Row | None]:
     """The accuracies that decide who leads: of online methods, where they can be compared."""
     fair = group.ranking(method for method in methods if method.online)
     runs = [fair.of(method.name) for method in methods]
     return [{"accuracy": number(mean([run.accuracy for run in mine]))} if mine else None for mine in runs]
 
 
-def seeds_of(runs: Sequence[Scored]) -> Cell:
+def seeds_of(runs: Sequence[ScoredRun]) -> Cell:
     """How many seeds for programs, which ones for people."""
     return Cell(len(runs), ", ".join(str(run.seed) for run in runs))
 
 
-def seeds_column(rows: Sequence[Row]) -> Column:
+def seeds_column(rows: Sequence[Row]) -> ReportColumn:
     """The seeds of each row; people need to see them only where they differ."""
-    return Column("seeds", "Seeds", shown=len({row["seeds"].text for row in rows}) > 1)
+    return ReportColumn("seeds", "Seeds", shown=len({row["seeds"].text for row in rows}) > 1)
 
 
-def _accuracy_row(group: Group, method: Method) -> Row:
+def _accuracy_row(group: RunGroup, method: Method) -> Row:
     runs = group.of(method.name)
     accuracy, deviates = spread([run.accuracy for run in runs])
     return {

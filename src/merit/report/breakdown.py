@@ -7,9 +7,9 @@ from typing import TypeVar
 from merit.agent import Method
 from merit.report.accuracy import DATASET, RANKED, abouts
 from merit.report.cells import Row, count, lead_in_row, number, words
-from merit.report.group import Group
+from merit.report.group import RunGroup
 from merit.report.names import FAILURES, method_label, method_place
-from merit.report.table import Column, Table
+from merit.report.table import ReportColumn, ReportTable
 from merit.report.validation import Label, labels_of, scores
 from merit.runs import Turn
 from merit.types import FailureType, QuestionId
@@ -24,7 +24,7 @@ LEADERS = (
 REPAIRERS = f"{LEADERS}, nor one that repairs nothing. {RANKED}"
 
 
-def by_database(groups: Sequence[Group]) -> Table:
+def by_database(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy on each database."""
     return _breakdown(
         groups,
@@ -35,16 +35,16 @@ def by_database(groups: Sequence[Group]) -> Table:
     )
 
 
-def by_failure(groups: Sequence[Group]) -> Table:
+def by_failure(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy by how the first answer failed."""
     title = "Repaired by failure type of the first answer"
     order = list(FAILURES.values())
     table = _breakdown(groups, "by_failure", title, "Failure type", _failure_of, order, repairing=True)
     note = f"Only questions whose first answer is wrong, so accuracy is the share that was repaired. {table.note}"
-    return Table(table.id, table.title, note, table.columns, table.rows)
+    return ReportTable(table.id, table.title, note, table.columns, table.rows)
 
 
-def by_difficulty(groups: Sequence[Group]) -> Table:
+def by_difficulty(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy by the benchmark's own difficulty."""
 
     def difficulty(turn: Turn) -> str | None:
@@ -54,14 +54,14 @@ def by_difficulty(groups: Sequence[Group]) -> Table:
     return _breakdown(groups, "by_difficulty", title, "Difficulty", difficulty, _DIFFICULTIES)
 
 
-def without_difficulty(groups: Sequence[Group]) -> Iterator[str]:
+def without_difficulty(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group whose questions have no difficulty."""
     for group in groups:
         if not any(turn.episode.task.question.difficulty for run in group.every() for turn in run.answers):
             yield f"{group.label}: no accuracy by difficulty, its questions carry none"
 
 
-def failure_table(groups: Sequence[Group], labels: Sequence[Label]) -> Table:
+def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> ReportTable:
     """What the first answers fail of, with how well the classifier tells it where people have labelled (Table 5)."""
     rows: list[Row] = []
     validated = [scores(labels_of(labels, group)) for group in groups]
@@ -82,33 +82,37 @@ def failure_table(groups: Sequence[Group], labels: Sequence[Label]) -> Table:
             accuracy, macro = agreement or (None, None)
             row |= {"accuracy": number(accuracy), "macro_f1": number(macro, 3)}
         rows.append(row)
-    columns = [DATASET, Column("failures", "Failures", note="questions whose first answer is wrong")]
+    columns = [DATASET, ReportColumn("failures", "Failures", note="questions whose first answer is wrong")]
     for kind, label in FAILURES.items():
         shown = kind in (FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING)
-        columns.append(Column(kind.value.lower(), label, note="percent of the failures", shown=shown))
-    columns.append(Column("other", "Other", note="all other types together, percent of the failures"))
+        columns.append(ReportColumn(kind.value.lower(), label, note="percent of the failures", shown=shown))
+    columns.append(ReportColumn("other", "Other", note="all other types together, percent of the failures"))
     if any(validated):
-        columns.append(Column("accuracy", "Acc. (%)", note="of the classifier, against human labels of these runs"))
-        columns.append(Column("macro_f1", "Macro-F1", note="of the classifier, against human labels of these runs"))
+        columns.append(
+            ReportColumn("accuracy", "Acc. (%)", note="of the classifier, against human labels of these runs")
+        )
+        columns.append(
+            ReportColumn("macro_f1", "Macro-F1", note="of the classifier, against human labels of these runs")
+        )
     note = (
         "Shares are percentages of the failures; Result mismatch is executable SQL with a wrong denotation, Other are "
         f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {abouts(groups)}"
     )
-    return Table("failures", "Composition of initial failures", note, tuple(columns), tuple(rows))
+    return ReportTable("failures", "Composition of initial failures", note, tuple(columns), tuple(rows))
 
 
-def part_columns(methods: Sequence[Method]) -> tuple[Column, ...]:
+def part_columns(methods: Sequence[Method]) -> tuple[ReportColumn, ...]:
     """A column for each method."""
-    return tuple(Column(method.name, method_label(method)) for method in methods)
+    return tuple(ReportColumn(method.name, method_label(method)) for method in methods)
 
 
-def all_methods(groups: Sequence[Group]) -> list[Method]:
+def all_methods(groups: Sequence[RunGroup]) -> list[Method]:
     """Every method of any group, in the paper's order."""
     return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_place)
 
 
 def share_rows(
-    group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None], *, repairing: bool = False
+    group: RunGroup, methods: Sequence[Method], part_of: Callable[[Turn], Part | None], *, repairing: bool = False
 ) -> dict[Part, Row]:
     """For each part of a stream that occurs, the percentage right at last for each method, over all its seeds.
 
@@ -121,7 +125,7 @@ def share_rows(
     return rows
 
 
-def _shares(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
+def _shares(group: RunGroup, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
     right: Counter[tuple[Part, str]] = Counter()
     total: Counter[tuple[Part, str]] = Counter()
     for run in group.every():
@@ -139,7 +143,7 @@ def _shares(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], P
 
 
 def _breakdown(
-    groups: Sequence[Group],
+    groups: Sequence[RunGroup],
     identity: str,
     title: str,
     heading: str,
@@ -147,7 +151,7 @@ def _breakdown(
     order: Sequence[str] = (),
     *,
     repairing: bool = False,
-) -> Table:
+) -> ReportTable:
     methods = all_methods(groups)
     rows: list[Row] = []
     for group in groups:
@@ -162,13 +166,13 @@ def _breakdown(
             rows.append({**row, **shares[part]})
     columns = (
         DATASET,
-        Column("part", heading, numeric=False),
-        Column("questions", "n", note="questions"),
+        ReportColumn("part", heading, numeric=False),
+        ReportColumn("questions", "n", note="questions"),
         *part_columns(methods),
     )
     leaders = REPAIRERS if repairing else f"{LEADERS}. {RANKED}"
     note = f"Percent right at last over all seeds together. {leaders} {abouts(groups)}"
-    return Table(identity, title, note, columns, tuple(rows))
+    return ReportTable(identity, title, note, columns, tuple(rows))
 
 
 def _failure_of(turn: Turn) -> str | None:

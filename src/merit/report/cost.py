@@ -8,11 +8,11 @@ from merit.errors import MeritError
 from merit.reading import parse_json, read_text
 from merit.report.accuracy import BARS, DATASET, RANKED, abouts, around, seeds_column, seeds_of
 from merit.report.cells import Row, lead, number, words
-from merit.report.figure import Figure, Series, Shape
-from merit.report.group import Group, Scored, file_suffix
+from merit.report.figure import Figure, FigureShape, Series
+from merit.report.group import RunGroup, ScoredRun, file_suffix
 from merit.report.names import ABLATIONS, method_label
 from merit.report.statistics import mean
-from merit.report.table import Column, Table
+from merit.report.table import ReportColumn, ReportTable
 from merit.runs.paths import TIMINGS
 
 _LEADERS = (
@@ -22,7 +22,7 @@ _LEADERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
+class TokenPrices:
     """What a model's tokens cost: money per million."""
 
     prompt: float
@@ -33,9 +33,9 @@ class Prices:
         return (prompt * self.prompt + output * self.output) / 1e6
 
 
-def repair_table(groups: Sequence[Group]) -> Table:
+def repair_table(groups: Sequence[RunGroup]) -> ReportTable:
     """Repaired questions, steps, oscillation, tokens and calls, as the paper has them."""
-    measures: dict[str, tuple[Callable[[Scored], float], int]] = {
+    measures: dict[str, tuple[Callable[[ScoredRun], float], int]] = {
         "repaired": (lambda run: run.counts["repaired"], 1),
         "steps": (_steps, 3),
         "oscillation": (lambda run: 100.0 * run.counts["oscillating"] / len(run.answers), 2),
@@ -50,21 +50,23 @@ def repair_table(groups: Sequence[Group]) -> Table:
         rows += mine
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("repaired", "Rep.↑", note="initially wrong, right at last"),
-        Column("steps", "Steps↓", note="repair generations per initially wrong question"),
-        Column("oscillation", "Osc.↓", note="percent of all questions whose trajectory holds the same SQL twice"),
-        Column("tokens", "Tok.↓", note="prompt and output tokens of all calls, first answers included, in millions"),
-        Column("calls", "Calls↓", note="model calls: first answers, repairs and reflections"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("repaired", "Rep.↑", note="initially wrong, right at last"),
+        ReportColumn("steps", "Steps↓", note="repair generations per initially wrong question"),
+        ReportColumn("oscillation", "Osc.↓", note="percent of all questions whose trajectory holds the same SQL twice"),
+        ReportColumn(
+            "tokens", "Tok.↓", note="prompt and output tokens of all calls, first answers included, in millions"
+        ),
+        ReportColumn("calls", "Calls↓", note="model calls: first answers, repairs and reflections"),
         seeds_column(rows),
     )
     note = f"Means over seeds. {_LEADERS} {abouts(groups)}"
-    return Table("repair", "Repair behaviour and inference cost", note, columns, tuple(rows))
+    return ReportTable("repair", "Repair behaviour and inference cost", note, columns, tuple(rows))
 
 
-def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
+def cost_table(groups: Sequence[RunGroup], prices: TokenPrices | None) -> ReportTable:
     """Time, lookups, money, and what one more right answer takes."""
-    measures: dict[str, tuple[Callable[[Scored], float | None], int]] = {
+    measures: dict[str, tuple[Callable[[ScoredRun], float | None], int]] = {
         "prompt_tokens": (lambda run: run.counts["tokens"]["prompt"] / 1e6, 3),
         "output_tokens": (lambda run: run.counts["tokens"]["output"] / 1e6, 3),
         "embedding_calls": (lambda run: run.counts["embedding_calls"], 0),
@@ -74,7 +76,7 @@ def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
     if prices is not None:
         measures["money"] = (lambda run: prices.of(*(run.counts["tokens"][kind] for kind in ("prompt", "output"))), 4)
 
-    def rows_of(group: Group) -> list[Row]:
+    def rows_of(group: RunGroup) -> list[Row]:
         rows = _rows(group, measures)
         for row, method in zip(rows, group.methods, strict=True):
             runs = group.of(method.name)
@@ -101,12 +103,12 @@ def cost_table(groups: Sequence[Group], prices: Prices | None) -> Table:
         "first, over all seeds. "
         f"{money}{_LEADERS} {abouts(groups)}"
     )
-    return Table(
+    return ReportTable(
         "cost", "Cost beyond the paper's accounting", note, (*_cost_columns(prices), seeds_column(rows)), tuple(rows)
     )
 
 
-def frontier_figures(groups: Sequence[Group]) -> list[Figure]:
+def frontier_figures(groups: Sequence[RunGroup]) -> list[Figure]:
     """Accuracy against the tokens a question takes, one figure a group."""
     figures = []
     for group in groups:
@@ -123,34 +125,34 @@ def frontier_figures(groups: Sequence[Group]) -> list[Figure]:
         )
         identity, title = f"frontier{file_suffix(groups, group)}", f"Accuracy against cost, {group.label}"
         x, y = "Tokens per question", "Exec. accuracy (%)"
-        figures.append(Figure(identity, title, note, x, y, Shape.POINTS, tuple(series), beside="repair"))
+        figures.append(Figure(identity, title, note, x, y, FigureShape.POINTS, tuple(series), beside="repair"))
     return figures
 
 
-def _cost_columns(prices: Prices | None) -> tuple[Column, ...]:
+def _cost_columns(prices: TokenPrices | None) -> tuple[ReportColumn, ...]:
     money = (
-        Column("money", "Money", note="all tokens at the given prices"),
-        Column("money_extra", "Money / extra", note="money per additional right answer"),
+        ReportColumn("money", "Money", note="all tokens at the given prices"),
+        ReportColumn("money_extra", "Money / extra", note="money per additional right answer"),
     )
     return (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("prompt_tokens", "Prompt", note="prompt tokens, millions"),
-        Column("output_tokens", "Output", note="output tokens, millions"),
-        Column("wall_s", "Wall s", note="seconds from beginning to end, over all sessions of a run"),
-        Column("model_s", "Model s", note="seconds of the calls it sent; an answer that was kept takes none"),
-        Column("embedding_calls", "Emb.", note="texts of its recalls and entries, encoded anew or kept"),
-        Column("embedding_s", "Emb. s", note="seconds of encoding, of the whole process where runs share one"),
-        Column("retrieval_calls", "Retr.", note="recalls"),
-        Column("retrieval_s", "Retr. s", note="seconds of recalling"),
-        Column("judged", "Judged", note="attempts judged; SQL that an episode says again is run once"),
-        Column("database_s", "Judge s", note="seconds of running and judging SQL"),
-        Column("tokens_extra", "Tok. / extra", note="tokens per additional right answer"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("prompt_tokens", "Prompt", note="prompt tokens, millions"),
+        ReportColumn("output_tokens", "Output", note="output tokens, millions"),
+        ReportColumn("wall_s", "Wall s", note="seconds from beginning to end, over all sessions of a run"),
+        ReportColumn("model_s", "Model s", note="seconds of the calls it sent; an answer that was kept takes none"),
+        ReportColumn("embedding_calls", "Emb.", note="texts of its recalls and entries, encoded anew or kept"),
+        ReportColumn("embedding_s", "Emb. s", note="seconds of encoding, of the whole process where runs share one"),
+        ReportColumn("retrieval_calls", "Retr.", note="recalls"),
+        ReportColumn("retrieval_s", "Retr. s", note="seconds of recalling"),
+        ReportColumn("judged", "Judged", note="attempts judged; SQL that an episode says again is run once"),
+        ReportColumn("database_s", "Judge s", note="seconds of running and judging SQL"),
+        ReportColumn("tokens_extra", "Tok. / extra", note="tokens per additional right answer"),
         *(money if prices is not None else ()),
     )
 
 
-def _rows(group: Group, measures: dict[str, tuple[Callable[[Scored], Any], int]]) -> list[Row]:
+def _rows(group: RunGroup, measures: dict[str, tuple[Callable[[ScoredRun], Any], int]]) -> list[Row]:
     rows: list[Row] = []
     for method in group.methods:
         runs = group.of(method.name)
@@ -161,20 +163,20 @@ def _rows(group: Group, measures: dict[str, tuple[Callable[[Scored], Any], int]]
     return rows
 
 
-def _ranked(group: Group, rows_of: Callable[[Group], list[Row]]) -> list[Row | None]:
+def _ranked(group: RunGroup, rows_of: Callable[[RunGroup], list[Row]]) -> list[Row | None]:
     """The rows that decide who leads."""
     fair = group.ranking(m for m in group.methods if m.online and m.repairs and m.name not in ABLATIONS)
     found = dict(zip((method.name for method in fair.methods), rows_of(fair), strict=True))
     return [found.get(method.name) for method in group.methods]
 
 
-def _steps(run: Scored) -> float:
+def _steps(run: ScoredRun) -> float:
     wrong = len(run.answers) - run.counts["initial_correct"]
     repairs = sum(len(turn.episode.attempts) - 1 for turn in run.answers)
     return repairs / wrong if wrong else 0.0
 
 
-def _per_extra(runs: Sequence[Scored], price: Callable[[float, float], float]) -> float | None:
+def _per_extra(runs: Sequence[ScoredRun], price: Callable[[float, float], float]) -> float | None:
     """What all calls but those for first answers took, per additional right answer; None where there is none."""
     extra = sum(run.counts["correct"] - run.counts["initial_correct"] for run in runs)
     spent = 0.0
@@ -191,7 +193,7 @@ def _per_extra(runs: Sequence[Scored], price: Callable[[float, float], float]) -
 _KINDS = {"retrieval_s": "recall", "database_s": "judge"}
 
 
-def _seconds(runs: Sequence[Scored]) -> Row:
+def _seconds(runs: Sequence[ScoredRun]) -> Row:
     """Mean seconds by kind; a dash where a run did not keep them."""
     kept = [_timings(run) for run in runs]
     row: Row = {}
@@ -201,7 +203,7 @@ def _seconds(runs: Sequence[Scored]) -> Row:
     return row
 
 
-def _timings(run: Scored) -> dict[str, float]:
+def _timings(run: ScoredRun) -> dict[str, float]:
     """What a run took, over its sessions; without the kinds that one of them did not keep."""
     path = run.view.path / TIMINGS
     try:

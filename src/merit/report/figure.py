@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Shape(StrEnum):
+class FigureShape(StrEnum):
     """How points are drawn."""
 
     LINE = "line"
@@ -32,6 +32,6 @@ class Figure:
     note: str
     x_label: str
     y_label: str
-    shape: Shape
+    shape: FigureShape
     series: tuple[Series, ...]
     beside: str = ""  # the id of the table it draws, under which it stands

@@ -45,7 +45,7 @@ _TELLING = {
 }
 
 
-class Scored:
+class ScoredRun:
     """A run with everything the paper counts of it."""
 
     def __init__(self, view: RunView) -> None:
@@ -77,14 +77,14 @@ class Scored:
 
 
 @dataclass
-class Group:
+class RunGroup:
     """Runs that may be compared: by method, then by seed."""
 
     shared: dict[str, Any]  # what all its runs share, as a manifest has it
     identity: Identity  # of one of them
     encoder: EncoderIdentity | None
     label: str = ""
-    runs: dict[str, dict[int, Scored]] = field(default_factory=dict)
+    runs: dict[str, dict[int, ScoredRun]] = field(default_factory=dict)
 
     @property
     def answered(self) -> int:
@@ -102,7 +102,7 @@ class Group:
         ran = Counter(seed for seeds in self.runs.values() for seed in seeds)
         return sorted(seed for seed, times in ran.items() if times > len(self.runs) / 2)
 
-    def of(self, method: str) -> list[Scored]:
+    def of(self, method: str) -> list[ScoredRun]:
         """A method's runs by seed; none where it was not run."""
         return [run for _, run in sorted(self.runs.get(method, {}).items())]
 
@@ -110,14 +110,14 @@ class Group:
         """The seeds that both were run with."""
         return sorted(self.runs.get(method, {}).keys() & self.runs.get(other, {}).keys())
 
-    def ranking(self, methods: Iterable[Method]) -> "Group":
+    def ranking(self, methods: Iterable[Method]) -> "RunGroup":
         """The runs by which methods are ranked: of the seeds of these methods, and of those that ran all of them."""
         chosen = replace(self, runs={method.name: self.runs[method.name] for method in methods})
         seeds = set(chosen.seeds)
         whole = {name: runs for name, runs in chosen.runs.items() if seeds and seeds <= runs.keys()}
         return replace(self, runs={name: {seed: runs[seed] for seed in seeds} for name, runs in whole.items()})
 
-    def every(self) -> Iterator[Scored]:
+    def every(self) -> Iterator[ScoredRun]:
         """All its runs."""
         for method in self.methods:
             yield from self.of(method.name)
@@ -140,7 +140,7 @@ class Group:
             + "."
         )
 
-    def add(self, run: Scored) -> str | None:
+    def add(self, run: ScoredRun) -> str | None:
         """Take a run in, or say why not."""
         seeds = self.runs.setdefault(run.method.name, {})
         for other in seeds.values():
@@ -152,13 +152,13 @@ class Group:
         return None
 
 
-def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[str]]:
+def group_runs(views: Iterable[RunView]) -> tuple[list[RunGroup], list[str], list[str]]:
     """Groups of comparable runs, a sentence for each run that is compared with fewer, one for each left out."""
     left_out: dict[str, None] = {}
     runs = []
     for view in views:
         try:
-            run = Scored(view)
+            run = ScoredRun(view)
         except MeritError as error:
             left_out[f"{view.path}: left out, {error}"] = None
             continue
@@ -166,14 +166,14 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
             runs.append(run)
         else:
             left_out[f"{view.path}: left out, no question is answered yet"] = None
-    groups: list[Group] = []
+    groups: list[RunGroup] = []
     for run in runs:
         encoder = run.view.identity.encoder
         if encoder and not any((group.shared, group.encoder) == (run.shared, encoder) for group in groups):
-            groups.append(Group(run.shared, run.view.identity, encoder))
+            groups.append(RunGroup(run.shared, run.view.identity, encoder))
     for run in runs:
         if not any(group.shared == run.shared for group in groups):
-            groups.append(Group(run.shared, run.view.identity, None))
+            groups.append(RunGroup(run.shared, run.view.identity, None))
     for run in runs:
         encoder = run.view.identity.encoder
         for group in groups:
@@ -184,16 +184,16 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
     return groups, list(_apart(groups)), list(left_out)
 
 
-def file_suffix(groups: Sequence[Group], group: Group) -> str:
+def file_suffix(groups: Sequence[RunGroup], group: RunGroup) -> str:
     """What tells a group's files from another's."""
     name = file_name(_dataset(group))
     same = [other for other in groups if file_name(_dataset(other)) == name]
     return f"-{name}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
 
 
-def _apart(groups: Sequence[Group]) -> Iterator[str]:
+def _apart(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each run that is not in its dataset's fullest group."""
-    first: dict[str, Group] = {}
+    first: dict[str, RunGroup] = {}
     for group in groups:
         main = first.setdefault(_dataset(group), group)
         inside = {run.view.path for run in main.every()}
@@ -204,7 +204,7 @@ def _apart(groups: Sequence[Group]) -> Iterator[str]:
                 yield f"{run.view.path}: not compared with {path}: {differs}"
 
 
-def versions(groups: Sequence[Group]) -> Iterator[str]:
+def versions(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group whose runs were made by different versions of merit."""
     for group in groups:
         made_by = Counter(run.view.identity.code for run in group.every())
@@ -213,7 +213,7 @@ def versions(groups: Sequence[Group]) -> Iterator[str]:
             yield f"{group.label}: its runs were made by {len(made_by)} versions of merit's code: {each}"
 
 
-def _label(groups: Sequence[Group]) -> None:
+def _label(groups: Sequence[RunGroup]) -> None:
     """Name groups by their dataset and, where one has several, by the least that tells them apart."""
     for dataset in {_dataset(group) for group in groups}:
         same = [group for group in groups if _dataset(group) == dataset]
@@ -243,17 +243,17 @@ def _place(dataset: str) -> tuple[bool, str]:
     return dataset != "spider", dataset  # the paper's first, then by name
 
 
-def _dataset(group: Group) -> str:
+def _dataset(group: RunGroup) -> str:
     """What the runs of a group call their dataset: the name of its own that some of them give it, if any does."""
     given = sorted({run.view.identity.dataset.label for run in group.every()} - {""})
     return " or ".join(given) or group.identity.dataset.name
 
 
-def _encoder(group: Group) -> dict[str, Any] | None:
+def _encoder(group: RunGroup) -> dict[str, Any] | None:
     return asdict(group.encoder) if group.encoder else None
 
 
-def _method(run: Scored) -> dict[str, Any]:
+def _method(run: ScoredRun) -> dict[str, Any]:
     """What makes two runs runs of one method: all of it, but for the seeds of its draws and of random recall."""
     identity = run.view.identity.record()
     record = {name: value for name, value in identity["method"].items() if name != "seed"}

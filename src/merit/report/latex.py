@@ -6,7 +6,7 @@ from itertools import groupby
 
 from merit.report.figure import Figure
 from merit.report.report import Report
-from merit.report.table import Cell, Column, Mark, Table
+from merit.report.table import Cell, Mark, ReportColumn, ReportTable
 
 _MARKS = {Mark.BEST: r"\textbf{%s}", Mark.SECOND: r"\underline{%s}", None: "%s"}
 _SIGNS = {
@@ -41,7 +41,7 @@ _PREAMBLE = r"""\documentclass{article}
 """
 
 
-def latex(table: Table) -> str:
+def latex(table: ReportTable) -> str:
     """Its environments: one, or several where one page does not hold it; datasets set apart as the paper sets them."""
     grouped = table.columns[0].key == "dataset"
     columns = [column for column in table.columns[1 if grouped else 0 :] if column.shown]
@@ -56,7 +56,7 @@ def latex(table: Table) -> str:
 
 
 def _environment(
-    identity: str, caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], *, grouped: bool
+    identity: str, caption: str, columns: Sequence[ReportColumn], rows: Sequence[Mapping[str, Cell]], *, grouped: bool
 ) -> str:
     body = [r"\toprule", _line([escape(column.label) for column in columns])]
     datasets = groupby(rows, key=lambda row: row["dataset"].text if grouped else "")
@@ -76,7 +76,7 @@ def _environment(
 def latex_report(report: Report, tables: str, figures: str) -> str:
     """A document with all of it."""
     parts = [
-        rf"\input{{{tables}/{one.id}.tex}}" if isinstance(one, Table) else _picture(one, figures)
+        rf"\input{{{tables}/{one.id}.tex}}" if isinstance(one, ReportTable) else _picture(one, figures)
         for one in report.blocks
     ]
     said = "".join(f"{escape(one)}.\\par\n" for one in (*report.refused, *report.notes))
@@ -101,7 +101,7 @@ def escape(text: str) -> str:
     return "".join(_SIGNS.get(sign, sign if " " <= sign <= "ÿ" else f"U+{ord(sign):04X}") for sign in text)
 
 
-def _meanings(columns: Sequence[Column]) -> str:
+def _meanings(columns: Sequence[ReportColumn]) -> str:
     meant = "; ".join(f"{column.label.strip('↑↓')}: {column.note}" for column in columns if column.note)
     return f" {meant}." if meant else ""
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from merit.report.figure import Figure
 from merit.report.report import Report
-from merit.report.table import Cell, Mark, Table
+from merit.report.table import Cell, Mark, ReportTable
 
 _SIGNS = re.compile(r"[\\|*<>`]|(?<!\w)_|_(?!\w)|\](?=\()")  # an underscore inside a name means nothing anyway
 _SPELLED = {"<": "&lt;", ">": "&gt;"}
 _MARKS = {Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>", None: "{}"}
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ReportTable) -> str:
     """A table with its title above and its note below."""
     columns = [column for column in table.columns if column.shown]
     lines = [[_plain(column.label) for column in columns]]
@@ -31,7 +31,7 @@ def markdown_report(report: Report, figures: str) -> str:
         parts.append(f"Not reported: {len(report.refused)}; the last section says what and why.\n")
     if report.notes:
         parts.append(_listed("Notes", report.notes))
-    parts += [markdown(one) if isinstance(one, Table) else _picture(one, figures) for one in report.blocks]
+    parts += [markdown(one) if isinstance(one, ReportTable) else _picture(one, figures) for one in report.blocks]
     if report.refused:
         parts.append(_listed("Not reported", report.refused))
     return "\n".join(parts)

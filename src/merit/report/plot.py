@@ -7,7 +7,7 @@ from math import isnan, nan
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from merit.report.figure import Figure, Series, Shape
+from merit.report.figure import Figure, FigureShape, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def draw(figure: Figure) -> dict[str, bytes]:
         mpl.rcParams.update(_SETTINGS)
         canvas = Canvas(figsize=_size(figure), layout="constrained")
         axes = canvas.subplots()
-        draws = {Shape.LINE: _lines, Shape.BAR: _bars, Shape.POINTS: _points}[figure.shape]
+        draws = {FigureShape.LINE: _lines, FigureShape.BAR: _bars, FigureShape.POINTS: _points}[figure.shape]
         draws(axes, figure)
         axes.set(title=figure.title, xlabel=figure.x_label, ylabel=figure.y_label)
         if len(figure.series) > 1:
@@ -96,7 +96,7 @@ def _points(axes: "Axes", figure: Figure) -> None:
 
 def _size(figure: Figure) -> tuple[float, float]:
     """Inches: wider with every place that has a name, higher with every line of a long legend."""
-    named = _is_named(figure) or figure.shape is Shape.BAR
+    named = _is_named(figure) or figure.shape is FigureShape.BAR
     lines = sum(len(_folded(series.name).split("\n")) for series in figure.series)
     places = _places(figure) if named else {}
     below = max((len(str(x)) for x in places), default=0) * _SLANTED

@@ -7,10 +7,10 @@ from merit.agent import Method
 from merit.memory import Grade
 from merit.report.accuracy import DATASET, DELTA, abouts
 from merit.report.cells import Row, count, number, signed, words
-from merit.report.group import Group, Scored
+from merit.report.group import RunGroup, ScoredRun
 from merit.report.names import method_label
 from merit.report.statistics import mean
-from merit.report.table import Cell, Column, Table
+from merit.report.table import Cell, ReportColumn, ReportTable
 from merit.runs import Turn
 from merit.runs.paths import RETRIEVALS
 from merit.types import Polarity, QuestionId
@@ -20,7 +20,7 @@ _FEWEST = 10  # questions that a difference is told of
 _NOTHING = -math.inf  # as a place: before everything that was found
 
 
-def memory_table(groups: Sequence[Group]) -> Table:
+def memory_table(groups: Sequence[RunGroup]) -> ReportTable:
     """What each method kept, how much of it is poisoned, and how those fared who were shown some of that."""
     rows: list[Row] = []
     for group in groups:
@@ -32,28 +32,31 @@ def memory_table(groups: Sequence[Group]) -> Table:
     graded = [grade for grade in Grade if any(row[grade.value].value for row in rows)]
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        *(Column(one.value, one.capitalize(), note=f"{one} entries kept") for one in Polarity),
-        *(Column(one.value, one.capitalize(), note=f"kept with the grade {one}", shown=one in graded) for one in Grade),
-        Column("poisoned", "Poisoned", note="kept as right, though the judge calls the episode's answer wrong"),
-        *(Column(f"poisoned_{one}", f"Poisoned, {one}", shown=False) for one in Grade),
-        Column("poisoned_share", "% pois.", note="of what was kept as right"),
-        Column("recalls", "Recalls", note="recalls that showed something"),
-        Column("recalls_poisoned", "Pois. recalls", note="of those, recalls that showed a poisoned entry"),
-        Column("episodes_poisoned", "n pois.", note="questions that were shown a poisoned entry, over all seeds"),
-        Column("accuracy_poisoned", "Acc. pois.", note="percent of them right at last"),
-        Column("episodes_sound", "n sound", note="questions that were shown entries, none of them poisoned"),
-        Column("accuracy_sound", "Acc. sound", note="percent of them right at last"),
+        ReportColumn("method", "Method", numeric=False),
+        *(ReportColumn(one.value, one.capitalize(), note=f"{one} entries kept") for one in Polarity),
+        *(
+            ReportColumn(one.value, one.capitalize(), note=f"kept with the grade {one}", shown=one in graded)
+            for one in Grade
+        ),
+        ReportColumn("poisoned", "Poisoned", note="kept as right, though the judge calls the episode's answer wrong"),
+        *(ReportColumn(f"poisoned_{one}", f"Poisoned, {one}", shown=False) for one in Grade),
+        ReportColumn("poisoned_share", "% pois.", note="of what was kept as right"),
+        ReportColumn("recalls", "Recalls", note="recalls that showed something"),
+        ReportColumn("recalls_poisoned", "Pois. recalls", note="of those, recalls that showed a poisoned entry"),
+        ReportColumn("episodes_poisoned", "n pois.", note="questions that were shown a poisoned entry, over all seeds"),
+        ReportColumn("accuracy_poisoned", "Acc. pois.", note="percent of them right at last"),
+        ReportColumn("episodes_sound", "n sound", note="questions that were shown entries, none of them poisoned"),
+        ReportColumn("accuracy_sound", "Acc. sound", note="percent of them right at last"),
     )
     note = (
         "Entries and recalls are means over seeds. Only confirmed changes and precedents can be poisoned: a failed "
         "direction is kept as what it is. The agent knows nothing of it; a dash is a run whose retrieval log is not "
         f"whole, or nothing to count. {abouts(groups)}"
     )
-    return Table("memory", "What is remembered, and how sound it is", note, columns, tuple(rows))
+    return ReportTable("memory", "What is remembered, and how sound it is", note, columns, tuple(rows))
 
 
-def similarity_table(groups: Sequence[Group]) -> Table:
+def similarity_table(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy by how near the nearest entry of the first recall was, beside the method that remembers nothing."""
     rows: list[Row] = []
     blind: dict[str, None] = {}  # methods that recall by something else
@@ -65,14 +68,16 @@ def similarity_table(groups: Sequence[Group]) -> Table:
                 rows += _nearness(group, method)
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("part", "Nearest", numeric=False, note="dense similarity of the nearest entry at the first recall"),
-        Column("questions", "n", note="questions that recalled, over the seeds that both methods ran"),
-        Column("accuracy", "Exec. accuracy", note="percent of them right at last"),
-        Column("repaired", "Repaired", note="percent of those wrong at first"),
-        Column("reference", "Beside", numeric=False, note="the method that remembers nothing"),
-        Column("reference_accuracy", "Its accuracy", note="on the same questions and seeds"),
-        Column("gain", "Δ pp", note=f"Exec. accuracy minus Its accuracy; a dash where n is below {_FEWEST}"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn(
+            "part", "Nearest", numeric=False, note="dense similarity of the nearest entry at the first recall"
+        ),
+        ReportColumn("questions", "n", note="questions that recalled, over the seeds that both methods ran"),
+        ReportColumn("accuracy", "Exec. accuracy", note="percent of them right at last"),
+        ReportColumn("repaired", "Repaired", note="percent of those wrong at first"),
+        ReportColumn("reference", "Beside", numeric=False, note="the method that remembers nothing"),
+        ReportColumn("reference_accuracy", "Its accuracy", note="on the same questions and seeds"),
+        ReportColumn("gain", "Δ pp", note=f"Exec. accuracy minus Its accuracy; a dash where n is below {_FEWEST}"),
     )
     without = f"Without a similarity, and so not here: {', '.join(blind)}. " if blind else ""
     note = (
@@ -81,10 +86,10 @@ def similarity_table(groups: Sequence[Group]) -> Table:
         "others beside resample, or whichever of the two was run; without either, a row is of all seeds. "
         f"{without}{abouts(groups)}"
     )
-    return Table("by_similarity", "Gain by similarity of what was recalled", note, columns, tuple(rows))
+    return ReportTable("by_similarity", "Gain by similarity of what was recalled", note, columns, tuple(rows))
 
 
-def without_recalls(groups: Sequence[Group]) -> Iterator[str]:
+def without_recalls(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each run whose retrieval log does not have all that it recalled."""
     for view in {run.view.path: run.view for group in groups for run in group.every() if run.looks is None}.values():
         log = view.path / RETRIEVALS
@@ -92,7 +97,7 @@ def without_recalls(groups: Sequence[Group]) -> Iterator[str]:
         yield f"{log}: {what}, so no table says what {view.method.name} recalled; `merit audit` says more"
 
 
-def _nearness(group: Group, method: Method) -> Iterator[Row]:
+def _nearness(group: RunGroup, method: Method) -> Iterator[Row]:
     """A method's rows: on the seeds that its reference ran too, and where there is none, on all."""
     reference = _reference(group, method)
     theirs: dict[tuple[int, QuestionId], bool] = {}
@@ -116,7 +121,7 @@ def _nearness(group: Group, method: Method) -> Iterator[Row]:
         yield row
 
 
-def _kept(runs: Sequence[Scored]) -> Row:
+def _kept(runs: Sequence[ScoredRun]) -> Row:
     entries = [list(run.kept.values()) for run in runs]
     row: Row = {}
     for polarity in Polarity:
@@ -131,7 +136,7 @@ def _kept(runs: Sequence[Scored]) -> Row:
     return {**row, "poisoned_share": number(100.0 * poisoned / right if right else None)}
 
 
-def _shown(runs: Sequence[Scored]) -> Row:
+def _shown(runs: Sequence[ScoredRun]) -> Row:
     recalls: list[int] = []
     poisoned: list[int] = []
     outcomes: dict[bool, list[bool]] = {True: [], False: []}
@@ -154,7 +159,7 @@ def _shown(runs: Sequence[Scored]) -> Row:
     return row
 
 
-def _places(run: Scored) -> Iterator[tuple[float, Turn]]:
+def _places(run: ScoredRun) -> Iterator[tuple[float, Turn]]:
     """At which tenth each question that recalled belongs."""
     for turn in run.answers:
         if looks := (run.looks or {}).get(turn.episode.task.question.id):
@@ -166,7 +171,7 @@ def _named(tenth: float) -> str:
     return "nothing recalled" if tenth == _NOTHING else f"{tenth / _STEPS:.1f} to {(tenth + 1) / _STEPS:.1f}"
 
 
-def _reference(group: Group, method: Method) -> Method | None:
+def _reference(group: RunGroup, method: Method) -> Method | None:
     """What it would be without a memory: the plain method that shows as much of what failed, or else the other one."""
     names = ("iterative", "resample") if method.history else ("resample", "iterative")
     found = (one for name in names for one in group.methods if one.name == name)

@@ -6,15 +6,15 @@ from dataclasses import replace
 from merit.agent import Method
 from merit.report.accuracy import DATASET, DELTA, abouts, label_in, ranked
 from merit.report.cells import NOTHING, Row, lead, number, signed, words
-from merit.report.group import Group
+from merit.report.group import RunGroup
 from merit.report.names import method_label
 from merit.report.paired import Outcomes, outcomes, question_differences
 from merit.report.statistics import INTERVAL_NOTE, bootstrap, mean
-from merit.report.table import Cell, Column, Table
+from merit.report.table import Cell, ReportColumn, ReportTable
 from merit.types import QuestionId
 
 
-def summary_table(groups: Sequence[Group], against: str) -> Table:
+def summary_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
     """Every method's accuracy, and its paired difference from `against`."""
     rows: list[Row] = []
     base = label_in(groups, against)
@@ -24,17 +24,17 @@ def summary_table(groups: Sequence[Group], against: str) -> Table:
         rows += mine
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
-        Column("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}"),
-        Column("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
-        Column("calls", "Calls", note="of the model, mean over seeds"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
+        ReportColumn("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}"),
+        ReportColumn("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
+        ReportColumn("calls", "Calls", note="of the model, mean over seeds"),
     )
     note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {abouts(groups)}"
-    return Table("summary", "All methods", note, columns, tuple(rows))
+    return ReportTable("summary", "All methods", note, columns, tuple(rows))
 
 
-def _row(group: Group, method: Method, against: str) -> Row:
+def _row(group: RunGroup, method: Method, against: str) -> Row:
     runs, mine = group.of(method.name), outcomes(group, method)
     base = [run.method for run in group.of(against) if method.name != against]
     values = list(question_differences(mine, outcomes(group, base[0])).values()) if base else []

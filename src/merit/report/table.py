@@ -24,7 +24,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ReportColumn:
     """A column's key, heading, and whether it holds numbers."""
 
     key: str
@@ -35,11 +35,11 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Rows of cells by column key; `note` says n, model, encoder, protocol and how intervals were made."""
 
     id: str  # also its file name
     title: str
     note: str
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     rows: tuple[Mapping[str, Cell], ...]

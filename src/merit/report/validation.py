@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from merit.report.accuracy import DATASET
 from merit.report.cells import Row, count, number, words
-from merit.report.group import Group
+from merit.report.group import RunGroup
 from merit.report.names import FAILURES, dataset_label, file_name
 from merit.report.statistics import mean
-from merit.report.table import Column, Table
+from merit.report.table import ReportColumn, ReportTable
 from merit.types import FailureType
 
 _NOTE = (
@@ -60,13 +60,13 @@ def scores(labels: Sequence[Label]) -> tuple[float, float] | None:
     return accuracy, mean([one.f1 for one in _classes(labels).values()])
 
 
-def labels_of(labels: Sequence[Label], group: Group) -> list[Label]:
+def labels_of(labels: Sequence[Label], group: RunGroup) -> list[Label]:
     """The labels of a group's own runs."""
     runs = {run.view.manifest.run for run in group.every()}
     return [one for one in labels if one.run in runs]
 
 
-def unreported(groups: Sequence[Group], labels: Sequence[Label]) -> Iterator[str]:
+def unreported(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Iterator[str]:
     """A sentence for each run that has labels and is not reported; without any runs, nobody expects it."""
     runs = {run.view.manifest.run for group in groups for run in group.every()}
     for run, many in Counter(one.run for one in labels if one.run not in runs).items() if runs else ():
@@ -74,7 +74,7 @@ def unreported(groups: Sequence[Group], labels: Sequence[Label]) -> Iterator[str
         yield f"{many} human labels are {whose}: they stand in the tables of the classifier alone"
 
 
-def summary_table(labels: Sequence[Label]) -> Table:
+def summary_table(labels: Sequence[Label]) -> ReportTable:
     """Accuracy and macro-F1."""
     rows = []
     for dataset, mine in _by_dataset(labels).items():
@@ -83,14 +83,14 @@ def summary_table(labels: Sequence[Label]) -> Table:
         rows.append({**row, "accuracy": number(accuracy), "macro_f1": number(macro, 3)})
     columns = (
         DATASET,
-        Column("labels", "n", note="labelled failures"),
-        Column("accuracy", "Acc. (%)", note="the classifier's type is the person's"),
-        Column("macro_f1", "Macro-F1"),
+        ReportColumn("labels", "n", note="labelled failures"),
+        ReportColumn("accuracy", "Acc. (%)", note="the classifier's type is the person's"),
+        ReportColumn("macro_f1", "Macro-F1"),
     )
-    return Table("classifier", "Failure classifier against human labels", _note(labels), columns, tuple(rows))
+    return ReportTable("classifier", "Failure classifier against human labels", _note(labels), columns, tuple(rows))
 
 
-def class_table(labels: Sequence[Label]) -> Table:
+def class_table(labels: Sequence[Label]) -> ReportTable:
     """Precision, recall, F1 and support of each class."""
     rows: list[Row] = []
     for dataset, mine in _by_dataset(labels).items():
@@ -107,18 +107,18 @@ def class_table(labels: Sequence[Label]) -> Table:
         ]
     columns = (
         DATASET,
-        Column("type", "Failure type", numeric=False),
-        Column("precision", "Precision"),
-        Column("recall", "Recall"),
-        Column("f1", "F1"),
-        Column("support", "Support", note="failures a person gave this type"),
+        ReportColumn("type", "Failure type", numeric=False),
+        ReportColumn("precision", "Precision"),
+        ReportColumn("recall", "Recall"),
+        ReportColumn("f1", "F1"),
+        ReportColumn("support", "Support", note="failures a person gave this type"),
     )
-    return Table("classifier_classes", "Failure classifier by class", _note(labels), columns, tuple(rows))
+    return ReportTable("classifier_classes", "Failure classifier by class", _note(labels), columns, tuple(rows))
 
 
-def confusion_tables(labels: Sequence[Label]) -> list[Table]:
+def confusion_tables(labels: Sequence[Label]) -> list[ReportTable]:
     """What the classifier made of each human type, one table a dataset."""
-    tables: dict[str, Table] = {}
+    tables: dict[str, ReportTable] = {}
     for dataset, mine in _by_dataset(labels).items():
         kinds = list(_classes(mine))
         pairs = Counter((one.human, one.classifier) for one in mine)
@@ -127,15 +127,15 @@ def confusion_tables(labels: Sequence[Label]) -> list[Table]:
             for human in kinds
         ]
         columns = (
-            Column("human", "Human", numeric=False),
-            *(Column(kind.value.lower(), FAILURES[kind], note="classifier") for kind in kinds),
+            ReportColumn("human", "Human", numeric=False),
+            *(ReportColumn(kind.value.lower(), FAILURES[kind], note="classifier") for kind in kinds),
         )
         title = f"Confusions of the failure classifier, {dataset_label(dataset)}"
         note = f"Rows are human labels, columns the classifier's. {_note(mine)}"
         identity = f"confusion_{file_name(dataset)}"
         if identity in tables:  # another dataset of almost the same name
             identity += f"-{len(tables) + 1}"
-        tables[identity] = Table(identity, title, note, columns, tuple(rows))
+        tables[identity] = ReportTable(identity, title, note, columns, tuple(rows))
     return list(tables.values())
 
 

@@ -13,7 +13,7 @@ from merit.report.markdown import markdown, markdown_report
 from merit.report.plot import draw
 from merit.report.report import Report
 from merit.report.spreadsheet import csv_text
-from merit.report.table import Table
+from merit.report.table import ReportTable
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
 _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
@@ -64,7 +64,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def table_record(table: Table) -> dict[str, Any]:
+def table_record(table: ReportTable) -> dict[str, Any]:
     """A table as plain values."""
     return {
         "id": table.id,
@@ -75,7 +75,7 @@ def table_record(table: Table) -> dict[str, Any]:
     }
 
 
-def table_csv(table: Table) -> str:
+def table_csv(table: ReportTable) -> str:
     """The values of a table, headed by the keys of its columns."""
     keys = [column.key for column in table.columns]
     return csv_text([keys, *([row[key].value for key in keys] for row in table.rows)])

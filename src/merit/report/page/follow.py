@@ -9,8 +9,8 @@ from typing import Any
 
 from merit.errors import RunUnusable
 from merit.reading import LINES_BYTES, open_file, parse_json
-from merit.report.page.pack import Packed, run_record
-from merit.report.page.progress import Pace, Progress, progress_of
+from merit.report.page.pack import PackedRun, run_record
+from merit.report.page.progress import LiveProgress, RunPace, progress_of
 from merit.runs import Manifest, is_finished, read_manifest
 from merit.runs.paths import MANIFEST, RETRIEVALS, STREAM, TRAJECTORIES
 from merit.runs.questions import read_stream
@@ -20,12 +20,12 @@ from merit.runs.turn import read_turn
 DEEPEST = 3  # folders between the one that is shown and a run
 
 
-class Shrunk(Exception):
+class FileShrunk(Exception):
     """A file is shorter than what was read of it: the run was cut or begun anew."""
 
 
 @dataclass(slots=True)
-class Tail:
+class FileTail:
     """A file that is appended to; a last line that is not finished is left for later."""
 
     path: Path
@@ -36,12 +36,12 @@ class Tail:
         """Whole lines that are new, with their numbers."""
         if not self.path.exists():
             if self.offset:
-                raise Shrunk
+                raise FileShrunk
             return
         with open_file(self.path) as file:
             size = file.seek(0, 2)
             if size < self.offset:
-                raise Shrunk
+                raise FileShrunk
             if size > LINES_BYTES:
                 raise RunUnusable(f"{self.path}: far longer than any run's")
             file.seek(self.offset)
@@ -53,16 +53,16 @@ class Tail:
 
 
 @dataclass(slots=True)
-class Followed:
+class FollowedRun:
     """One run and what was read of it."""
 
     path: Path
     manifest: Manifest
-    packed: Packed
-    turns: Tail
-    recalls: Tail
+    packed: PackedRun
+    turns: FileTail
+    recalls: FileTail
     waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
-    pace: Pace = field(default_factory=Pace)
+    pace: RunPace = field(default_factory=RunPace)
 
     @property
     def finished(self) -> bool:
@@ -82,7 +82,7 @@ class Followed:
         return len(self.packed.turns) > before
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> LiveProgress:
         """How far the run is, now."""
         identity = self.manifest.identity
         questions = identity.length or len(self.packed.questions)
@@ -95,11 +95,11 @@ class Followed:
         return run_record(self.manifest, self.path, identity, len(self.packed.questions))
 
 
-def follow(path: Path) -> Followed:
+def follow(path: Path) -> FollowedRun:
     """Begin to follow the run of a folder."""
     manifest = read_manifest(path)
-    packed = Packed(read_stream(path), manifest.identity)
-    return Followed(path, manifest, packed, Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
+    packed = PackedRun(read_stream(path), manifest.identity)
+    return FollowedRun(path, manifest, packed, FileTail(path / TRAJECTORIES), FileTail(path / RETRIEVALS))
 
 
 def size_of(path: Path) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.report.opening import open_runs
-from merit.report.page.follow import DEEPEST, Followed, Shrunk, follow, size_of
+from merit.report.page.follow import DEEPEST, FileShrunk, FollowedRun, follow, size_of
 from merit.report.page.pack import page_id, stream_key, stream_text
 from merit.report.page.progress import summary
 from merit.report.page.write import overview, place_of, run_text
@@ -19,13 +19,13 @@ LOOK_S = 1.0
 Build = Callable[[Sequence[RunView], Sequence[str]], Report]
 
 
-class Live:
+class LiveRuns:
     """Everything the page knows of the runs in a folder, now."""
 
     def __init__(self, folder: Path, build: Build) -> None:
         self.folder = folder
         self._build = build
-        self._runs: dict[str, Followed] = {}
+        self._runs: dict[str, FollowedRun] = {}
         self._refused: dict[Path, tuple[str, tuple[int, ...]]] = {}
         self._report = build([], [])
         self._reported: set[tuple[Path, int]] | None = None  # finished runs, with their turns, in the tables
@@ -65,7 +65,7 @@ class Live:
             self._reports += 1
         try:
             grown = self._runs[identity].look()
-        except Shrunk:  # it was cut or begun anew: so do we
+        except FileShrunk:  # it was cut or begun anew: so do we
             self._runs[identity] = follow(path)
             grown = self._runs[identity].look() or True
         self._changes += grown

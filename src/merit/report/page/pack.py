@@ -28,7 +28,7 @@ INITIAL, FINAL, OSCILLATES, RECALLED, WROTE = 1, 2, 4, 8, 16  # bits of an index
 
 
 @dataclass(slots=True)
-class Packed:
+class PackedRun:
     """A run's turns as lines of JSON, and per answered question what lists are filtered by."""
 
     questions: Questions
@@ -100,9 +100,9 @@ class Packed:
             self.index[name].append(value)
 
 
-def pack(view: RunView) -> Packed:
+def pack(view: RunView) -> PackedRun:
     """All turns of a run."""
-    packed = Packed(view.questions, view.identity)
+    packed = PackedRun(view.questions, view.identity)
     for turn, records in recalls_by_turn(view):
         packed.add(turn, records)
     return packed

@@ -16,7 +16,7 @@ _QUIET_S = 60.0  # a run that wrote nothing for longer says so
 
 
 @dataclass(slots=True)
-class Pace:
+class RunPace:
     """When turns came in, as far as it was watched: what was there before says nothing about how fast it goes."""
 
     seen: deque[tuple[float, int]] = field(default_factory=deque)
@@ -39,7 +39,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class LiveProgress:
     """One run, now."""
 
     state: str  # finished, running, stopped, or unfinished where a lock cannot be asked
@@ -63,17 +63,17 @@ class Progress:
         return ", ".join(known)
 
 
-def progress_of(path: Path, pace: Pace, turns: int, answered: int, questions: int, passes: int) -> Progress:
+def progress_of(path: Path, pace: RunPace, turns: int, answered: int, questions: int, passes: int) -> LiveProgress:
     """How far the run in a folder is, of whose files so many turns were read."""
     if is_finished(path):
-        return Progress("finished", answered, questions, 0.0, None)
+        return LiveProgress("finished", answered, questions, 0.0, None)
     held = in_use(path)
     state = "unfinished" if held is None else "running" if held else "stopped"
     left = pace.left_s(passes * questions - turns, time.monotonic()) if held else None
-    return Progress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
+    return LiveProgress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
 
 
-def summary(runs: Iterable[Progress]) -> str:
+def summary(runs: Iterable[LiveProgress]) -> str:
     """All runs together, in a line."""
     found = list(runs)
     states = ("running", "stopped", "unfinished", "finished")

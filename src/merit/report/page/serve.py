@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from merit.errors import InputError
-from merit.report.page.live import Live
+from merit.report.page.live import LiveRuns
 from merit.report.page.shell import policy, shell
 
 CONNECTIONS = 64  # at a time; a browser uses about six
@@ -25,7 +25,7 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, live: Live, host: str, port: int) -> None:
+    def __init__(self, live: LiveRuns, host: str, port: int) -> None:
         self.live = live
         self.host = host
         self._places = threading.Semaphore(CONNECTIONS)

@@ -14,7 +14,7 @@ from merit.files import atomic_write
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
 from merit.report.names import method_place
-from merit.report.page.follow import Followed
+from merit.report.page.follow import FollowedRun
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
 from merit.report.report import Report
@@ -99,7 +99,7 @@ def title_of(identities: Iterable[Identity]) -> str:
     return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if runs else [])])
 
 
-def place_of(run: RunView | Followed) -> tuple[str, tuple[int, str], int, str]:
+def place_of(run: RunView | FollowedRun) -> tuple[str, tuple[int, str], int, str]:
     """Where a run stands in a page: by dataset, method and seed."""
     identity = run.manifest.identity
     return identity.dataset.title, method_place(identity.method), identity.seed, str(run.path)
