@@ -217,7 +217,7 @@ def test_time_left_goes_by_the_pace_that_was_seen() -> None:
         "less than a minute", "1 min", "1 h 0 min", "1 h 30 min", "2 d 1 h",
     ]  # fmt: skip
     going = LiveProgress("running", 312, 972, 5.0, 840.0)
-    assert going.said == "running: 312 of 972, about 14 min left"
+    assert going.sentence == "running: 312 of 972, about 14 min left"
     assert summary([going, LiveProgress("finished", 10, 20, 0.0, None)]) == (
         "1 running, 1 finished: 322 of 992 episodes, about 14 min left"
     )

@@ -1,4 +1,4 @@
-"""Accuracy by part: database, failure type of the first answer, difficulty; and what first answers fail of."""
+"""Accuracy by part: database, failure type of the first answer, difficulty; and how first answers fail."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -8,7 +8,7 @@ from merit.agent import Method
 from merit.report.accuracy import DATASET, RANKED, abouts
 from merit.report.cells import Row, count, lead_in_row, number, words
 from merit.report.group import RunGroup
-from merit.report.names import FAILURES, method_label, method_place
+from merit.report.names import FAILURES, method_label, method_order
 from merit.report.table import ReportColumn, ReportTable
 from merit.report.validation import Label, labels_of, scores
 from merit.runs import Turn
@@ -16,7 +16,7 @@ from merit.types import FailureType, QuestionId
 
 Part = TypeVar("Part", bound=str | int)
 _DIFFICULTIES = ("simple", "moderate", "challenging", "easy", "medium", "hard", "extra")
-_UNSEEN = "(not observed)"  # wrong, but nobody told the agent: in the regime dbms_only
+_UNSEEN = "(not observed)"  # wrong, but the agent was not told so (regime dbms_only)
 LEADERS = (
     "Bold and underlined are the best and the second of a row; a method that is not online, or was not run with all "
     "seeds, takes no part in that"
@@ -62,7 +62,7 @@ def without_difficulty(groups: Sequence[RunGroup]) -> Iterator[str]:
 
 
 def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> ReportTable:
-    """What the first answers fail of, with how well the classifier tells it where people have labelled (Table 5)."""
+    """How the first answers fail; with human labels, also how well the classifier agrees with them (Table 5)."""
     rows: list[Row] = []
     validated = [scores(labels_of(labels, group)) for group in groups]
     for group, agreement in zip(groups, validated, strict=True):
@@ -108,7 +108,7 @@ def part_columns(methods: Sequence[Method]) -> tuple[ReportColumn, ...]:
 
 def all_methods(groups: Sequence[RunGroup]) -> list[Method]:
     """Every method of any group, in the paper's order."""
-    return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_place)
+    return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_order)
 
 
 def share_rows(
@@ -119,7 +119,7 @@ def share_rows(
     `repairing`: only methods that repair may lead.
     """
     rows = _shares(group, methods, part_of)
-    fair = group.ranking(one for one in group.methods if one.online and (one.repairs or not repairing))
+    fair = group.ranking(method for method in group.methods if method.online and (method.repairs or not repairing))
     for part, ranked in _shares(fair, methods, part_of).items():
         lead_in_row(rows[part], ranked)
     return rows
@@ -137,8 +137,8 @@ def _shares(group: RunGroup, methods: Sequence[Method], part_of: Callable[[Turn]
     for part in dict.fromkeys(part for part, _ in total):
         row = rows[part] = {}
         for method in methods:
-            place = (part, method.name)
-            row[method.name] = number(100.0 * right[place] / total[place] if total[place] else None)
+            key = (part, method.name)
+            row[method.name] = number(100.0 * right[key] / total[key] if total[key] else None)
     return rows
 
 
@@ -161,7 +161,7 @@ def _breakdown(
                 if (part := part_of(turn)) is not None:
                     questions.setdefault(part, set()).add(turn.episode.task.question.id)
         shares = share_rows(group, methods, part_of, repairing=repairing)
-        for part in [*(one for one in order if one in shares), *sorted(shares.keys() - set(order))]:
+        for part in [*(name for name in order if name in shares), *sorted(shares.keys() - set(order))]:
             row = {"dataset": words(group.label), "part": words(part), "questions": count(len(questions[part]))}
             rows.append({**row, **shares[part]})
     columns = (

@@ -1,4 +1,4 @@
-"""How runs repair and what that takes (paper, Table 3, and what its accounting leaves out)."""
+"""How runs repair and what it costs (paper, Table 3, and costs that its accounting leaves out)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ _LEADERS = (
 
 @dataclass(frozen=True, slots=True)
 class TokenPrices:
-    """What a model's tokens cost: money per million."""
+    """The price of a million prompt and output tokens, in any currency."""
 
     prompt: float
     output: float
 
     def of(self, prompt: float, output: float) -> float:
-        """What so many tokens cost."""
+        """The cost of this many tokens."""
         return (prompt * self.prompt + output * self.output) / 1e6
 
 
@@ -44,10 +44,10 @@ def repair_table(groups: Sequence[RunGroup]) -> ReportTable:
     }
     rows: list[Row] = []
     for group in groups:
-        mine, ranked = _rows(group, measures), _ranked(group, lambda fair: _rows(fair, measures))
+        group_rows, ranked = _rows(group, measures), _ranked(group, lambda fair: _rows(fair, measures))
         for key in measures:
-            lead(mine, key, ranked, low=key != "repaired")
-        rows += mine
+            lead(group_rows, key, ranked, low=key != "repaired")
+        rows += group_rows
     columns = (
         DATASET,
         ReportColumn("method", "Method", numeric=False),
@@ -87,11 +87,13 @@ def cost_table(groups: Sequence[RunGroup], prices: TokenPrices | None) -> Report
 
     rows: list[Row] = []
     for group in groups:
-        mine, ranked = rows_of(group), _ranked(group, rows_of)
+        group_rows, ranked = rows_of(group), _ranked(group, rows_of)
         for key in ("tokens_extra", "money", "money_extra"):
-            if mine and key in mine[0]:
-                lead(mine, key, ranked, low=True)
-        rows += [{**row, **_seconds(group.of(method.name))} for row, method in zip(mine, group.methods, strict=True)]
+            if group_rows and key in group_rows[0]:
+                lead(group_rows, key, ranked, low=True)
+        rows += [
+            {**row, **_seconds(group.of(method.name))} for row, method in zip(group_rows, group.methods, strict=True)
+        ]
     money = ""
     if prices is not None:
         each = f"{prices.prompt:g} per million prompt and {prices.output:g} per million output tokens"
@@ -116,9 +118,9 @@ def frontier_figures(groups: Sequence[RunGroup]) -> list[Figure]:
         for method in group.methods:
             runs = group.of(method.name)
             tokens = mean([run.counts["tokens"]["total"] / len(run.answers) for run in runs])
-            found = [run.accuracy for run in runs]
-            low, high = around(found)
-            series.append(Series(method_label(method), (tokens,), (mean(found),), (low,), (high,)))
+            accuracies = [run.accuracy for run in runs]
+            low, high = around(accuracies)
+            series.append(Series(method_label(method), (tokens,), (mean(accuracies),), (low,), (high,)))
         note = (
             f"Means over seeds. {BARS} Tokens are prompt and output tokens of all calls, first answers included. "
             f"{group.about}"
@@ -164,10 +166,10 @@ def _rows(group: RunGroup, measures: dict[str, tuple[Callable[[ScoredRun], Any],
 
 
 def _ranked(group: RunGroup, rows_of: Callable[[RunGroup], list[Row]]) -> list[Row | None]:
-    """The rows that decide who leads."""
+    """The rows that decide which method leads."""
     fair = group.ranking(m for m in group.methods if m.online and m.repairs and m.name not in ABLATIONS)
-    found = dict(zip((method.name for method in fair.methods), rows_of(fair), strict=True))
-    return [found.get(method.name) for method in group.methods]
+    by_name = dict(zip((method.name for method in fair.methods), rows_of(fair), strict=True))
+    return [by_name.get(method.name) for method in group.methods]
 
 
 def _steps(run: ScoredRun) -> float:
@@ -184,8 +186,8 @@ def _per_extra(runs: Sequence[ScoredRun], price: Callable[[float, float], float]
         first = [turn.episode.attempts[0] for turn in run.answers]
         tokens = run.counts["tokens"]
         spent += price(
-            tokens["prompt"] - sum(one.prompt_tokens for one in first),
-            tokens["output"] - sum(one.output_tokens for one in first),
+            tokens["prompt"] - sum(attempt.prompt_tokens for attempt in first),
+            tokens["output"] - sum(attempt.output_tokens for attempt in first),
         )
     return spent / extra if extra > 0 else None
 
@@ -194,39 +196,39 @@ _KINDS = {"retrieval_s": "recall", "database_s": "judge"}
 
 
 def _seconds(runs: Sequence[ScoredRun]) -> Row:
-    """Mean seconds by kind; a dash where a run did not keep them."""
-    kept = [_timings(run) for run in runs]
+    """Mean seconds by kind; a dash where a run did not record them."""
+    timings = [_timings(run) for run in runs]
     row: Row = {}
     for key in ("wall_s", "embedding_s", "model_s", *_KINDS):
-        values = [one[key] for one in kept if key in one]
+        values = [timing[key] for timing in timings if key in timing]
         row[key] = number(mean(values) if len(values) == len(runs) else None, 1)
     return row
 
 
 def _timings(run: ScoredRun) -> dict[str, float]:
-    """What a run took, over its sessions; without the kinds that one of them did not keep."""
+    """Seconds of a run over all its sessions; only the kinds that every session recorded."""
     path = run.view.path / TIMINGS
     try:
-        sessions = [_session(one) for one in parse_json(read_text(path), path)["sessions"]]
+        sessions = [_session(session) for session in parse_json(read_text(path), path)["sessions"]]
     except (MeritError, KeyError, TypeError, ValueError, AttributeError):
-        return {}  # nothing depends on it, and the dash says so
+        return {}  # timings are optional; the table shows a dash
     kinds = set.intersection(*map(set, sessions)) if sessions else set()
-    return {key: sum(one[key] for one in sessions) for key in kinds}
+    return {key: sum(session[key] for session in sessions) for key in kinds}
 
 
 def _session(record: dict[str, Any]) -> dict[str, float]:
-    found = {"wall_s": float(record["wall_s"])}
+    seconds = {"wall_s": float(record["wall_s"])}
     encoded = record.get("embedding_of_process", record.get("embedding", {}))  # the older name
-    found["embedding_s"] = float(encoded.get("seconds", 0.0))
+    seconds["embedding_s"] = float(encoded.get("seconds", 0.0))
     shared = "sent" in record or "sent_by_process" in record  # older: what all runs of a process sent, not this one
     if "sent" in record:
-        found["model_s"] = float(record["sent"]["seconds"])
+        seconds["model_s"] = float(record["sent"]["seconds"])
     elif not shared:
-        found["model_s"] = _worked(record["work"], "model")
-    if "ahead" in record or not shared:  # older ones did not keep what they did to look ahead
+        seconds["model_s"] = _worked(record["work"], "model")
+    if "ahead" in record or not shared:  # older sessions did not record the work of looking ahead
         for key, kind in _KINDS.items():
-            found[key] = _worked(record["work"], kind) + _worked(record.get("ahead", {}), kind)
-    return found
+            seconds[key] = _worked(record["work"], kind) + _worked(record.get("ahead", {}), kind)
+    return seconds
 
 
 def _worked(work: dict[str, Any], kind: str) -> float:

@@ -1,4 +1,4 @@
-"""How a run goes: what it learns along its stream, and after how many steps repairs come."""
+"""How a run proceeds: what it learns along its stream, and at which step questions are repaired."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def learning_table(groups: Sequence[RunGroup]) -> ReportTable:
         sizes = Counter(wrong.values())  # every method has a seed's questions in the same order
         shares = share_rows(group, methods, part_of, repairing=True)
         for part in sorted(shares):
-            first, last = (-(-length * place // parts) for place in (part, part + 1))
+            first, last = (-(-length * edge // parts) for edge in (part, part + 1))
             row = {"dataset": words(group.label), "part": words(f"{first + 1}-{last}"), "questions": count(sizes[part])}
             rows.append({**row, **shares[part]})
     columns = (
@@ -105,7 +105,7 @@ def steps_figures(groups: Sequence[RunGroup]) -> list[Figure]:
             if method.repairs:
                 steps = range(_longest(group, method) + 1)
                 counts = [list(accumulate(_repaired_at(run)[step] for step in steps)) for run in group.of(method.name)]
-                y = tuple(mean([one[step] for one in counts]) for step in steps)
+                y = tuple(mean([curve[step] for curve in counts]) for step in steps)
                 series.append(Series(method_label(method), tuple(map(float, steps)), y))
         budget = group.identity.budget
         drawn = any(_longest(group, method) > budget for method in group.methods)
@@ -127,7 +127,7 @@ def _learning_figure(group: RunGroup, suffix: str) -> Figure:
         middle, ends = tuple(mean(values) for values in at), [around(values) for values in at]
         low = high = None
         if len(curves) > 1:
-            low, high = tuple(one[0] for one in ends), tuple(one[1] for one in ends)
+            low, high = tuple(end[0] for end in ends), tuple(end[1] for end in ends)
         series.append(Series(method_label(method), tuple(map(float, points)), middle, low, high))
     note = (
         "Accuracy gained over the first answers on the questions up to a position; bands are one sample standard "

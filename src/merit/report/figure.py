@@ -1,4 +1,4 @@
-"""A figure as a value: series of points, whatever draws them."""
+"""A figure as a value: series of points, independent of what draws them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,7 +25,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A plot and what it says."""
+    """A plot with its labels and note."""
 
     id: str  # also its file name
     title: str
@@ -34,4 +34,4 @@ class Figure:
     y_label: str
     shape: FigureShape
     series: tuple[Series, ...]
-    beside: str = ""  # the id of the table it draws, under which it stands
+    beside: str = ""  # the id of the table it draws; the figure stands below it

@@ -10,13 +10,13 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import MeritError
-from merit.report.names import dataset_label, file_name, method_place
+from merit.report.names import dataset_label, file_name, method_order
 from merit.runs import Identity, RunView, Turn, account, difference
 from merit.runs.kept import kept_by
 from merit.runs.retrievals import looks_of
 from merit.types import EncoderIdentity, ModelIdentity
 
-# What two runs must share, the most telling first: the first that differs is what a person is told.
+# What two runs must share, the most telling first: messages name the first field that differs.
 _SHARED = (
     "dataset",
     "initial_sha256",
@@ -29,7 +29,7 @@ _SHARED = (
     "timeout_s",
     "stream_sha256",
 )
-# What a person would call groups apart by, the most telling first; all else, hashes above all, only if it must be.
+# Fields for the labels of groups, the most telling first; others, such as hashes, only if these are not enough.
 _TELLING = {
     "dataset.split": "split",
     "dataset.questions": "questions",
@@ -94,7 +94,7 @@ class RunGroup:
     @property
     def methods(self) -> list[Method]:
         """Its methods, in the paper's order."""
-        return sorted((next(iter(seeds.values())).method for seeds in self.runs.values()), key=method_place)
+        return sorted((next(iter(seeds.values())).method for seeds in self.runs.values()), key=method_order)
 
     @property
     def seeds(self) -> list[int]:
@@ -124,7 +124,7 @@ class RunGroup:
 
     @property
     def about(self) -> str:
-        """What its numbers are numbers of."""
+        """What its numbers describe: data, model and settings."""
         identity = self.identity
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
@@ -141,7 +141,7 @@ class RunGroup:
         )
 
     def add(self, run: ScoredRun) -> str | None:
-        """Take a run in, or say why not."""
+        """Add a run, or return why it cannot be added."""
         seeds = self.runs.setdefault(run.method.name, {})
         for other in seeds.values():
             if other.seed == run.seed:
@@ -179,7 +179,9 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[RunGroup], list[str], lis
         for group in groups:
             if group.shared == run.shared and encoder in (None, group.encoder) and (why := group.add(run)):
                 left_out[why] = None
-    groups.sort(key=lambda group: (_place(_dataset(group)), -sum(map(len, group.runs.values()))))  # the fullest first
+    groups.sort(
+        key=lambda group: (_dataset_order(_dataset(group)), -sum(map(len, group.runs.values())))
+    )  # the fullest first
     _label(groups)
     return groups, list(_apart(groups)), list(left_out)
 
@@ -214,16 +216,16 @@ def versions(groups: Sequence[RunGroup]) -> Iterator[str]:
 
 
 def _label(groups: Sequence[RunGroup]) -> None:
-    """Name groups by their dataset and, where one has several, by the least that tells them apart."""
+    """Name groups by their dataset and, where one has several, by the fewest fields that differ."""
     for dataset in {_dataset(group) for group in groups}:
         same = [group for group in groups if _dataset(group) == dataset]
         fields = [dict(_flat({**group.shared, "encoder": _encoder(group)})) for group in same]
-        for group, told_by in zip(same, _told_apart(fields), strict=True):
-            group.label = ", ".join([dataset_label(dataset), *told_by])
+        for group, chosen in zip(same, _distinguishing_fields(fields), strict=True):
+            group.label = ", ".join([dataset_label(dataset), *chosen])
 
 
-def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """The fewest fields, with their values, that tell all groups apart: of the telling ones, if these are enough."""
+def _distinguishing_fields(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """The fewest fields, with their values, that differ between all groups; those in `_TELLING` are tried first."""
     names = dict.fromkeys((*_TELLING, *(name for fields in groups for name in fields)))
     values = {name: [_short(fields.get(name)) for fields in groups] for name in names}
     differing = [name for name in names if len(set(values[name])) > 1]
@@ -232,19 +234,19 @@ def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
         labels = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
         if len(set(labels)) == len(groups):
             return labels
-    return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # what differs is too long to say
+    return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # no short label tells them apart
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return chain.from_iterable(combinations(names, size) for size in range(len(names) + 1))
 
 
-def _place(dataset: str) -> tuple[bool, str]:
-    return dataset != "spider", dataset  # the paper's first, then by name
+def _dataset_order(dataset: str) -> tuple[bool, str]:
+    return dataset != "spider", dataset  # Spider first, as in the paper, then by name
 
 
 def _dataset(group: RunGroup) -> str:
-    """What the runs of a group call their dataset: the name of its own that some of them give it, if any does."""
+    """The dataset's name in a group: the label that its runs give it, or else the benchmark's name."""
     given = sorted({run.view.identity.dataset.label for run in group.every()} - {""})
     return " or ".join(given) or group.identity.dataset.name
 
@@ -254,7 +256,7 @@ def _encoder(group: RunGroup) -> dict[str, Any] | None:
 
 
 def _method(run: ScoredRun) -> dict[str, Any]:
-    """What makes two runs runs of one method: all of it, but for the seeds of its draws and of random recall."""
+    """What two runs of one method share: everything except the seeds of draws and of random recall."""
     identity = run.view.identity.record()
     record = {name: value for name, value in identity["method"].items() if name != "seed"}
     if record["recall"] is not None:

@@ -74,8 +74,8 @@ def mcnemar_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
         ours, theirs = outcomes(group, method), outcomes(group, base)
         for seed in sorted(ours.keys() & theirs.keys()):
             both = ours[seed].keys() & theirs[seed].keys()
-            wins = sum(ours[seed][one] and not theirs[seed][one] for one in both)
-            losses = sum(theirs[seed][one] and not ours[seed][one] for one in both)
+            wins = sum(ours[seed][question] and not theirs[seed][question] for question in both)
+            losses = sum(theirs[seed][question] and not ours[seed][question] for question in both)
             rows.append(
                 {
                     "dataset": words(group.label),
@@ -123,11 +123,12 @@ def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, f
     """For each question the difference of its mean outcomes over common seeds, in percentage points."""
     pairs: dict[QuestionId, list[int]] = {}
     for seed in sorted(ours.keys() & theirs.keys()):
-        for one, right in ours[seed].items():
-            if one in theirs[seed]:
-                pairs.setdefault(one, []).append(int(right) - int(theirs[seed][one]))
-    ordered = sorted(pairs, key=lambda one: (isinstance(one, str), one))  # so that resamples do not depend on a seed
-    return {one: 100.0 * sum(pairs[one]) / len(pairs[one]) for one in ordered}
+        for question, right in ours[seed].items():
+            if question in theirs[seed]:
+                pairs.setdefault(question, []).append(int(right) - int(theirs[seed][question]))
+    # One fixed order, so that resamples are reproducible
+    ordered = sorted(pairs, key=lambda question: (isinstance(question, str), question))
+    return {question: 100.0 * sum(pairs[question]) / len(pairs[question]) for question in ordered}
 
 
 def unpaired(groups: Sequence[RunGroup], against: str, *, named: bool) -> Iterator[str]:

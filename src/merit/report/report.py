@@ -1,4 +1,4 @@
-"""Everything a report says about some runs, as values; writers and pages turn it into files."""
+"""The content of a report as values; writers and pages turn it into files."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from merit.runs import RunView
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Tables and figures over some runs, and what has to be said beside them."""
+    """Tables and figures over some runs, with notes."""
 
     tables: tuple[ReportTable, ...]  # none is empty
     figures: tuple[Figure, ...]
@@ -30,10 +30,10 @@ class Report:
     @property
     def blocks(self) -> list[ReportTable | Figure]:
         """Everything in the order in which it is read: each table, and under it the figures that draw it."""
-        found: list[ReportTable | Figure] = []
+        ordered: list[ReportTable | Figure] = []
         for table in self.tables:
-            found += [table, *(figure for figure in self.figures if figure.beside == table.id)]
-        return [*found, *(figure for figure in self.figures if figure not in found)]
+            ordered += [table, *(figure for figure in self.figures if figure.beside == table.id)]
+        return [*ordered, *(figure for figure in self.figures if figure not in ordered)]
 
 
 def build(

@@ -1,4 +1,4 @@
-"""A table as a value: what is in it, whatever it is written as (Markdown, LaTeX, CSV, JSON, a page)."""
+"""A table as a value: independent of its output format (Markdown, LaTeX, CSV, JSON, a page)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class ReportColumn:
     label: str
     numeric: bool = True
     note: str = ""  # what exactly it counts
-    shown: bool = True  # False: for programs alone, in CSV and JSON
+    shown: bool = True  # False: only in CSV and JSON
 
 
 @dataclass(frozen=True, slots=True)

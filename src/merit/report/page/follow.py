@@ -1,4 +1,4 @@
-"""Runs that may still be going on, read as far as their whole lines go."""
+"""Runs that may still be going on, read up to their last complete line."""
 
 import time
 from collections import deque
@@ -17,16 +17,16 @@ from merit.runs.questions import read_stream
 from merit.runs.text import decode_line
 from merit.runs.turn import read_turn
 
-DEEPEST = 3  # folders between the one that is shown and a run
+DEEPEST = 3  # levels of folders that are searched for runs
 
 
 class FileShrunk(Exception):
-    """A file is shorter than what was read of it: the run was cut or begun anew."""
+    """A file is shorter than what was read of it: the run was cut or restarted."""
 
 
 @dataclass(slots=True)
 class FileTail:
-    """A file that is appended to; a last line that is not finished is left for later."""
+    """A file that is appended to; an unfinished last line is read later."""
 
     path: Path
     offset: int = 0
@@ -70,20 +70,20 @@ class FollowedRun:
         return is_finished(self.path)
 
     def look(self) -> bool:
-        """Take in the turns that are new; says whether there were any."""
+        """Read new turns; returns whether there were any."""
         before = len(self.packed.turns)
         for number, record in self.turns.records():
             turn = read_turn(record, self.packed.questions, f"{self.turns.path}, line {number}")
-            if len(self.waiting) < turn.recalls:  # they are written before their turn, so they are there
+            if len(self.waiting) < turn.recalls:  # recalls are written before their turn, so the file has them
                 self.waiting.extend(self.recalls.records())
-            mine = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
-            self.packed.add(turn, [(f"{self.recalls.path}, line {place}", one) for place, one in mine])
+            records = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
+            self.packed.add(turn, [(f"{self.recalls.path}, line {line}", recall) for line, recall in records])
         self.pace.note(len(self.packed.turns), time.monotonic())
         return len(self.packed.turns) > before
 
     @property
     def progress(self) -> LiveProgress:
-        """How far the run is, now."""
+        """The progress of the run at this moment."""
         identity = self.manifest.identity
         questions = identity.length or len(self.packed.questions)
         passes = 1 if identity.method.online else 2

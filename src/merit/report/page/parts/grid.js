@@ -14,7 +14,7 @@ const GRID_SORTS = {
   hard: ["fewest right first", (a, b) => a.right - b.right || a.q - b.q],
   split: ["most disagreement first", (a, b) => b.split - a.split || a.q - b.q],
 };
-let looked = null; // the episode that was in focus last: a return finds it again
+let looked = null; // the episode that was in focus last, to return to
 
 const outcomeName = (flags) => ["first", "repaired", "failed"].find((one) => OUTCOMES[one][1](flags));
 
@@ -171,7 +171,7 @@ function sheetOf(records, rows, name, told) {
   return sheet;
 }
 
-/** Where a key leads in a grid; nothing for keys that mean something else. */
+/** The cell that a key moves to in a grid; nothing for other keys. */
 function whereTo({ key, ctrlKey, metaKey, altKey }, { row, column }, height, width, page) {
   const whole = ctrlKey || metaKey;
   if (key === "Home") return [whole ? 0 : row, 0];
