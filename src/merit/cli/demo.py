@@ -83,7 +83,7 @@ def demo(
     one object: the report, and the metrics of every run by its folder's name, null for one that was left out.
     """
     started = time.monotonic()
-    console = Console(stderr=as_json)  # with --json, what people read is beside it
+    console = Console(stderr=as_json)  # with --json, text for people goes to stderr
     recording = None if model else recorded()
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
@@ -107,7 +107,7 @@ def demo(
     console.print()
     console.block(f"{page}  (open it in a browser; every episode is in it)", 10, head="[bold]report[/]")
     console.block(f"{grid.out}, {time.monotonic() - started:.0f} s in all", 10, head="runs")
-    console.print(f"next      {inline(_episode(views))}", soft_wrap=True)  # whole, to be copied
+    console.print(f"next      {inline(_episode(views))}", soft_wrap=True)  # in one line, to be copied
     live = f"{this_command()} demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
     console.block(live, 10)
 
@@ -170,7 +170,7 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
 
 @contextmanager
 def _room(out: Path) -> Iterator[None]:
-    """An empty place for a demo; an earlier one comes back if it fails, and what is not a demo's is left alone."""
+    """An empty folder for a demo; an earlier demo is restored if this one fails, and other files are never touched."""
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def _room(out: Path) -> Iterator[None]:
         "Made by `merit demo`; the next one with this --out replaces its runs and report.\n", encoding="utf-8"
     )
     earlier = out / _EARLIER
-    _move(earlier, out)  # a demo was killed before it could
+    _move(earlier, out)  # left by a demo that was killed
     (out / f"{_INITIAL}.part").unlink(missing_ok=True)
     if any((out / name).exists() for name in (_RUNS, _REPORT, _INITIAL)):
         earlier.mkdir(exist_ok=True)
@@ -197,7 +197,7 @@ def _room(out: Path) -> Iterator[None]:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move whatever of a demo is in one folder to another, in the place of what is there."""
+    """Move the runs, report and first answers of a demo to another folder; they replace those there."""
     for name in (_RUNS, _REPORT, _INITIAL):
         if (source / name).exists():
             if (target / name).is_dir():
@@ -222,8 +222,8 @@ def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
     try:
         with stoppable(lambda: _left(grid), AGAIN):
             return asyncio.run(go())
-    except BaseExceptionGroup as several:
-        raise first_of(several) from None
+    except BaseExceptionGroup as failures:
+        raise first_of(failures) from None
 
 
 def _left(grid: Grid) -> str:
@@ -238,11 +238,11 @@ def _left(grid: Grid) -> str:
 
 def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
     """A sentence for each method that a recording does not cover, with the seeds where."""
-    found: dict[str, dict[int, Gap]] = {}
+    by_method: dict[str, dict[int, Gap]] = {}
     for name, gap in gaps.items():
         if gap is not None:
-            found.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
-    for method, missing in found.items():
+            by_method.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
+    for method, missing in by_method.items():
         yield f"{method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
 
 

@@ -62,7 +62,10 @@ class _Merit(CommandGroup):
 
 @click.group(
     cls=_Merit,
-    context_settings={"help_option_names": ["-h", "--help"], "color": True},  # True: escapes are ours to show
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "color": True,
+    },  # True: merit shows escape sequences itself
 )
 @click.version_option(__version__, "-V", "--version", prog_name="merit")
 def cli() -> None:
@@ -103,6 +106,6 @@ def main() -> None:
         except MeritError as error:
             say(f"merit: {error}", err=True)
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            say(f"merit: {place}{error.strerror or error}", err=True)
+            where = f"{error.filename}: " if error.filename else ""
+            say(f"merit: {where}{error.strerror or error}", err=True)
         sys.exit(1)

@@ -6,7 +6,7 @@ import click
 
 
 class Number(click.ParamType[float]):
-    """A number from `least` (or above it) to `most`; what is none gets a sentence that says what to give."""
+    """A number from `least` (or above it) to `most`; anything else is refused, with what to give."""
 
     name = "number"
 

@@ -57,9 +57,9 @@ def report(
     if not runs and not labels:
         raise InputError("nothing to report: give run folders, or --labels with a file")
     check_folder(out)
-    found, refused = open_runs(runs, unfinished=unfinished)
+    views, refused = open_runs(runs, unfinished=unfinished)
     made = build(
-        found,
+        views,
         TokenPrices(*prices) if prices else None,
         against=find_method(against or FULL).name,
         named=against is not None,
@@ -71,7 +71,7 @@ def report(
     if not made.tables:
         sys.exit(1)
     reported = {run.view.path for group in made.groups for run in group.every()}
-    shown = [view for view in found if view.path in reported]
+    shown = [view for view in views if view.path in reported]
     page = out / "report.html"
     with stoppable(lambda: "every file that was written is whole", "the same command writes all of them"):
         files = write_report(made, out)
@@ -81,9 +81,9 @@ def report(
     if with_references:
         say(f"merit: {page} holds reference answers", err=True)
     if as_json:
-        found_there = {"tables": [one.id for one in made.tables], "figures": [one.id for one in made.figures]}
-        said = {"refused": [*made.refused, *left_out], "notes": made.notes}
-        print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **found_there, **said})
+        contents = {"tables": [table.id for table in made.tables], "figures": [figure.id for figure in made.figures]}
+        messages = {"refused": [*made.refused, *left_out], "notes": made.notes}
+        print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **contents, **messages})
         return
     parts = (counted(len(reported), "run"), counted(len(made.tables), "table"), counted(len(made.figures), "figure"))
     say(f"{', '.join(parts)}: {files[0]}, and with every episode {page}")

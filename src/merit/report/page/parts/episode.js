@@ -1,4 +1,4 @@
-// One episode: what was asked, every attempt and what became of it, what was recalled, what it left and which episodes used that.
+// One episode: the question, every attempt with its verdict, what was recalled, the entry it left and its later uses.
 
 const FIRST_USERS = 12; // of an entry, shown at once
 const TOLD = "denotation_confirmed"; // the regime in which the agent is told what is right
@@ -181,7 +181,7 @@ function attemptView(about, run, turn, step) {
   const same = before !== null && before === attempt.sql;
   const earlier = turn.attempts.slice(0, step).findIndex((one) => one.sql === attempt.sql);
   const label = `attempt-${step}`;
-  const changes = run.record.history; // a draw from a first prompt has no earlier SQL to compare with: it is shown whole
+  const changes = run.record.history; // a draw from a first prompt has no SQL to compare with
   const holder = h("div", { class: "statement" }, sqlView(attempt.sql, same || !changes ? null : before));
   const whole = step && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before, changes) : null;
   const stands = turn.chosen === step ? h("span", { class: "stands" }, "stands") : null;
