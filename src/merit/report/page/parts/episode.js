@@ -167,7 +167,7 @@ function askedView(about, run, turn, step) {
   const { prompt, reply } = turn.attempts[step];
   const asked = () =>
     run.record.package
-      ? [h("p", {}, `The package ${run.record.package} made this prompt; its SHA-256 is ${prompt.slice(0, 12)}…, and \`merit audit\` makes it again.`)]
+      ? [h("p", {}, `Made by ${run.record.package}; SHA-256 ${prompt.slice(0, 12)}…. \`merit audit\` makes it again.`)]
       : promptView(repairPrompt(about, run, turn, step), prompt);
   return [
     prompt ? onDemand("Prompt", asked, { class: "prompt" }) : null,
