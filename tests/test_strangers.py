@@ -86,10 +86,10 @@ def report(runs: Path, out: Path) -> None:
     """All of a report but its drawings; the good run is in it whatever the other one is."""
     found, refused = open_runs([runs], unfinished=True)
     made = build_report(found, refused=refused)
-    assert "good" in {run.view.path.name for group in made.groups for run in group.every()}
+    assert "good" in {run.view.path.name for group in made.groups for run in group.all_runs()}
     assert markdown_report(made, "figures")
     assert latex_report(made, "tables", "figures")
-    reported = {run.view.path for group in made.groups for run in group.every()}
+    reported = {run.view.path for group in made.groups for run in group.all_runs()}
     out.mkdir(exist_ok=True)
     write_page(made, [view for view in found if view.path in reported], out / "report.html")
 

@@ -132,7 +132,7 @@ def score(
         )
     unjudged: dict[QuestionId, str] = {}
 
-    def judge_one(question: Question) -> Verdict | None:
+    def judge_question(question: Question) -> Verdict | None:
         verdict = None
         try:
             verdict = judge(question, predictions[question.id])
@@ -142,7 +142,11 @@ def score(
         return verdict
 
     started = time.monotonic()
-    judged = [judge_one(question) for question in asked] if jobs == 1 else _judge_together(judge_one, asked, jobs)
+    judged = (
+        [judge_question(question) for question in asked]
+        if jobs == 1
+        else _judge_in_parallel(judge_question, asked, jobs)
+    )
     verdicts = {question: verdict for question, verdict in zip(asked, judged, strict=True) if verdict is not None}
     if not verdicts:
         raise InputError(f"nothing could be judged; {next(iter(unjudged.values()))}, and so for all others")
@@ -161,7 +165,7 @@ def score(
     )
 
 
-def _judge_together(
+def _judge_in_parallel(
     judge: Callable[[Question], Verdict | None], asked: list[Question], jobs: int
 ) -> list[Verdict | None]:
     pool = ThreadPoolExecutor(jobs)

@@ -81,7 +81,7 @@ def test_variants_stand_after_what_they_vary_and_all_seeds_of_draws_together(mad
     main = table(report, "main")
     assert [one["method"].text for one in main.rows] == ["Iterative", label(DRAWN), "Resample", label(HISTORY)]
     assert [one["seeds"].value for one in main.rows] == [3] * 4
-    paired = build([run.view for run in report.groups[0].every()], against=HISTORY)
+    paired = build([run.view for run in report.groups[0].all_runs()], against=HISTORY)
     assert {one["method"].text for one in table(paired, "paired").rows} == {"Iterative", label(DRAWN), "Resample"}
     assert table(paired, "paired").title == f"Paired comparison with {label(HISTORY)}"
 

@@ -88,16 +88,16 @@ def demo(
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
     folder = (cache or cache_folder()).absolute()
-    with _room(out):
+    with _demo_folder(out):
         gaps = _run(grid, folder, concurrency)
         views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
         if not views:
-            _tell(console, left_out(grid, gaps))
+            _show_left_out(console, left_out(grid, gaps))
             raise InputError("nothing could be run: the recording covers none of it; ask a live model with --model")
     against = "merit" if any(view.method.name == "merit" for view in views) else _AGAINST
     made = build(views, against=against)
     show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
-    _tell(console, left_out(grid, gaps))
+    _show_left_out(console, left_out(grid, gaps))
     with stoppable(lambda: f"the runs in {grid.out} are finished, the report is not", AGAIN):
         _audit(console, views, encoder, folder)
         page = _write(made, views, out)
@@ -169,7 +169,7 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
 
 
 @contextmanager
-def _room(out: Path) -> Iterator[None]:
+def _demo_folder(out: Path) -> Iterator[None]:
     """An empty folder for a demo; an earlier demo is restored if this one fails, and other files are never touched."""
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
@@ -205,7 +205,7 @@ def _move(source: Path, target: Path) -> None:
             (source / name).replace(target / name)
 
 
-def _tell(console: Console, sentences: Iterator[str]) -> None:
+def _show_left_out(console: Console, sentences: Iterator[str]) -> None:
     for sentence in sentences:
         console.block(sentence, 10, head="left out")
 

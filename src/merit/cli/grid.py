@@ -22,7 +22,7 @@ from merit.cli.options import (
     TRACE,
     allowed,
     stoppable,
-    watched,
+    traced,
 )
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
@@ -98,7 +98,7 @@ def grid(
     bar = progress_bar()
     try:
         with (
-            watched(trace),
+            traced(trace),
             stoppable(lambda: "every finished turn is kept" if engine == "ray" else kept_so_far(bar, "turn")),
         ):
             if engine == "ray":

@@ -237,7 +237,7 @@ def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: 
     manifest = write_recording(views, out, dict(_note(note) for note in notes))
     count, manifest_path = manifest["answers"], manifest_place(out)
     about = {"out": str(out), "answers": count, "runs": len(views), "manifest": str(manifest_path)}
-    _tell(about, f"{count} answers of {len(views)} runs written to {out}, which {manifest_path} tells of", as_json)
+    _tell(about, f"{count} answers of {len(views)} runs written to {out}, described in {manifest_path}", as_json)
 
 
 def _tell(about: dict[str, Any], sentence: str, as_json: bool) -> None:

@@ -112,8 +112,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.
 
 
 @contextmanager
-def watched(trace: bool) -> Iterator[None]:
-    """Record spans while something runs, if that is wanted."""
+def traced(trace: bool) -> Iterator[None]:
+    """Record OpenTelemetry spans while something runs, if `trace` is set."""
     if trace:
         tracing.start()
     try:

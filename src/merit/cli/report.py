@@ -70,7 +70,7 @@ def report(
         say(f"merit: {sentence}", err=True)
     if not made.tables:
         sys.exit(1)
-    reported = {run.view.path for group in made.groups for run in group.every()}
+    reported = {run.view.path for group in made.groups for run in group.all_runs()}
     shown = [view for view in views if view.path in reported]
     page = out / "report.html"
     with stoppable(lambda: "every file that was written is whole", "the same command writes all of them"):

@@ -30,7 +30,7 @@ from merit.cli.options import (
     TRACE,
     allowed,
     stoppable,
-    watched,
+    traced,
 )
 from merit.cli.plain import at_least
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
@@ -147,7 +147,7 @@ def run(
 
                 return await run_stream(setup, out, note_progress, ahead=far)
 
-    with watched(trace), stoppable(lambda: kept_so_far(bar, "first answer" if _asking_first(bar) else "turn")):
+    with traced(trace), stoppable(lambda: kept_so_far(bar, "first answer" if _asking_first(bar) else "turn")):
         metrics = asyncio.run(go())
     warn_without_sql(replies)
     if as_json:

@@ -47,7 +47,7 @@ def main_table(groups: Sequence[RunGroup]) -> ReportTable:
         ReportColumn("std", "Std.", shown=False),
         seeds_column(rows),
     )
-    note = f"{_SPREAD} {_LEADERS} {abouts(groups)}"
+    note = f"{_SPREAD} {_LEADERS} {group_notes(groups)}"
     return ReportTable("main", "Execution accuracy", note, columns, tuple(rows))
 
 
@@ -76,7 +76,7 @@ def ablation_table(groups: Sequence[RunGroup]) -> ReportTable:
         ReportColumn("std", "Std.", shown=False),
         seeds_column(rows),
     )
-    note = f"{DELTA.format(against='MERIT Full')} {_SPREAD} {_LEADERS} {abouts(groups)}"
+    note = f"{DELTA.format(against='MERIT Full')} {_SPREAD} {_LEADERS} {group_notes(groups)}"
     return ReportTable("ablation", "Execution accuracy of MERIT's ablations", note, columns, tuple(rows))
 
 
@@ -89,7 +89,7 @@ def accuracy_figure(groups: Sequence[RunGroup]) -> Figure:
         ends = [around(values) for values in accuracies.values()]
         low, high = tuple(end[0] for end in ends), tuple(end[1] for end in ends)
         series.append(Series(group.label, tuple(accuracies), middles, low, high))
-    note = f"{BARS} {abouts(groups)}"
+    note = f"{BARS} {group_notes(groups)}"
     title, x, y = "Execution accuracy", "Method", "Exec. accuracy (%)"
     return Figure("accuracy", title, note, x, y, FigureShape.POINTS, tuple(series), beside="main")
 
@@ -100,7 +100,7 @@ def around(values: Sequence[float]) -> tuple[float | None, float | None]:
     return (None, None) if width is None else (mean(values) - width, mean(values) + width)
 
 
-def abouts(groups: Sequence[RunGroup]) -> str:
+def group_notes(groups: Sequence[RunGroup]) -> str:
     """What the numbers of a table describe: data, model and settings of each group."""
     return " ".join(group.about for group in groups)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, RANKED, abouts
+from merit.report.accuracy import DATASET, RANKED, group_notes
 from merit.report.cells import Row, count, lead_in_row, number, words
 from merit.report.group import RunGroup
 from merit.report.names import FAILURES, method_label, method_order
@@ -57,7 +57,7 @@ def by_difficulty(groups: Sequence[RunGroup]) -> ReportTable:
 def without_difficulty(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group whose questions have no difficulty."""
     for group in groups:
-        if not any(turn.episode.task.question.difficulty for run in group.every() for turn in run.answers):
+        if not any(turn.episode.task.question.difficulty for run in group.all_runs() for turn in run.answers):
             yield f"{group.label}: no accuracy by difficulty, its questions carry none"
 
 
@@ -67,7 +67,7 @@ def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Report
     validated = [scores(labels_of(labels, group)) for group in groups]
     for group, agreement in zip(groups, validated, strict=True):
         first: dict[QuestionId, str | None] = {}
-        for run in group.every():
+        for run in group.all_runs():
             for turn in run.answers:
                 first.setdefault(turn.episode.task.question.id, _failure_of(turn))
         counts = Counter(name for name in first.values() if name is not None)
@@ -96,7 +96,7 @@ def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Report
         )
     note = (
         "Shares are percentages of the failures; Result mismatch is executable SQL with a wrong denotation, Other are "
-        f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {abouts(groups)}"
+        f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {group_notes(groups)}"
     )
     return ReportTable("failures", "Composition of initial failures", note, tuple(columns), tuple(rows))
 
@@ -128,7 +128,7 @@ def share_rows(
 def _shares(group: RunGroup, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
     right: Counter[tuple[Part, str]] = Counter()
     total: Counter[tuple[Part, str]] = Counter()
-    for run in group.every():
+    for run in group.all_runs():
         for turn in run.answers:
             if (part := part_of(turn)) is not None:
                 total[part, run.method.name] += 1
@@ -156,7 +156,7 @@ def _breakdown(
     rows: list[Row] = []
     for group in groups:
         questions: dict[str, set[QuestionId]] = {}
-        for run in group.every():
+        for run in group.all_runs():
             for turn in run.answers:
                 if (part := part_of(turn)) is not None:
                     questions.setdefault(part, set()).add(turn.episode.task.question.id)
@@ -171,7 +171,7 @@ def _breakdown(
         *part_columns(methods),
     )
     leaders = REPAIRERS if repairing else f"{LEADERS}. {RANKED}"
-    note = f"Percent right at last over all seeds together. {leaders} {abouts(groups)}"
+    note = f"Percent right at last over all seeds together. {leaders} {group_notes(groups)}"
     return ReportTable(identity, title, note, columns, tuple(rows))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.reading import parse_json, read_text
-from merit.report.accuracy import BARS, DATASET, RANKED, abouts, around, seeds_column, seeds_of
+from merit.report.accuracy import BARS, DATASET, RANKED, around, group_notes, seeds_column, seeds_of
 from merit.report.cells import Row, lead, number, words
 from merit.report.figure import Figure, FigureShape, Series
 from merit.report.group import RunGroup, ScoredRun, file_suffix
@@ -60,7 +60,7 @@ def repair_table(groups: Sequence[RunGroup]) -> ReportTable:
         ReportColumn("calls", "Calls↓", note="model calls: first answers, repairs and reflections"),
         seeds_column(rows),
     )
-    note = f"Means over seeds. {_LEADERS} {abouts(groups)}"
+    note = f"Means over seeds. {_LEADERS} {group_notes(groups)}"
     return ReportTable("repair", "Repair behaviour and inference cost", note, columns, tuple(rows))
 
 
@@ -103,7 +103,7 @@ def cost_table(groups: Sequence[RunGroup], prices: TokenPrices | None) -> Report
         "work side by side, and with what was done to look ahead; a dash is a run that did not keep them. What one "
         "more right answer takes: everything but the first answers, divided by how many more are right at last than at "
         "first, over all seeds. "
-        f"{money}{_LEADERS} {abouts(groups)}"
+        f"{money}{_LEADERS} {group_notes(groups)}"
     )
     return ReportTable(
         "cost", "Cost beyond the paper's accounting", note, (*_cost_columns(prices), seeds_column(rows)), tuple(rows)

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from merit.agent import Method
 from merit.agent.rules import votes
-from merit.report.accuracy import DATASET, abouts, around
+from merit.report.accuracy import DATASET, around, group_notes
 from merit.report.breakdown import REPAIRERS, all_methods, part_columns, share_rows
 from merit.report.cells import Row, count, number, words
 from merit.report.figure import Figure, FigureShape, Series
@@ -36,7 +36,7 @@ def learning_table(groups: Sequence[RunGroup]) -> ReportTable:
             return None if turn.initial_correct else turn.episode.task.position * parts // length
 
         wrong = {
-            (run.seed, turn.episode.task.question.id): part_of(turn) for run in group.every() for turn in run.answers
+            (run.seed, turn.episode.task.question.id): part_of(turn) for run in group.all_runs() for turn in run.answers
         }
         sizes = Counter(wrong.values())  # every method has a seed's questions in the same order
         shares = share_rows(group, methods, part_of, repairing=True)
@@ -52,7 +52,7 @@ def learning_table(groups: Sequence[RunGroup]) -> ReportTable:
     )
     note = (
         "Percent of the wrong first answers in this part of the stream that were repaired, over all seeds together; "
-        f"each seed has its own order. {REPAIRERS} {abouts(groups)}"
+        f"each seed has its own order. {REPAIRERS} {group_notes(groups)}"
     )
     return ReportTable("learning", "Repaired along the stream", note, columns, tuple(rows))
 
@@ -86,7 +86,7 @@ def steps_table(groups: Sequence[RunGroup]) -> ReportTable:
     beyond = f" Steps beyond {budget}: {_BEYOND}" if longest > budget else ""
     note = (
         "Questions that came right at each repair step, means over seeds; every draw is a step, also one that was set "
-        f"aside, and where candidates vote, the step is the last one.{beyond} {abouts(groups)}"
+        f"aside, and where candidates vote, the step is the last one.{beyond} {group_notes(groups)}"
     )
     return ReportTable("steps", "Repairs by step", note, columns, tuple(rows))
 

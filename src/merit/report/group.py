@@ -117,7 +117,7 @@ class RunGroup:
         whole = {name: runs for name, runs in chosen.runs.items() if seeds and seeds <= runs.keys()}
         return replace(self, runs={name: {seed: runs[seed] for seed in seeds} for name, runs in whole.items()})
 
-    def every(self) -> Iterator[ScoredRun]:
+    def all_runs(self) -> Iterator[ScoredRun]:
         """All its runs."""
         for method in self.methods:
             yield from self.of(method.name)
@@ -128,7 +128,7 @@ class RunGroup:
         identity = self.identity
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
-        estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.every())
+        estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.all_runs())
         others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
             f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
@@ -198,18 +198,18 @@ def _apart(groups: Sequence[RunGroup]) -> Iterator[str]:
     first: dict[str, RunGroup] = {}
     for group in groups:
         main = first.setdefault(_dataset(group), group)
-        inside = {run.view.path for run in main.every()}
+        inside = {run.view.path for run in main.all_runs()}
         differs = difference(main.shared, group.shared) or difference(_encoder(main), _encoder(group), "encoder")
-        for run in group.every():
+        for run in group.all_runs():
             if run.view.path not in inside:
-                path = next(main.every()).view.path
+                path = next(main.all_runs()).view.path
                 yield f"{run.view.path}: not compared with {path}: {differs}"
 
 
 def versions(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group whose runs were made by different versions of merit."""
     for group in groups:
-        made_by = Counter(run.view.identity.code for run in group.every())
+        made_by = Counter(run.view.identity.code for run in group.all_runs())
         if len(made_by) > 1:
             each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(made_by.items()))
             yield f"{group.label}: its runs were made by {len(made_by)} versions of merit's code: {each}"
@@ -247,7 +247,7 @@ def _dataset_order(dataset: str) -> tuple[bool, str]:
 
 def _dataset(group: RunGroup) -> str:
     """The dataset's name in a group: the label that its runs give it, or else the benchmark's name."""
-    given = sorted({run.view.identity.dataset.label for run in group.every()} - {""})
+    given = sorted({run.view.identity.dataset.label for run in group.all_runs()} - {""})
     return " or ".join(given) or group.identity.dataset.name
 
 

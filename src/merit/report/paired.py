@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, DELTA, abouts, label_in
+from merit.report.accuracy import DATASET, DELTA, group_notes, label_in
 from merit.report.cells import Row, count, interval, signed, words
 from merit.report.figure import Figure, FigureShape, Series
 from merit.report.group import RunGroup
@@ -62,7 +62,7 @@ def paired_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
     note = (
         f"{DELTA.format(against=base_name)} A question's outcome is averaged over these seeds, then differenced. "
         "(The paper's Table 2 has the other sign: there it is MERIT minus the row's method.) "
-        f"{INTERVAL_NOTE} {abouts(groups)}"
+        f"{INTERVAL_NOTE} {group_notes(groups)}"
     )
     return ReportTable("paired", _TITLE + base_name, note, columns, tuple(rows))
 
@@ -101,7 +101,7 @@ def mcnemar_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
     )
     note = (
         f"Each method against {base_name}, one stream order at a time; p is of McNemar's exact two-sided test on the "
-        f"questions where they disagree, not corrected for the number of tests. {abouts(groups)}"
+        f"questions where they disagree, not corrected for the number of tests. {group_notes(groups)}"
     )
     return ReportTable("mcnemar", f"Wins and losses against {base_name} by seed", note, columns, tuple(rows))
 

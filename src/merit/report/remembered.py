@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
 from merit.memory import Grade
-from merit.report.accuracy import DATASET, DELTA, abouts
+from merit.report.accuracy import DATASET, DELTA, group_notes
 from merit.report.cells import Row, count, number, signed, words
 from merit.report.group import RunGroup, ScoredRun
 from merit.report.names import method_label
@@ -51,7 +51,7 @@ def memory_table(groups: Sequence[RunGroup]) -> ReportTable:
     note = (
         "Entries and recalls are means over seeds. Only confirmed changes and precedents can be poisoned: a failed "
         "direction is kept as what it is. The agent knows nothing of it; a dash is a run whose retrieval log is not "
-        f"whole, or nothing to count. {abouts(groups)}"
+        f"whole, or nothing to count. {group_notes(groups)}"
     )
     return ReportTable("memory", "What is remembered, and how sound it is", note, columns, tuple(rows))
 
@@ -84,14 +84,14 @@ def similarity_table(groups: Sequence[RunGroup]) -> ReportTable:
         f"{DELTA.format(against='the method beside it')} "
         "Parts are a tenth wide, their lower end included. Methods that show what failed stand beside iterative, the "
         "others beside resample, or whichever of the two was run; without either, a row is of all seeds. "
-        f"{without}{abouts(groups)}"
+        f"{without}{group_notes(groups)}"
     )
     return ReportTable("by_similarity", "Gain by similarity of what was recalled", note, columns, tuple(rows))
 
 
 def without_recalls(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each run with an incomplete retrieval log."""
-    for view in {run.view.path: run.view for group in groups for run in group.every() if run.looks is None}.values():
+    for view in {run.view.path: run.view for group in groups for run in group.all_runs() if run.looks is None}.values():
         log = view.path / RETRIEVALS
         what = "ends before the run does" if log.is_file() else "is missing"
         yield f"{log}: {what}, so no table says what {view.method.name} recalled; `merit audit` says more"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, DELTA, abouts, label_in, ranked
+from merit.report.accuracy import DATASET, DELTA, group_notes, label_in, ranked
 from merit.report.cells import NOTHING, Row, lead, number, signed, words
 from merit.report.group import RunGroup
 from merit.report.names import method_label
@@ -30,7 +30,7 @@ def summary_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
         ReportColumn("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
         ReportColumn("calls", "Calls", note="of the model, mean over seeds"),
     )
-    note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {abouts(groups)}"
+    note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {group_notes(groups)}"
     return ReportTable("summary", "All methods", note, columns, tuple(rows))
 
 

@@ -62,13 +62,13 @@ def scores(labels: Sequence[Label]) -> tuple[float, float] | None:
 
 def labels_of(labels: Sequence[Label], group: RunGroup) -> list[Label]:
     """The labels of a group's own runs."""
-    runs = {run.view.manifest.run for run in group.every()}
+    runs = {run.view.manifest.run for run in group.all_runs()}
     return [label for label in labels if label.run in runs]
 
 
 def unreported(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Iterator[str]:
     """A sentence for each run that has labels and is not reported; nothing where no runs are reported."""
-    runs = {run.view.manifest.run for group in groups for run in group.every()}
+    runs = {run.view.manifest.run for group in groups for run in group.all_runs()}
     for run, times in Counter(label.run for label in labels if label.run not in runs).items() if runs else ():
         origin = f"of the run {run}, which is not reported" if run else "of no run that their file names"
         yield f"{times} human labels are {origin}: they stand in the tables of the classifier alone"

@@ -36,7 +36,7 @@ class PackedRun:
     turns: list[str] = field(default_factory=list)
     index: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _INDEX})
     _numbers: dict[QuestionId, int] = field(default_factory=dict)  # of questions, in the order of the stream file
-    _left: dict[str, int] = field(default_factory=dict)  # the turn that left each entry
+    _turn_of_entry: dict[str, int] = field(default_factory=dict)  # by entry id: the number of the turn that left it
 
     def __post_init__(self) -> None:
         self._numbers = {identity: number for number, identity in enumerate(self.questions)}
@@ -68,7 +68,7 @@ class PackedRun:
             packed["entry"] = turn.entry
             packed["polarity"] = polarity_of(turn.episode, self.identity.method)
             packed["grade"] = grade_of(turn.episode, self.identity.method, self.identity.regime)
-            self._left[turn.entry] = len(self.turns)
+            self._turn_of_entry[turn.entry] = len(self.turns)
         self.turns.append(to_json(packed))
         if turn.phase is Phase.ANSWER:
             self._note(turn, number, any(pool["matches"] for pools in steps.values() for pool in pools))
@@ -79,7 +79,7 @@ class PackedRun:
                 {
                     **{name: _short(pool[name]) for name in _POOL},
                     "matches": [
-                        [self._left[match["entry"]], match["rank"], *(_short(match[name]) for name in _SCORES)]
+                        [self._turn_of_entry[match["entry"]], match["rank"], *(_short(match[name]) for name in _SCORES)]
                         for match in pool["matches"]
                     ],
                 }

@@ -24,7 +24,7 @@ function build(element, { on = {}, ...attributes }, children) {
   return element;
 }
 
-/** A part that is made when it is first opened. */
+/** A section whose content is made when it is first opened. */
 function onDemand(label, make, { open = false, ...attributes } = {}) {
   const body = h("div", { class: "body" });
   const details = h("details", attributes, h("summary", {}, label), body);

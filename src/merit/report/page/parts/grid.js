@@ -2,7 +2,7 @@
 
 const ROW = 22; // pixels: page.css has them too
 const SPARE = 10; // rows kept above and below those in sight
-const LONG_LABEL = 28; // letters of a method's name that one line over one column holds
+const LONG_LABEL = 28; // characters of a method's name that one line over one column holds
 const CELLS = {
   first: ["✓", "right at once"],
   repaired: ["↑", "repaired"],
@@ -39,7 +39,7 @@ function fillGrid(holder, about, fitting, wanted) {
   ).map((cell) => cell.row);
 }
 
-/** Rows of questions in which something fits, and for each run what became of them. */
+/** Rows of questions with at least one matching episode, and the outcome of each in every run. */
 function matrixOf(records, fitting, wanted) {
   const names = new Set(records.map((one) => one.id));
   const fits = new Set(fitting);

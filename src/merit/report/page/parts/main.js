@@ -92,7 +92,7 @@ async function resultsView() {
       h("li", {}, h("a", { href: "#/episodes" }, "Episodes")),
     ),
   );
-  for (const label of methods.keys()) colourOf(label); // in one order, whatever a figure shows first
+  for (const label of methods.keys()) colourOf(label); // one fixed order, independent of which figure is shown first
   const runsBlock = await runsView(about);
   const content = h(
     "div",
