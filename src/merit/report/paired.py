@@ -134,7 +134,7 @@ def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, f
 def unpaired(groups: Sequence[RunGroup], against: str, *, named: bool) -> Iterator[str]:
     """A sentence for each group in which there is nothing to pair with.
 
-    A group of one method has nothing to pair: that is said only where a person named the other one.
+    A group of one method has nothing to pair: there is a sentence only if the user named the other method.
     """
     for group in groups:
         if against not in group.runs and (named or len(group.runs) > 1):
