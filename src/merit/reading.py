@@ -104,13 +104,14 @@ def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
         if max(size, len(content)) > most:
-            raise InputError(f"{path}: more than {most // MIB} MiB; is it the right file?")
+            limit = f"{most // MIB} MiB" if most >= MIB else f"{most // 1024} KiB"
+            raise InputError(f"{path}: more than {limit}; is it the right file?")
         return content
 
 
-def read_text(path: Path) -> str:
-    """A UTF-8 file's text."""
-    content = read_bytes(path)
+def read_text(path: Path, most: int = DOCUMENT_BYTES) -> str:
+    """A UTF-8 file's text, of at most so many bytes."""
+    content = read_bytes(path, most)
     if content.startswith((b"\x1f\x8b", b"\xfd7zXZ", b"PK\x03\x04")):
         raise InputError(f"{path}: is a packed file; unpack it first")
     try:

@@ -518,11 +518,20 @@ def test_a_run_is_what_its_manifest_says(made: Made, method: str, change: Record
     caught(run, said)
 
 
-def test_a_method_of_ones_own_can_be_audited(made: Made) -> None:
+@pytest.mark.parametrize("name", ["mine", "ZERO_SHOT", "zero_shot ", "z\u0435ro_shot", "mine:draws=2", ""])
+def test_a_name_that_no_method_has_is_refused(made: Made, name: str) -> None:
     run = made("zero_shot")
-    reidentify(run, lambda identity: identity["method"].update(name="mine"))
+    reidentify(run, lambda identity: identity["method"].update(name=name))
     settle(run)
-    assert audit(run).questions == 12
+    caught(run, f"{name!r} is not a method of this merit")
+
+
+@pytest.mark.parametrize("name", ["zero_shot:", "zero_shot:luck=7", "zero_shot:draws=5"])
+def test_a_variant_that_cannot_be_is_refused(made: Made, name: str) -> None:
+    run = made("zero_shot")
+    reidentify(run, lambda identity: identity["method"].update(name=name))
+    settle(run)
+    caught(run, f"{run}: the method {name} is another one in this merit")
 
 
 def test_a_random_methods_seed_is_the_streams(made: Made) -> None:

@@ -100,7 +100,7 @@ def test_a_number_that_cannot_be_used_says_what_can(given: list[str], said: str)
 def test_bounds_on_both_sides_are_told(tmp_path: Path) -> None:
     score = ("score", "bundled", "--pred", tmp_path, "--timeout")
     for value in ("0", "-1", "nan", "1e9", "soon"):
-        assert "cannot be used; give a number, 0.01 to 86400" in refused(*score, value)
+        assert "cannot be used; give a number, 0.01 to 3600" in refused(*score, value)
     assert "cannot be used; give a whole number, 0 to 65535" in refused("view", tmp_path, "--port", 65536)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -17,6 +18,7 @@ from making.benchmark import ITEMS, FickleModel, build
 from making.endpoint import ChatServer, refusal
 from making.grids import answering, write_grid
 from making.runs import files_of, make_bench
+from making.tampering import TURNS, Record, rewrite, turn_where
 from merit.agent import METHODS
 from merit.cli.main import cli
 from merit.errors import MeritError
@@ -188,10 +190,22 @@ def test_an_audit_ends_with_what_it_could_not_prove(data: Path, run: Path, scrip
     assert on_trust(broken)[: len(always) + 1] == [*always, beginning]
 
 
+def test_an_audit_says_when_statements_may_take_long(
+    run: Path, data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    said = "its statements may run for 90 s each"
+    slow = tmp_path / "slow"
+    assert merit(*run_command(data, script, initial, slow, "zero_shot"), "--timeout", 90).exit_code == 0
+    assert f"note: {slow}: {said}" in merit("audit", slow, "--data", data).stderr
+    assert "may run" not in merit("audit", run, "--data", data).output
+    assert "may run" not in merit("audit", slow).output  # nothing is executed without the data
+
+
 def test_what_is_told_by_an_encoder_that_is_not_here_is_taken_on_trust(tmp_path: Path) -> None:
     view = make_bench(tmp_path).run(tmp_path / "run", "merit")
-    assert "- which of the legal entries a recall ranked first (prove it with --encoder)" in on_trust(
-        merit("audit", view.path)
+    assert (
+        "- scores and ranking of recalls: which of the legal entries came first (prove it with --encoder)"
+        in on_trust(merit("audit", view.path))
     )
 
 
@@ -309,6 +323,27 @@ def test_a_vote_can_be_read(tmp_path: Path) -> None:
         assert "\n  + " not in shown  # draws are no changes of each other
     assert any(turn.episode.chosen not in (0, len(turn.episode.attempts) - 1) for turn in view.turns)
     assert marked == {True, False}
+
+
+def test_long_sql_is_shown_without_a_comparison(run: Path) -> None:
+    """Comparing two clauses of 60,000 letters takes minutes."""
+    draw = random.Random(1)
+    letters = [chr(0x4E00 + number) for number in range(150)]
+    long = ["SELECT " + "".join(draw.choices(letters, k=60_000)) for _ in range(2)]
+    named: list[object] = []
+
+    def lengthen(records: list[Record]) -> None:
+        turn = turn_where(records, lambda one: len(one["attempts"]) == 3)
+        named.append(turn["question_id"])
+        for attempt, sql in zip(turn["attempts"][1:], long, strict=True):
+            attempt.update(sql=sql, reply=sql)
+
+    rewrite(run, TURNS, lengthen)
+    begun = time.monotonic()
+    shown = merit("show", run, *named)
+    assert shown.exit_code == 0, shown.output
+    assert time.monotonic() - begun < 10
+    assert all(sql in shown.output for sql in long)
 
 
 def test_reflections_are_shown(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_run_given_twice_has_two_names(runs: list[RunView], tmp_path: Path) ->
 def test_nothing_a_model_or_a_benchmark_says_can_leave_its_place(tmp_path: Path) -> None:
     question = Question(HOSTILE, HOSTILE, HOSTILE)
     course = {question.id: [Tried(HOSTILE, NO_COLUMN), Tried(HOSTILE + "2", WRONG), Tried("SELECT 1", RIGHT)]}
-    model = {"name": HOSTILE, "revision": '"><b>'}
+    model = {"name": HOSTILE.strip(), "revision": '"><b>'}
     view = write_run(tmp_path / "run", [question], "iterative", course, model=model)
     text = make([view], tmp_path / "report.html").read_text()
     assert "<img" not in text

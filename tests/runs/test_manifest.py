@@ -75,6 +75,18 @@ def test_a_field_that_nothing_reads_is_refused(where: str) -> None:
         (lambda record: record.update(regime="all"), "the field 'regime' should be denotation_confirmed or dbms_only"),
         (lambda record: record["method"].update(luck=7), "method: not a method of this merit"),
         (lambda record: record["dataset"].update(name="x"), "dataset: there is no dataset 'x'"),
+        (lambda record: record.update(timeout_s=3600.5), "the field 'timeout_s' cannot be 3600.5; .* 3600 at most"),
+        (lambda record: record.update(timeout_s=1e6), "the field 'timeout_s' cannot be 1000000.0"),
+        (lambda record: record["method"].update(temperature=-1.0), "method: 'temperature' should be a number from 0"),
+        (lambda record: record["method"].update(agreed=7.0), "method: 'agreed' is a share"),
+        *(
+            (
+                lambda record, name=name, value=value: record["method"]["recall"].update({name: value}),
+                f"'{name}' should be",
+            )
+            for name in ("dense_weight", "type_bonus", "database_bonus")
+            for value in (1e308, -0.5)
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_when_it_is_read(change: Change, says: str) -> None:
@@ -82,6 +94,35 @@ def test_what_cannot_be_is_refused_when_it_is_read(change: Change, says: str) ->
     change(record)
     with pytest.raises(MeritError, match=says):
         decode_identity(record, "here")
+
+
+NAMES: dict[str, Callable[[dict[str, Any], str], object]] = {
+    "method": lambda record, name: record["method"].update(name=name),
+    "summary": lambda record, name: record["method"].update(summary=name),
+    "model": lambda record, name: record["model"].update(name=name),
+    "revision": lambda record, name: record["model"].update(revision=name),
+    "encoder": lambda record, name: record["encoder"].update(name=name),
+    "encoder's revision": lambda record, name: record["encoder"].update(revision=name),
+    "label": lambda record, name: record["dataset"].update(label=name),
+    "split": lambda record, name: record["dataset"].update(split=name),
+    "data": lambda record, name: record["dataset"].update(sha256=name),
+    "templates": lambda record, name: record["prompts"].update(family=name),
+    "protocol": lambda record, name: record.update(protocol=name),
+    "initial": lambda record, name: record.update(initial_sha256=name),
+    "code": lambda record, name: record.update(code=name),
+}
+
+
+@pytest.mark.parametrize("sign", ["\x1b]0;title\x07", "\n", "\x7f", "\x9b", "\u202e", "\u2066", "\u200b", "\u200f"])
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_printable(name: str, sign: str) -> None:
+    """They are shown in tables, files and pages, where nobody expects them to do something."""
+    record = identity()
+    NAMES[name](record, f"merit{sign}")
+    with pytest.raises(MeritError) as caught:
+        decode_identity(record, "here")
+    assert "cannot be" in str(caught.value)
+    assert str(caught.value).isprintable()
 
 
 def test_a_difference_is_told_with_both_values() -> None:

@@ -252,7 +252,7 @@ def _key(asked: Asked) -> bytes:
     ("changes", "said"),
     [
         ({"methods": ["merit", "merti"]}, "there is no method 'merti'; did you mean 'merit'?"),
-        ({"seeds": ["0"]}, "the field 'seeds' should be a list of numbers"),
+        ({"seeds": ["0"]}, "the field 'seeds' should be a list of whole numbers"),
         ({"regime": "mine"}, "the field 'regime' should be denotation_confirmed or dbms_only, not 'mine'"),
         ({"colour": "red"}, "the field 'colour' means nothing here; known are out, model"),
         ({"budget": "7"}, "the field 'budget' cannot be '7'"),
@@ -268,7 +268,16 @@ def test_a_grid_file_that_is_wrong_says_where(tmp_path: Path, changes: dict[str,
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize("timeout", ["inf", "nan", "0", "-1.5"])
+@pytest.mark.parametrize("timeout", ["inf", "3601", "1e300"])
+def test_a_time_limit_that_no_run_may_have_is_refused(tmp_path: Path, timeout: str) -> None:
+    path = write_grid(tmp_path)
+    path.write_text(f"{path.read_text()}\ntimeout = {timeout}\n")
+    with pytest.raises(InputError) as caught:
+        read_grid(path)
+    assert str(caught.value) == f"{path}, dataset 1: the field 'timeout' should be 3600 seconds at most"
+
+
+@pytest.mark.parametrize("timeout", ["nan", "0", "-1.5"])
 def test_a_time_limit_that_is_none_is_refused(tmp_path: Path, timeout: str) -> None:
     """A manifest could not say it: JSON has no such number."""
     path = write_grid(tmp_path)
@@ -308,6 +317,34 @@ def test_a_dead_endpoint_is_one_sentence(grid: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(result.exception, MeritError)
     assert "\n" not in str(result.exception)
     assert "answered 401" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (f"seeds = [{'9' * 5000}]", "not valid TOML (a number has too many digits)"),
+        ("x" + ".x" * 20_000 + " = 1", "line 1: more than 300 dots; break the line"),
+        ("# all of it\n" * 30_000, "more than 256 KiB; is it the right file?"),
+    ],
+    ids=["digits", "dots", "size"],
+)
+def test_a_file_that_takes_too_long_to_read_is_one_sentence(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "large.toml"
+    path.write_text(content)
+    begun = time.monotonic()
+    with pytest.raises(InputError) as caught:
+        read_grid(path)
+    assert time.monotonic() - begun < 2
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"seeds": [10**400]}, {"max_cost": 10**400}, {"max_tokens": 10**400}, {"prices": [1, 10**400]}]
+)
+def test_a_number_beyond_all_use_is_one_sentence(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"the field '{next(iter(changes))}' should be ") as caught:
+        read_grid(write_grid(tmp_path, **changes))
+    assert len(str(caught.value)) < 400
 
 
 def test_toml_so_deep_that_nothing_reads_it_is_one_sentence(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ def varied(method: Method, change: str, name: str) -> Method:
 
 
 _FIXED = ("name", "summary", "recall", "writes", "seed", "online", "random_seed", "behaviour", "origin")
+_HOTTEST = 1000.0  # no model's temperature has a meaning beyond 2
+_LARGEST_BONUS = 1000.0
 _FIELDS = frozenset(Method.__dataclass_fields__)
 
 
@@ -40,13 +42,28 @@ def _value(text: str, old: Any) -> Any:
     return value
 
 
+def out_of_bounds(method: Method) -> str | None:
+    """Which number of a method means nothing, if one does: scores beyond all numbers could not even be recorded."""
+    policy = method.recall or RecallPolicy()
+    if not 0 <= method.agreed <= 1:
+        return "'agreed' is a share of the candidates: 1 at most"
+    if not 0 <= method.temperature <= _HOTTEST:
+        return f"'temperature' should be a number from 0 to {_HOTTEST:g}"
+    if not 0 <= policy.dense_weight <= 1:
+        return "'dense_weight' should be a number from 0 to 1; the lexical channel has the rest"
+    for name in ("type_bonus", "database_bonus"):
+        if not 0 <= getattr(policy, name) <= _LARGEST_BONUS:
+            return f"{name!r} should be a number from 0 to {_LARGEST_BONUS:g}; above 1 it outweighs all scores"
+    return None
+
+
 def contradiction(method: Method) -> str | None:
     """Why fields contradict each other, or None: one would silently cancel what another asks for."""
     policy = method.recall
     if method.draws < 1:
         return "'draws' should be 1 or more"
-    if method.agreed > 1:
-        return "'agreed' is a share of the candidates: 1 at most"
+    if why := out_of_bounds(method):
+        return why
     if method.draws > 1 and not method.temperature:
         return "'draws' above 1 need a 'temperature', or the same answer is drawn again and again"
     if not method.history and (method.reflects or method.demonstrations):

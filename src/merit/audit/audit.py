@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
@@ -15,13 +16,14 @@ from merit.agent.behaviour import Recalled, moment_of, reflection_prompt, repair
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
 from merit.agent.trajectory import Reflection
 from merit.audit.against_data import AuditData, check_against, engine_note
-from merit.audit.causal import Occasion, check_recall, same_ranking
+from merit.audit.causal import Occasion, check_recall
 from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
+from merit.audit.scores import check_scores, same_ranking, whole_pools
 from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
-from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
+from merit.memory import Cue, Entry, Memory, RecallPolicy, VolatileStore
 from merit.oracle import Judge, under
 from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
 from merit.reading import parse_json
@@ -223,9 +225,13 @@ class _Replay:
             raise AuditFailed(f"{where}: is not the recall of this step")
         occasion = Occasion(policy, task, _type(before), self.committed, where)
         shown = check_recall(pools, occasion)
-        if self.memory is not None:
-            again = self.memory.recall(cue_of(task, before), policy)
-            if not same_ranking(pools, json.loads(to_json(pool_records(again))), exact=not self.view.method.encodes):
+        if self.memory is None:
+            check_scores(pools, occasion)
+        else:
+            cue, everything = cue_of(task, before), whole_pools(policy, len(self.committed))
+            again = _explained(self.memory, cue, policy)
+            whole = partial(_explained, self.memory, cue, everything)
+            if not same_ranking(pools, again, whole, exact=not self.view.method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
         self.findings.recalls += 1
         return shown
@@ -276,6 +282,12 @@ class _Replay:
 
     def _lines(self, name: str) -> Iterator[tuple[int, str]]:
         return iter(list(enumerate(read_lines(self.view.path / name), 1)))
+
+
+def _explained(memory: Memory, cue: Cue, policy: RecallPolicy) -> list[dict[str, Any]]:
+    """A recall's explanation as a file gives it back."""
+    records: list[dict[str, Any]] = json.loads(to_json(pool_records(memory.recall(cue, policy))))
+    return records
 
 
 def _type(attempts: Sequence[Attempt]) -> FailureType:

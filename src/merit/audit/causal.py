@@ -13,10 +13,9 @@ from merit.errors import AuditFailed, counted
 from merit.memory import Databases, Entry, Precedent, RecallPolicy, Repair, TypeFilter
 from merit.types import FailureType, Polarity
 
-_RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
+RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
 _COUNTS = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size")
 _POOL = {*_COUNTS, "dense_range", "lexical_range", "matches"}
-_ROUNDING = 1e-4  # what machines differ in when they compute the same vectors
 _MATCH = {"entry", "rank", "score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus"}
 
 
@@ -63,7 +62,7 @@ def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occa
     legal = [entry for entry in stored if illegal(entry, policy, occasion.task) is None]
     same_type = [entry for entry in legal if entry.type is occasion.type]
     filters = policy.type_filter is TypeFilter.HARD
-    filters |= policy.type_filter is TypeFilter.RELIABILITY and occasion.type in _RELIABLE
+    filters |= policy.type_filter is TypeFilter.RELIABILITY and occasion.type in RELIABLE
     filters &= polarity is not Polarity.PRECEDENT
     typed = filters and len(same_type) >= policy.typed_threshold
     members = {entry.id for entry in (same_type if typed else legal)}
@@ -110,34 +109,3 @@ def illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:
     if not entry.grade.at_least(policy.least_grade):
         return f"it is in quarantine: {entry.grade}, and at least {policy.least_grade} is wanted"
     return None
-
-
-def same_ranking(there: Any, here: list[dict[str, Any]], *, exact: bool) -> bool:
-    """Whether two explanations of a recall agree, if not `exact` then but for an encoder's last digits."""
-    if exact:
-        return bool(there == here) and _close(there, here)
-    for pool, again in zip(there, here, strict=True):
-        if not _close({**pool, "matches": None}, {**again, "matches": None}):
-            return False
-        scores = {match["entry"]: match["score"] for match in again["matches"]}
-        if len(pool["matches"]) != len(scores):
-            return False
-        for match, other in zip(pool["matches"], again["matches"], strict=True):
-            if match["entry"] == other["entry"]:
-                same = _close(match, other)
-            else:  # two entries may change places only where such a digit decides between them
-                own = scores.get(match["entry"], other["score"])
-                same = _close(match["score"], other["score"]) and _close(match["score"], own)
-            if not same:
-                return False
-    return True
-
-
-def _close(there: Any, here: Any) -> bool:
-    if isinstance(there, dict) and isinstance(here, dict):
-        return set(there) == set(here) and all(_close(there[name], here[name]) for name in there)
-    if isinstance(there, list) and isinstance(here, list):
-        return len(there) == len(here) and all(map(_close, there, here))
-    if type(there) is float and type(here) is float:
-        return abs(there - here) <= _ROUNDING
-    return type(there) is type(here) and bool(there == here)

@@ -41,7 +41,9 @@ class Findings:
         if self.timeouts:
             unproven.append("that an attempt met the time limit then which does not meet it now")
         if self.recalls and not self.ranked:
-            unproven.append("which of the legal entries a recall ranked first (prove it with --encoder)")
+            unproven.append(
+                "scores and ranking of recalls: which of the legal entries came first (prove it with --encoder)"
+            )
         if self.questions < self.stream:
             unproven.append("that a run over the beginning of its stream was meant to end there")
         return unproven

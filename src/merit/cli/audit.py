@@ -24,6 +24,7 @@ from merit.runs.paths import MANIFEST
 from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
+_SAID_ABOVE_S = 60.0  # of a statement's time limit: whoever waits should know why
 
 
 @click.command()
@@ -191,6 +192,8 @@ class _SharedParts:
                 data, chosen = self._own_data(view), _encoder(view, self._encoder, self._cache, stack)
             except MeritError as error:
                 return _Outcome(path, False if isinstance(error, AuditFailed) else None, error=error)
+            if data is not None and view.identity.timeout_s > _SAID_ABOVE_S:
+                say(f"note: {path}: its statements may run for {view.identity.timeout_s:g} s each", err=True)
             try:
                 findings = audit_run(view, encoder=chosen, data=data)
             except MeritError as error:

@@ -79,7 +79,7 @@ def demo(
     """Run methods over the bundled benchmark, compare and audit them, and write the report.
 
     Without --model, the answers are those that a real model gave when they were recorded, and no model is called. A run
-    whose prompts the recording does not cover is left out, with a note. Exit 1 where nothing could be run. --json prints
+    whose prompts the recording does not cover is left out with a note. Exit 1 where nothing could be run. --json prints
     one object: the report, and the metrics of every run by its folder's name, null for one that was left out.
     """
     started = time.monotonic()

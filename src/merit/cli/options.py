@@ -17,9 +17,10 @@ from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS
 from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
+from merit.runs import LONGEST_TIMEOUT_S
 
 AGAIN = "the same command begins anew"
-SECONDS = Number(float, 0.01, 86_400.0)
+SECONDS = Number(float, 0.01, LONGEST_TIMEOUT_S)
 
 
 class _DatasetName(click.Choice[str]):

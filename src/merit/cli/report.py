@@ -50,7 +50,7 @@ def report(
     """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
 
     Runs that do not share data, first answers, protocol, regime, budget, model or encoder are never compared; what
-    differs is shown. A run that is damaged or not finished is left out, with a note. Exit 1 where nothing can be reported.
+    differs is shown. A run that is damaged or not finished is left out with a note. Exit 1 if nothing can be reported.
     --json prints one object: the files, how many runs, which tables and figures, and all notes.
     """
     check_asked(roots, with_references)

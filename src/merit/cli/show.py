@@ -27,6 +27,7 @@ from merit.types import Polarity
 _MARKS = {"+": "green", "-": "red"}
 _MOST_QUESTIONS = 40  # of a list, on a terminal
 _MOST_CLAUSES = 200  # a comparison of more clauses takes minutes and cannot be read
+_MOST_COMPARED = 3000  # characters of two texts; all pairs of clauses are compared letter by letter
 
 
 @click.command()
@@ -204,8 +205,9 @@ def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
 
 
 def _show_sql(before: str | None, sql: str, console: Console) -> None:
-    old, new = _clauses(before or ""), _clauses(sql)
-    if before is None or before == sql or len(old) + len(new) > _MOST_CLAUSES:
+    long = len(before or "") + len(sql) > _MOST_COMPARED
+    old, new = ([], []) if long else (_clauses(before or ""), _clauses(sql))
+    if before is None or before == sql or long or len(old) + len(new) > _MOST_CLAUSES:
         again = "  (the same again)" if before == sql else ""
         console.block((sql or "(no SQL in the reply)") + again, 2, "cyan")
         return

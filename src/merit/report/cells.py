@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from merit.errors import one_line
 from merit.report.statistics import deviation, mean
 from merit.report.table import Cell, Mark
 
@@ -12,7 +13,8 @@ Row = dict[str, Cell]
 
 
 def words(text: str) -> Cell:
-    """A cell that holds no number."""
+    """A cell that holds no number; control characters in a database's or a level's name are spelled."""
+    text = one_line(text)
     return Cell(text, text)
 
 

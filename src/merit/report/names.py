@@ -38,10 +38,15 @@ _ORDER = {name: number for number, name in enumerate(METHODS)}
 
 
 def method_label(method: Method) -> str:
-    """A method's name in a table; a variant says what it changes, and a method that is not online always says so."""
+    """A method's name in a table; a variant says what it changes, and a method that is not online always says so.
+
+    A name that no method has is quoted, so that it cannot be taken for one that tables know.
+    """
     base, colon, changes = method.name.partition(":")
-    label = f"{method.name} [{method.origin.package}]" if method.origin else method.name
-    if base in _METHODS and method.origin is None:
+    label = f'"{method.name}" (unknown method)'
+    if method.origin is not None:
+        label = f"{method.name} [{method.origin.package}]"
+    elif base in METHODS:
         label = _METHODS[base] + (f" ({changes.replace(',', ', ')})" if colon else "")
     return label + ("" if method.online else " (not online)")
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from merit.errors import MeritError, RunUnusable
+from merit.errors import MeritError, RunUnusable, one_line
 from merit.reading import parse_json, read_text
 from merit.runs import RunView, account, is_finished, read_run, run_folders
 from merit.runs.paths import METRICS, TRAJECTORIES
@@ -19,7 +19,7 @@ def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[
         except MeritError as error:
             refused.append(str(error))
         except OSError as error:
-            refused.append(f"{error.filename or path}: cannot be read ({error.strerror})")
+            refused.append(one_line(f"{error.filename or path}: cannot be read ({error.strerror})"))
     return runs, refused
 
 

@@ -1,7 +1,7 @@
 """What a run is on disk, as typed values: manifest, stream, turns, retrievals, metrics. Needs no model or database."""
 
 from merit.runs.accounting import account, check_arithmetic
-from merit.runs.decode import decode_identity, new_manifest, read_manifest
+from merit.runs.decode import LONGEST_TIMEOUT_S, decode_identity, new_manifest, read_manifest
 from merit.runs.folder import RunFolder, in_use
 from merit.runs.manifest import (
     DatasetIdentity,
@@ -19,6 +19,7 @@ from merit.runs.turn import Phase, Turn
 from merit.runs.view import RunView, read_run
 
 __all__ = [
+    "LONGEST_TIMEOUT_S",
     "DatasetIdentity",
     "Identity",
     "MadeWith",

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Method, Origin, restored
+from merit.agent.variants import out_of_bounds
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
@@ -24,7 +25,7 @@ from merit.types import Demonstration, EncoderIdentity, ModelIdentity, Polarity,
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
-_LONGEST_S = 10.0**6  # of one statement
+LONGEST_TIMEOUT_S = 3600.0  # of one statement; an audit of a stranger's run lets its statements take as long
 _MOST_TOKENS = 2**40  # of one answer
 _HOTTEST = 1000.0  # a temperature; no model's has a meaning beyond 2
 
@@ -95,6 +96,7 @@ def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
 def decode_identity(record: Record, where: str) -> Identity:
     """An identity from its record."""
     _only(record, _IDENTITY, where)
+    _check_printable({name: value for name, value in record.items() if name != "demonstrations"}, where)
     _check_bounds(record, where)
     return Identity(
         method=_method(record["method"], f"{where}, method"),
@@ -124,11 +126,23 @@ def _check_bounds(record: Record, where: str) -> None:
         raise InputError(f"{where}: the field 'protocol' cannot be {shown(record['protocol'])}")
     if length is not None and (type(length) is not int or not 0 < length <= _MOST_QUESTIONS):
         raise InputError(f"{where}: the field 'length' cannot be {shown(length)}")
-    if not 0 < record["timeout_s"] <= _LONGEST_S:
+    if not 0 < record["timeout_s"] <= LONGEST_TIMEOUT_S:
         raise InputError(
-            f"{where}: the field 'timeout_s' cannot be {shown(record['timeout_s'])}; it is a number of seconds"
+            f"{where}: the field 'timeout_s' cannot be {shown(record['timeout_s'])}; use a number of seconds, "
+            f"{LONGEST_TIMEOUT_S:g} at most"
         )
     check_count(record["budget"], _MOST_REPAIRS, f"{where}: the field 'budget'")
+
+
+def _check_printable(record: Record, where: str) -> None:
+    """Complain about names that would do something on a terminal, or look like others: they are shown to people."""
+    for name, value in record.items():
+        if isinstance(value, dict):
+            _check_printable(value, f"{where}.{name}")
+        elif isinstance(value, str) and not value.isprintable():
+            raise RunUnusable(
+                f"{where}: the field {shown(name)} cannot be {shown(value)}; it has characters that cannot be printed"
+            )
 
 
 def _dataset(record: Record, where: str) -> DatasetIdentity:
@@ -159,6 +173,8 @@ def _method(record: Record, where: str) -> Method:
         ) from None
     for name in ("demonstrations", "draws"):
         check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
+    if why := out_of_bounds(method):
+        raise RunUnusable(f"{where}: {why}")
     return restored(method)
 
 
@@ -202,9 +218,7 @@ def _example(record: Any, where: str) -> Demonstration:
 
 def _made_with(record: Record, where: str) -> MadeWith:
     _only(record, {"merit": str, "python": str, "sqlite": str}, where)
-    for name, version in record.items():  # they are shown to people
-        if not version.isprintable():
-            raise RunUnusable(f"{where}: the field {name!r} cannot be {shown(version)}")
+    _check_printable(record, where)
     return MadeWith(**record)
 
 

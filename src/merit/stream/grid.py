@@ -1,7 +1,6 @@
 """Many runs from one file: datasets x methods x seeds, side by side in one process, each going on where it stopped."""
 
 import asyncio
-import math
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from merit.benchmark import DEFAULT_TIMEOUT_S, DataSpec
 from merit.bundled import NAME as BUNDLED
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError
-from merit.reading import read_text
+from merit.reading import read_text, shown
+from merit.runs import LONGEST_TIMEOUT_S
 from merit.stream.ahead import window
 from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
@@ -48,6 +48,9 @@ _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
     "examples": str,
     "methods": (list, str),
 }
+_MOST_BYTES = 256 * 1024  # a grid of hundreds of runs has a few kilobytes
+_MOST_DOTS = 300  # in a line: the time that tomllib takes for a dotted key grows with the square of its parts
+_MOST = 2**53  # of tokens, money and seeds: all numbers up to here are exact in JSON
 _INTO_DATASET = dict.fromkeys(_DATASET_FIELDS, "belongs to a dataset: write it below its [[dataset]]")
 _TO_THE_TOP = dict.fromkeys(_FIELDS, "holds for all datasets: write it above the first [[dataset]]")
 
@@ -67,12 +70,7 @@ class Grid:
 
 def read_grid(path: Path) -> Grid:
     """Read a grid file; paths in it are relative to it."""
-    try:
-        record = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML ({error})") from None
-    except RecursionError:
-        raise InputError(f"{path}: TOML nested too deeply") from None
+    record = _parse_toml(path)
     _check(record, _FIELDS, ("out", "model", "dataset"), str(path), _INTO_DATASET)
     base = path.absolute().parent
     runs: dict[str, RunSpec] = {}
@@ -115,6 +113,21 @@ def read_grid(path: Path) -> Grid:
         _positive("max_cost", record, path),
         _prices(record.get("prices"), path),
     )
+
+
+def _parse_toml(path: Path) -> dict[str, Any]:
+    text = read_text(path, _MOST_BYTES)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.count(".") > _MOST_DOTS:
+            raise InputError(f"{path}, line {number}: more than {_MOST_DOTS} dots; break the line")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML ({error})") from None
+    except RecursionError:
+        raise InputError(f"{path}: TOML nested too deeply") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise InputError(f"{path}: not valid TOML (a number has too many digits)") from None
 
 
 async def run_grid(
@@ -181,6 +194,8 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
     for name, allowed in (("split", ("dev", "train")), ("protocol", PROTOCOLS)):
         if item.get(name, allowed[0]) not in allowed:
             raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
+    if item.get("timeout", 0) > LONGEST_TIMEOUT_S:
+        raise InputError(f"{where}: the field 'timeout' should be {LONGEST_TIMEOUT_S:g} seconds at most")
     try:
         return DataSpec(
             name=item["name"],
@@ -203,25 +218,25 @@ def _methods(value: Any, where: str) -> list[str]:
 
 
 def _seeds(value: list[Any], path: Path) -> list[int]:
-    if not all(type(seed) is int for seed in value):
-        raise InputError(f"{path}: the field 'seeds' should be a list of numbers, not {value!r}")
+    if not all(type(seed) is int and abs(seed) <= _MOST for seed in value):
+        raise InputError(f"{path}: the field 'seeds' should be a list of whole numbers, not {shown(value)}")
     return value
 
 
 def _positive(name: str, record: Mapping[str, Any], path: Path) -> Any:
     value = record.get(name)
-    if value is not None and not 0 < value < math.inf:
-        raise InputError(f"{path}: the field {name!r} should be a number above 0, not {value!r}")
+    if value is not None and not 0 < value <= _MOST:
+        raise InputError(f"{path}: the field {name!r} should be a number above 0, not {shown(value)}")
     return value
 
 
 def _prices(value: list[Any] | None, path: Path) -> tuple[float, float] | None:
     if value is None:
         return None
-    if len(value) != 2 or not all(type(price) in (int, float) and 0 <= price < math.inf for price in value):
+    if len(value) != 2 or not all(type(price) in (int, float) and 0 <= price <= _MOST for price in value):
         raise InputError(
             f"{path}: the field 'prices' should be what a million prompt and a million output tokens cost, such as "
-            f"[0.15, 0.6], not {value!r}"
+            f"[0.15, 0.6], not {shown(value)}"
         )
     return float(value[0]), float(value[1])
 
