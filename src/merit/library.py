@@ -1,4 +1,4 @@
-"""What `import merit` offers beside its nouns: open a benchmark, score, run a method, repair questions of your own."""
+"""What `import merit` offers besides its types: open a benchmark, score, run a method, repair questions of your own."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -126,8 +126,8 @@ async def _repair_all(
         first = _next_position(folder)
         remembered = stack.enter_context(Memory(store, open_encoder(encoder) if chosen.encodes else None))
         opened = open_completer(model) if isinstance(model, str) else model
-        kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
-        completer = CachingCompleter(opened, AnswerStore(kept))
+        answers_file = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
+        completer = CachingCompleter(opened, AnswerStore(answers_file))
         work, family = Work(), Family("own", evidence=any(question.evidence for question in asked))
         oracle = RememberingOracle(ThreadedOracle(_Execution(engine, database, limits).judge), {}, work)
         agent = Agent(chosen, budget, family, completer, oracle, remembered, Regime.DBMS_ONLY, work=work)
