@@ -68,7 +68,12 @@ _FIRST = "first answers"
 @ENCODER
 @click.option("--out", type=_OUT, required=True, help="The run's folder; a run that was begun goes on.")
 @click.option("--budget", type=at_least(0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question.")
-@click.option("--limit", type=at_least(1), help="Only the first questions of the stream.")
+@click.option(
+    "--limit",
+    type=at_least(1),
+    help="Only the first questions of the stream. To extend the run later, make the first answers to all questions "
+    "before it, by `merit predict` without --limit.",
+)
 @click.option(
     "--regime",
     type=click.Choice([regime.value for regime in Regime]),

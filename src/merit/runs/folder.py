@@ -55,6 +55,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             _check_own(path)
+            _check_free(path)  # before anything is written there
             self._lock = open_regular(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
@@ -108,7 +109,7 @@ class RunFolder:
         self._files = {}
 
     def _begin(self, manifest: Manifest, questions: Questions) -> None:
-        ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
+        _check_free(self.path)  # again, now that it is locked
         if (self.path / MANIFEST).is_file():
             differs = another_run(read_manifest(self.path).identity.record(), manifest.identity.record())
             if differs is None:
@@ -116,8 +117,6 @@ class RunFolder:
             else:
                 self._replace(*differs)
                 self._write_new(manifest, questions)
-        elif strangers := sorted({p.name for p in self.path.iterdir()} - ours):
-            raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
         else:
             self._write_new(manifest, questions)
         for unfinished in self.path.glob("*.json.part"):
@@ -136,6 +135,13 @@ class RunFolder:
         _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
         for name in (*_APPENDED, ENTRIES, METRICS, TIMINGS):
             (self.path / name).unlink(missing_ok=True)
+
+
+def _check_free(path: Path) -> None:
+    """Complain about a folder that is not a run's and holds what is not merit's."""
+    ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
+    if not (path / MANIFEST).is_file() and (strangers := sorted({one.name for one in path.iterdir()} - ours)):
+        raise RunUnusable(f"{path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:
