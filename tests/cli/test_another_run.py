@@ -163,8 +163,8 @@ def test_a_smaller_limit_is_said_and_shows_the_whole_run(
     shown = json.loads(merit(*command, "--limit", 3).stdout)
     assert shown["questions"] == 5
     assert caplog.messages == [
-        f"merit: {tmp_path / 'run'}: has 5 turns already, and --limit asks for 3; what is shown is of all 5: choose "
-        "another --out for a shorter run"
+        f"merit: {tmp_path / 'run'}: has 5 turns already, and the limit is 3; what is shown is of all 5: choose "
+        "another folder for a shorter run"
     ]
 
 

@@ -96,6 +96,28 @@ def test_a_limited_run_is_extended_where_all_first_answers_were_made_before(
     assert "make the first answers to all questions" in " ".join(good("run", "--help").stdout.split())
 
 
+def test_a_folder_with_another_run_is_said_before_first_answers_are_asked_for(
+    data: Path, model: str, tmp_path: Path
+) -> None:
+    initial, out = tmp_path / "initial.jsonl", tmp_path / "run"
+    good(*running(data, model, initial, out), "--limit", 3)
+    for first in (initial, tmp_path / "not there.jsonl"):
+        said = refused(*running(data, model, first, out), "--limit", 3, "--seed", 1)
+        assert said.startswith(f"{out}: holds another run: the seed is 0 there and 1 in this command; give --seed 0")
+    assert not first.exists()
+    grid = {"model": model, "methods": ["iterative"], "dataset": {"initial": "grid.jsonl", "limit": 3}}
+    assert run_grid(write_grid(tmp_path, **grid)).exit_code == 0
+    grid["dataset"] = {"initial": "not there.jsonl", "limit": 3}
+    assert "the budget is 7 there and 6" in str(run_grid(write_grid(tmp_path, **grid, budget=6)).exception)
+    assert not first.exists()
+
+
+def test_a_grid_into_a_file_is_not_told_of_an_option_that_it_has_not(data: Path, model: str, tmp_path: Path) -> None:
+    (tmp_path / "runs").touch()
+    result = run_grid(write_grid(tmp_path, model=model, methods=["iterative"]))
+    assert str(result.exception).endswith("no run can be kept here (Not a directory); choose another folder")
+
+
 def test_an_empty_file_of_first_answers_says_what_to_do(data: Path, model: str, tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
     said = refused(*running(data, model, tmp_path / "empty.jsonl", tmp_path / "run"))

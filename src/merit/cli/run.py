@@ -35,6 +35,7 @@ from merit.cli.options import (
 from merit.cli.plain import at_least
 from merit.cli.progress import kept, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
+from merit.errors import counted
 from merit.stream import (
     DEFAULT_BUDGET,
     Progress,
@@ -46,7 +47,7 @@ from merit.stream import (
     run_stream,
     window,
 )
-from merit.types import Regime
+from merit.types import Polarity, Regime
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
@@ -135,6 +136,7 @@ def run(
         limit,
         examples,
     )
+    spec.check_place(out)
     bar, replies = progress_bar(), Replies()
 
     async def go() -> dict[str, Any]:
@@ -207,6 +209,7 @@ def _show(metrics: dict[str, Any], out: Path) -> None:
     console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
     console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
     kept = metrics["entries"]
-    answers = f", {kept['precedent']} precedents" if kept["precedent"] else ""
+    keeps_answers = Polarity.PRECEDENT in find_method(metrics["method"]).writes
+    answers = f", {counted(kept['precedent'], 'precedent')}" if keeps_answers else ""
     console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
     console.print(f"  run           {inline(str(out))}")

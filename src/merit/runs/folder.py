@@ -14,7 +14,7 @@ from merit.errors import RunUnusable, counted
 from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
 from merit.reading import LINES_BYTES, check_regular, read_bytes
-from merit.runs.another import another_run
+from merit.runs.another import another_run, holds_another
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Manifest
 from merit.runs.paths import (
@@ -58,7 +58,7 @@ class RunFolder:
             _check_free(path)  # before anything is written there
             self._lock = open_regular(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
+            raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another folder") from error
         try:
             if not take_lock(self._lock):
                 raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it")
@@ -129,9 +129,7 @@ class RunFolder:
     def _replace(self, differs: str, way_out: str) -> None:
         """Clear the folder of another run, if no turn of it was finished: a mistyped option must not cost a folder."""
         if _raw_lines(self.path / TRAJECTORIES):
-            raise RunUnusable(
-                f"{self.path}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
-            )
+            raise holds_another(self.path, differs, way_out)
         _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
         for name in (*_APPENDED, ENTRIES, METRICS, TIMINGS):
             (self.path / name).unlink(missing_ok=True)
