@@ -12,6 +12,7 @@ from merit.errors import CacheUnusable
 
 _log = logging.getLogger(__name__)
 _PATIENCE_S = 30.0
+_ELSEWHERE = "choose another folder with --cache or MERIT_CACHE"
 
 
 def cache_folder() -> Path:
@@ -36,11 +37,11 @@ def open_cache(folder: Path | None, name: str, tables: str, *, precious: bool = 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / name).exists() and not (folder / name).is_file():
-            raise CacheUnusable(f"{folder / name}: is not a file; move it away, or set MERIT_CACHE to another folder")
+            raise CacheUnusable(f"{folder / name}: is not a file; move it away, or {_ELSEWHERE}")
         return _open_file(folder / name, tables, precious)
     except (OSError, sqlite3.OperationalError) as error:
         raise CacheUnusable(
-            f"{folder}: cannot keep a cache here ({error}); set MERIT_CACHE to another folder"
+            f"{folder}: cannot keep a cache here ({getattr(error, 'strerror', None) or error}); {_ELSEWHERE}"
         ) from error
 
 

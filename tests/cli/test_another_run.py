@@ -96,6 +96,14 @@ def test_a_run_with_one_finished_turn_is_not_replaced(data: Path, first: Path, s
     assert files_of(out) == before
 
 
+def test_a_folder_of_runs_is_refused_and_left_as_it_is(data: Path, first: Path, script: str, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    assert merit(*running(data, first, script, runs / "one", "--limit", 1)).exit_code == 0
+    before = files_of(runs)
+    assert "holds one and no run; choose a new or empty folder" in refused(*running(data, first, script, runs))
+    assert files_of(runs) == before
+
+
 def test_nor_is_one_that_another_process_is_at(data: Path, first: Path, script: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with ChatServer(status(404)) as server, pytest.MonkeyPatch.context() as patch:
@@ -155,8 +163,8 @@ def test_a_smaller_limit_is_said_and_shows_the_whole_run(
     shown = json.loads(merit(*command, "--limit", 3).stdout)
     assert shown["questions"] == 5
     assert caplog.messages == [
-        f"merit: {tmp_path / 'run'}: has 5 turns already, and --limit asks for 3; what is shown is of all 5: choose "
-        "another --out for a shorter run"
+        f"merit: {tmp_path / 'run'}: has 5 turns already, and the limit is 3; what is shown is of all 5: choose "
+        "another folder for a shorter run"
     ]
 
 

@@ -72,12 +72,67 @@ def test_a_file_that_lacks_some_names_the_command_that_asks_for_them(data: Path,
     said = refused(*longer)
     assert "2 of 6 questions have no first answer" in said
     assert "runs that began from the file as it is cannot go on after that" in said
+    assert said.endswith("begins from the first answers to all questions, from merit predict without --limit")
     assert initial.read_bytes() == before  # what other runs began from is not changed behind their back
     command = re.search(r"`(merit predict .*)`", said)
     assert command
     good(*shlex.split(command[1])[1:])
     assert initial.read_bytes() != before
     good(*longer)
+
+
+def test_a_limited_run_is_extended_where_all_first_answers_were_made_before(
+    data: Path, model: str, tmp_path: Path
+) -> None:
+    """As docs/how-to/resume.md and grid.md say; one whose file has only its own questions cannot be."""
+    initial = tmp_path / "initial.jsonl"
+    good("predict", "spider", "--data", data, "--model", model, "--out", initial)
+    good(*running(data, model, initial, tmp_path / "run"), "--limit", 4)
+    shown = good(*running(data, model, initial, tmp_path / "run"), "--limit", 6, "--json").stdout
+    assert json.loads(shown)["questions"] == 6
+    for limit, seeds in ((3, [0]), (5, [0, 1])):
+        grid = write_grid(tmp_path, model=model, methods=["iterative"], seeds=seeds, dataset={"limit": limit})
+        assert run_grid(grid).exit_code == 0
+    assert "make the first answers to all questions" in " ".join(good("run", "--help").stdout.split())
+
+
+def test_a_folder_with_another_run_is_said_before_first_answers_are_asked_for(
+    data: Path, model: str, tmp_path: Path
+) -> None:
+    initial, out = tmp_path / "initial.jsonl", tmp_path / "run"
+    good(*running(data, model, initial, out), "--limit", 3)
+    for first in (initial, tmp_path / "not there.jsonl"):
+        said = refused(*running(data, model, first, out), "--limit", 3, "--seed", 1)
+        assert said.startswith(f"{out}: holds another run: the seed is 0 there and 1 in this command; give --seed 0")
+    assert not first.exists()
+    grid = {"model": model, "methods": ["iterative"], "dataset": {"initial": "grid.jsonl", "limit": 3}}
+    assert run_grid(write_grid(tmp_path, **grid)).exit_code == 0
+    grid["dataset"] = {"initial": "not there.jsonl", "limit": 3}
+    assert "the budget is 7 there and 6" in str(run_grid(write_grid(tmp_path, **grid, budget=6)).exception)
+    assert not first.exists()
+
+
+def test_a_grid_into_a_file_is_not_told_of_an_option_that_it_has_not(data: Path, model: str, tmp_path: Path) -> None:
+    (tmp_path / "runs").touch()
+    result = run_grid(write_grid(tmp_path, model=model, methods=["iterative"]))
+    assert str(result.exception).endswith("no run can be kept here (Not a directory); choose another folder")
+
+
+def test_an_empty_file_of_first_answers_says_what_to_do(data: Path, model: str, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    said = refused(*running(data, model, tmp_path / "empty.jsonl", tmp_path / "run"))
+    assert said.endswith("empty.jsonl: the file is empty; remove it, and the first answers are asked for")
+
+
+@pytest.mark.parametrize("text", ['{"id": 0, "sql": "SELECT 1"}\n', "SELECT 1\nSELECT 2\n"])
+def test_first_answers_are_not_added_to_a_file_of_something_else(
+    data: Path, model: str, tmp_path: Path, text: str
+) -> None:
+    mine = tmp_path / "mine.jsonl"
+    mine.write_text(text)
+    said = refused("predict", "spider", "--data", data, "--model", model, "--out", mine)
+    assert said == f"{mine}: is not a file that `merit predict` wrote; choose another --out"
+    assert mine.read_text() == text
 
 
 def test_predictions_that_lack_some_are_not_for_merit_to_complete(data: Path, model: str, tmp_path: Path) -> None:

@@ -133,6 +133,32 @@ def test_export_and_import_carry_a_memory_over(folder: Path, tmp_path: Path) -> 
     assert "2 entries imported, 0 were there" in output("import", other, file)
     assert "0 entries imported, 2 were there" in output("import", other, file)
     assert ids(other) == ids(folder)
+    gone = ids(other)[0]
+    output("delete", other, gone, "--reason", "x")
+    said = "0 entries imported, 1 was there already, 1 was deleted here and stays deleted\n"
+    assert output("import", other, file) == said
+    assert json.loads(output("import", other, file, "--json")) == {"imported": 0, "known": 1, "deleted": 1}
+    assert ids(other, "--deleted") == [gone]
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_a_deletion_needs_a_reason(folder: Path, reason: str) -> None:
+    first = ids(folder)[0]
+    refused = merit("delete", folder, first, "--reason", reason)
+    assert str(refused.exception) == f"{folder}: a deletion needs a reason; say why in --reason"
+    assert first in ids(folder)
+
+
+def test_a_file_of_something_else_is_not_imported(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "initial.jsonl"
+    file.write_text('{"format": 1, "id": 0, "sql": "SELECT 1"}\n')
+    said = f"{file}, line 1: is not an entry of a memory; give a file that `merit memory export` wrote"
+    assert str(merit("import", folder, file).exception) == said
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    said = f"{tmp_path / 'no'}: there is no memory here (the folder does not exist)"
+    assert str(merit("stats", tmp_path / "no").exception) == said
 
 
 def edited(file: Path, change: dict[str, object]) -> None:
@@ -323,7 +349,7 @@ def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
     assert json.loads(output("delete", folder, first, "--reason", "x", "--json")) == {"deleted": first}
     assert json.loads(output("export", folder, "--out", tmp_path / "all.jsonl", "--json")) == {"exported": 3}
     imported = json.loads(output("import", tmp_path / "other", tmp_path / "all.jsonl", "--json"))
-    assert imported == {"imported": 3, "known": 0}
+    assert imported == {"imported": 3, "known": 0, "deleted": 0}
 
 
 @pytest.mark.parametrize(
@@ -331,7 +357,7 @@ def test_every_result_can_be_had_as_json(folder: Path, tmp_path: Path) -> None:
     [
         (b"[" * 100_000, "line 1: not valid JSON"),
         (b'{"format": 3, "question": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: the field 'after' is missing"),
-        (b'{"format": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: memory format a list"),
+        (b'{"kind": "repair", "format": ' + b"[" * 900 + b"]" * 900 + b"}", "line 1: memory format a list"),
         (b"\xff\xfe", "line 1: not valid JSON"),
         (b"9" * 10_000, "line 1: not valid JSON"),
         (b'{"format": 3, "' + b"x" * 100_000 + b'": 1}', "line 1: the field 'after' is missing"),

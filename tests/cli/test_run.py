@@ -139,6 +139,8 @@ def test_a_run_says_what_came_of_it(data: Path, script: Path, initial: Path, tmp
     assert "12 positive, 0 negative entries\n" in shown.output
     found = json.loads(merit(*run_command(data, script, initial, tmp_path / "run"), "--json").output)
     assert found["calls"] == {"initial": 12, "repair": 24, "reflection": 0, "total": 36}
+    some = merit(*run_command(data, script, initial, tmp_path / "other", "precedent"), "--budget", 0)
+    assert "0 positive, 0 negative entries, 0 precedents\n" in some.output  # what it keeps is counted, also if none
 
 
 def test_the_control_is_labelled(data: Path, script: Path, initial: Path, tmp_path: Path) -> None:
@@ -356,11 +358,18 @@ def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run:
     assert "there is no method 'merlt'; did you mean 'merit'?" in refused(
         *run_command(data, script, initial, run, "merlt")
     )
+    assert refused(*run_command(data, script, initial, run, "all")) == (
+        "'all' names several methods, and one is expected; `merit grid` runs many"
+    )
     assert "method 'merit:draws=2': 'draws' above 1 need a 'temperature'" in refused(
         *run_command(data, script, initial, run, "merit:draws=2")
     )
     assert "holds another run: the seed is 0 there and 4 in this command" in refused(*ours, "--seed", 4)
     assert "there is no run here, nor in a folder below (no manifest.json)" in refused("audit", tmp_path / "nowhere")
+    assert "there is no run here (the folder does not exist)" in refused("show", tmp_path / "nowhere")
+    (tmp_path / "a file").touch()
+    said = refused(*ours, "--cache", tmp_path / "a file" / "cache")
+    assert said.endswith("(Not a directory); choose another folder with --cache or MERIT_CACHE")
     assert "question '77' is not in its stream" in refused("show", run, 77)
     assert not (tmp_path / "new").exists()
     assert "unknown model" in refused("predict", "spider", "--data", data, "--model", "gpt", "--out", tmp_path / "x")

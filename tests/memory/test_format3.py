@@ -330,7 +330,7 @@ def test_files_of_format_3_that_are_not_in_the_log_are_refused(older: Path) -> N
     assert files(older) == before
     (older / "memory_positive.jsonl").rename(older.parent / "more.jsonl")
     with closing(FileStore(older)) as store:
-        assert curate.import_entries(store, older.parent / "more.jsonl") == (1, 0)
+        assert curate.import_entries(store, older.parent / "more.jsonl") == (1, 0, 0)
 
 
 def test_an_older_memory_that_changes_under_an_open_one_is_noticed(older: Path) -> None:
@@ -436,7 +436,7 @@ def test_an_export_of_an_older_memory_is_in_either_format(older: Path, tmp_path:
         path = tmp_path / f"{version}.jsonl"
         with closing(FileStore(older, writable=False)) as store, closing(FileStore(tmp_path / str(version))) as other:
             assert curate.export(store, path, version) == 3
-            assert curate.import_entries(other, path) == (3, 0)
+            assert curate.import_entries(other, path) == (3, 0, 0)
             made += [one.entry for one in entries_in(tmp_path / str(version))]
         records: list[dict[str, Any]] = [json.loads(line) for line in path.read_text().splitlines()]
         assert {record["format"] for record in records} == {version}

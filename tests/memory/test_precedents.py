@@ -216,6 +216,6 @@ def test_people_look_after_them_like_all_others(tmp_path: Path) -> None:
         assert [one.deleted for one in entries_in(folder) if isinstance(one.entry, Precedent)] == ["wrong", None]
         assert curate.stats(store)["by_polarity"] == {"positive": 1, "precedent": 1}
         assert curate.export(store, file) == 2
-        assert curate.import_entries(copy, file) == (2, 0)
+        assert curate.import_entries(copy, file) == (2, 0, 0)
     with Memory(other, WordEncoder()) as memory:
         assert memory.recall(make_cue(), FOUR).precedents == [second]

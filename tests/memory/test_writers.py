@@ -130,7 +130,7 @@ def test_curation_gives_way_to_other_writers(tmp_path: Path) -> None:
         with closing(VolatileStore()) as other:
             other.append([second, third])
             curate.export(other, path)
-        assert curate.import_entries(store, path) == (1, 1)
+        assert curate.import_entries(store, path) == (1, 1, 0)
         assert [change for _, change in store.since(0)] == [first, second, third]
 
 

@@ -106,7 +106,7 @@ def test_money_ends_a_grid(grid: Path, tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"max_cost": 1.0}, "a limit on the cost needs prices"),
+        ({"max_cost": 1.0}, r"new\.toml: a limit on the cost needs prices: write prices = \[PROMPT, OUTPUT\]"),
         ({"max_cost": 0}, "the field 'max_cost' should be a number above 0, not 0"),
         ({"max_tokens": -1}, "the field 'max_tokens' should be a number above 0, not -1"),
         ({"prices": [1]}, r"the field 'prices' should be .*, such as \[0.15, 0.6\], not \[1\]"),
@@ -251,12 +251,13 @@ def _key(asked: Asked) -> bytes:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"methods": ["merit", "merti"]}, "there is no method 'merti'; did you mean 'merit'?"),
+        ({"methods": ["merit", "merti"]}, "runs.toml, dataset 1: there is no method 'merti'; did you mean 'merit'?"),
         ({"seeds": ["0"]}, "the field 'seeds' should be a list of whole numbers"),
         ({"regime": "mine"}, "the field 'regime' should be denotation_confirmed or dbms_only, not 'mine'"),
         ({"colour": "red"}, "the field 'colour' means nothing here; known are out, model"),
         ({"budget": "7"}, "the field 'budget' cannot be '7'"),
         ({"methods": []}, "no run at all"),
+        ({"methods": ["all"]}, "dataset 1: the field 'methods' takes all methods as \"all\", without brackets"),
         ({"dataset": {"name": "spyder"}}, "dataset 1: unknown dataset 'spyder'; use spider or bird"),
         ({"dataset": {"protocol": "x"}}, "dataset 1: the field 'protocol' should be db or suite, not 'x'"),
         ({"methods": ["merit", "merit"]}, "the run spider-dev/merit/seed0 is there twice"),

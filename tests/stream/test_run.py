@@ -1,6 +1,7 @@
 """Streams: what a run is, and that each method obeys its row in SPEC.md."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -14,7 +15,7 @@ from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
-from merit.memory import entries_in
+from merit.memory import FileStore, curate, entries_in
 from merit.models import AnswerStore, CachingCompleter
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.runs import RunView, read_run
@@ -493,3 +494,14 @@ def test_an_edited_manifest_is_noticed(bench: Bench, tmp_path: Path) -> None:
 def test_models_have_an_identity(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run")
     assert view.identity.model == FickleModel().identity
+
+
+def test_a_run_whose_entries_a_person_deleted_does_not_bring_them_back(bench: Bench, tmp_path: Path) -> None:
+    view = bench.run(tmp_path / "run", model=FickleModel(luck=3))
+    log = view.path / "memory" / "memory.jsonl"
+    with closing(FileStore(log.parent)) as store:
+        curate.delete(store, entries_in(log.parent)[0].entry.id, "wrong")
+    before = log.read_bytes()
+    with pytest.raises(RunUnusable, match="deleted or confirmed by a person"):
+        bench.run(tmp_path / "run", model=FickleModel(luck=3))
+    assert log.read_bytes() == before

@@ -137,7 +137,7 @@ def find_method(name: str) -> Method:
     base, colon, changes = name.partition(":")
     known = METHODS if base in METHODS else all_methods()  # other packages are loaded only where they are needed
     if base not in known:
-        if "," in base:
+        if "," in base or base == "all":
             raise InputError(f"{name!r} names several methods, and one is expected; `merit grid` runs many")
         near = get_close_matches(base, known, n=1, cutoff=0.5)
         offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"

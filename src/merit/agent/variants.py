@@ -1,6 +1,7 @@
 """Variants of a method: the same with other fields, and whether its fields go together."""
 
 from dataclasses import replace
+from enum import Enum
 from math import inf
 from typing import Any
 
@@ -20,7 +21,9 @@ def varied(method: Method, change: str, name: str) -> Method:
     try:
         changed: Any = replace(owner, **{field: _value(text, getattr(owner, field))})
     except ValueError:
-        raise InputError(f"method {name!r}: {field!r} cannot be {text!r}") from None
+        raise InputError(
+            f"method {name!r}: {field!r} cannot be {text!r}; give {_wanted(getattr(owner, field))}"
+        ) from None
     return changed if owner is method else replace(method, recall=changed)
 
 
@@ -40,6 +43,15 @@ def _value(text: str, old: Any) -> Any:
     if isinstance(value, int | float) and not 0 <= value < inf:
         raise ValueError(text)
     return value
+
+
+def _wanted(old: Any) -> str:
+    """What a field may be, in words, by the kind of its old value."""
+    if isinstance(old, bool):
+        return "true or false"
+    if isinstance(old, Enum):
+        return " or ".join(str(one.value) for one in type(old))
+    return "a whole number, 0 or more" if isinstance(old, int) else "a number, 0 or more"
 
 
 def out_of_bounds(method: Method) -> str | None:

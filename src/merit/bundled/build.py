@@ -27,6 +27,7 @@ _WRITER_VERSION = slice(96, 100)
 _HEADER_BYTES = 100
 _PAGE_HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
 _ABANDONED_S = 3600.0  # an unfinished folder older than this; building takes seconds
+_ELSEWHERE = "choose another folder with --cache or MERIT_CACHE"
 
 
 def open_dataset(name: str, root: Path | None, split: str, cache: Path, label: str = "") -> Dataset:
@@ -56,14 +57,14 @@ def built(cache: Path) -> Path:
         _remove_abandoned(home.parent)
         unfinished = Path(tempfile.mkdtemp(suffix=".part", dir=home.parent))
     except OSError as error:
-        raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error}); set MERIT_CACHE") from error
+        raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error.strerror}); {_ELSEWHERE}") from error
     try:
         build(unfinished)
         unfinished.chmod(0o755)  # readable like any folder; a temporary one is private
         unfinished.rename(home)
     except OSError as error:
         if not home.is_dir():  # else another process was quicker, with the same content
-            raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error}); set MERIT_CACHE") from error
+            raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error.strerror}); {_ELSEWHERE}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return home

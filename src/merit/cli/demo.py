@@ -181,6 +181,7 @@ def _demo_folder(out: Path) -> Iterator[None]:
     _move(earlier, out)  # left by a demo that was killed
     (out / f"{_INITIAL}.part").unlink(missing_ok=True)
     if any((out / name).exists() for name in (_RUNS, _REPORT, _INITIAL)):
+        say(f"merit: {out}: the earlier demo there is replaced once this one has run to its end", err=True)
         earlier.mkdir(exist_ok=True)
         _move(out, earlier)
     try:

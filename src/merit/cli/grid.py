@@ -26,6 +26,7 @@ from merit.cli.options import (
 )
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
+from merit.errors import InputError
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray
 
@@ -93,6 +94,11 @@ def grid(
     --json prints one object: the folder `out`, and `runs` with the metrics of each by its folder's name in it.
     """  # noqa: D301 - click's own mark for lines that stay as they are
     read = read_grid(file)
+    if max_cost is None and read.max_cost is not None and not (prices or read.prices):
+        raise InputError(
+            f"{file}: a limit on the cost needs prices: write prices = [PROMPT, OUTPUT], what a million tokens of each "
+            "cost, above the first [[dataset]]"
+        )
     allowance = allowed(max_tokens or read.max_tokens, max_cost or read.max_cost, prices or read.prices)
     folder = (cache or cache_folder()).absolute()
     bar = progress_bar()

@@ -235,14 +235,13 @@ def export(folder: Path, out: Path, version: str, as_json: bool) -> None:
 def import_entries(folder: Path, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
     with closing(FileStore(folder)) as store:
-        new, known = curate.import_entries(store, file)
+        new, known, deleted = curate.import_entries(store, file)
     if new:
         _warn_of_audit(folder)
-    _tell(
-        as_json,
-        {"imported": new, "known": known},
-        f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already",
-    )
+    said = f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already"
+    if deleted:
+        said += f", {counted(deleted, 'was deleted here and stays', 'were deleted here and stay')} deleted"
+    _tell(as_json, {"imported": new, "known": known, "deleted": deleted}, said)
 
 
 @memory.command()

@@ -35,6 +35,7 @@ from merit.cli.options import (
 from merit.cli.plain import at_least
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
+from merit.errors import counted
 from merit.stream import (
     DEFAULT_BUDGET,
     Progress,
@@ -46,7 +47,7 @@ from merit.stream import (
     run_stream,
     window,
 )
-from merit.types import Regime
+from merit.types import Polarity, Regime
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
@@ -68,7 +69,12 @@ _FIRST = "first answers"
 @ENCODER
 @click.option("--out", type=_OUT, required=True, help="The run's folder; a run that was begun goes on.")
 @click.option("--budget", type=at_least(0), default=DEFAULT_BUDGET, show_default=True, help="Repairs a question.")
-@click.option("--limit", type=at_least(1), help="Only the first questions of the stream.")
+@click.option(
+    "--limit",
+    type=at_least(1),
+    help="Only the first questions of the stream. To extend the run later, make the first answers to all questions "
+    "before it, by `merit predict` without --limit.",
+)
 @click.option(
     "--regime",
     type=click.Choice([regime.value for regime in Regime]),
@@ -130,6 +136,7 @@ def run(
         limit,
         examples,
     )
+    spec.check_place(out)
     bar, replies = progress_bar(), Replies()
 
     async def go() -> dict[str, Any]:
@@ -202,6 +209,7 @@ def _show(metrics: dict[str, Any], out: Path) -> None:
     console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
     console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
     entries = metrics["entries"]
-    answers = f", {entries['precedent']} precedents" if entries["precedent"] else ""
+    keeps_answers = Polarity.PRECEDENT in find_method(metrics["method"]).writes
+    answers = f", {counted(entries['precedent'], 'precedent')}" if keeps_answers else ""
     console.print(f"  memory        {entries['positive']} positive, {entries['negative']} negative entries{answers}")
     console.print(f"  run           {inline(str(out))}")

@@ -65,6 +65,8 @@ def find(store: Store, identity: str) -> Listed:
 
 def delete(store: Store, identity: str, reason: str) -> Entry:
     """Take an entry out of every later recall, and keep the reason."""
+    if not reason.strip():
+        raise InputError(f"{store.name}: a deletion needs a reason; say why in --reason")
 
     def change(contents: Contents) -> tuple[Sequence[Change], Entry]:
         listed = _find(store, contents, identity)
@@ -107,12 +109,15 @@ def export(store: Store, path: Path, version: int = format4.FORMAT) -> int:
     return len(lines)
 
 
-def import_entries(store: Store, path: Path) -> tuple[int, int]:
-    """Add the entries of an exported file; returns how many were new and how many were there. All or nothing."""
+def import_entries(store: Store, path: Path) -> tuple[int, int, int]:
+    """Add the entries of an exported file, all or none; a deleted one stays deleted.
 
-    def change(contents: Contents) -> tuple[Sequence[Change], tuple[int, int]]:
-        fresh, known = _new_entries(path, {identity: listed.entry for identity, listed in contents.entries.items()})
-        return fresh, (len(fresh), known)
+    Returns how many were new, how many were there, and how many are deleted here.
+    """
+
+    def change(contents: Contents) -> tuple[Sequence[Change], tuple[int, int, int]]:
+        fresh, known, deleted = _new_entries(path, contents.entries)
+        return fresh, (len(fresh), known, deleted)
 
     return _changed(store, change)
 
@@ -172,22 +177,25 @@ def _as_confirmed(entry: Entry) -> Entry:
             return replace(entry, grade=Grade.CONFIRMED, outcome=Status.CORRECT)
 
 
-def _new_entries(path: Path, known: Mapping[str, Entry]) -> tuple[list[Entry], int]:
-    """The entries of a file that are not known, and how many are."""
+def _new_entries(path: Path, known: Mapping[str, Listed]) -> tuple[list[Entry], int, int]:
+    """The entries of a file that are not known, how many are there, and how many are deleted."""
     fresh: dict[str, Entry] = {}
-    there = 0
+    there = deleted = 0
     for number, entry in _read(path):
         where = f"{path}, line {number}"
         if with_id(entry).id != entry.id:
             raise InputError(f"{where}: the id {entry.id} does not follow from the entry; it was edited by hand")
-        same = known.get(entry.id) or fresh.get(entry.id)
+        listed = known.get(entry.id)
+        same = listed.entry if listed else fresh.get(entry.id)
         if same is not None and not says_the_same(same, entry):
             raise InputError(f"{where}: another entry has the id {entry.id} already; nothing was imported")
         if same is None:
             fresh[entry.id] = entry
+        elif listed and listed.deleted is not None:
+            deleted += 1
         else:
             there += 1
-    return list(fresh.values()), there
+    return list(fresh.values()), there, deleted
 
 
 def _read(path: Path) -> Iterator[tuple[int, Entry]]:
@@ -202,6 +210,8 @@ def _entry(line: bytes, where: str) -> Entry:
     record = parse_object(line, where, "not valid JSON")
     if record.get("format") == format3.FORMAT:
         return format3.parse_entry(record, where)
+    if "kind" not in record:
+        raise InputError(f"{where}: is not an entry of a memory; give a file that `merit memory export` wrote")
     return format4.parse_entry(record, where)
 
 

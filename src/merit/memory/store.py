@@ -50,7 +50,8 @@ class FileStore:
         self._closed = False
         self._broken = False  # an append could neither be finished nor be taken back
         if not writable and not has_memory(folder):
-            raise MemoryUnusable(f"{folder}: there is no memory here (no {LOG_NAME})")
+            why = f"no {LOG_NAME}" if folder.exists() else "the folder does not exist"
+            raise MemoryUnusable(f"{folder}: there is no memory here ({why})")
         self._lock = _open_lock(folder) if writable else None
         try:
             if self._lock is not None:

@@ -1,9 +1,14 @@
 """Two runs that are not one: in what they differ, in plain words, and what to type."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from merit.errors import RunUnusable
+from merit.reading import LINES_BYTES, read_bytes
+from merit.runs.decode import read_manifest
 from merit.runs.manifest import differences, short
+from merit.runs.paths import MANIFEST, TRAJECTORIES
 
 # Fields of an identity, the telling ones first: what people call them, and how a command says them.
 _SAID: dict[str, tuple[str, str]] = {
@@ -51,6 +56,28 @@ def another_run(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str,
     elif option and not (field == "model.name" and not str(was).startswith("openai:")):  # others are named by a file
         way_out = f"give {option} {_plain(was)}"
     return told, way_out
+
+
+def refuse_other_settings(run: Path, settings: Mapping[str, Any]) -> None:
+    """Complain about a folder whose run was begun with other settings, before anything is asked for.
+
+    Settings are fields of an identity as a command gives them; the run's folder compares the rest when it is opened.
+    """
+    if not (run / MANIFEST).is_file():
+        return
+    there = read_manifest(run).identity.record()
+    here = {**there, **settings, "method": {**there["method"], "name": settings["method"]}}
+    differs = another_run(there, here)
+    turns = run / TRAJECTORIES
+    if differs is not None and turns.is_file() and b"\n" in read_bytes(turns, LINES_BYTES):
+        raise holds_another(run, *differs)
+
+
+def holds_another(run: Path, differs: str, way_out: str) -> RunUnusable:
+    """What to say of a folder that holds another run."""
+    return RunUnusable(
+        f"{run}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
+    )
 
 
 def _plain(value: Any) -> str:

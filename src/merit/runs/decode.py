@@ -76,7 +76,8 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     refuse_file(folder)
     if not os.path.lexists(path):
-        raise RunUnusable(f"{folder}: there is no run here (no {MANIFEST})")
+        why = f"no {MANIFEST}" if folder.exists() else "the folder does not exist"
+        raise RunUnusable(f"{folder}: there is no run here ({why})")
     record: Record = parse_json(read_text(path), path)
     check_fields(record, {"format": int}, str(path))
     check_format(record["format"], FORMAT, "a run", str(path))

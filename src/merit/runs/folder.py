@@ -14,7 +14,7 @@ from merit.errors import RunUnusable, counted
 from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
 from merit.reading import LINES_BYTES, check_regular, read_bytes
-from merit.runs.another import another_run
+from merit.runs.another import another_run, holds_another
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Manifest
 from merit.runs.paths import (
@@ -55,9 +55,10 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             _check_own(path)
+            _check_free(path)  # before anything is written there
             self._lock = open_regular(path / LOCK, os.O_RDWR | os.O_CREAT)
         except OSError as error:
-            raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another --out") from error
+            raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another folder") from error
         try:
             if not take_lock(self._lock):
                 raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it")
@@ -108,7 +109,7 @@ class RunFolder:
         self._files = {}
 
     def _begin(self, manifest: Manifest, questions: Questions) -> None:
-        ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
+        _check_free(self.path)  # again, now that it is locked
         if (self.path / MANIFEST).is_file():
             differs = another_run(read_manifest(self.path).identity.record(), manifest.identity.record())
             if differs is None:
@@ -116,8 +117,6 @@ class RunFolder:
             else:
                 self._replace(*differs)
                 self._write_new(manifest, questions)
-        elif strangers := sorted({p.name for p in self.path.iterdir()} - ours):
-            raise RunUnusable(f"{self.path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
         else:
             self._write_new(manifest, questions)
         for unfinished in self.path.glob("*.json.part"):
@@ -130,12 +129,17 @@ class RunFolder:
     def _replace(self, differs: str, way_out: str) -> None:
         """Clear the folder of another run, if no turn of it was finished: a mistyped option must not cost a folder."""
         if _raw_lines(self.path / TRAJECTORIES):
-            raise RunUnusable(
-                f"{self.path}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
-            )
+            raise holds_another(self.path, differs, way_out)
         _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
         for name in (*_APPENDED, ENTRIES, METRICS, TIMINGS):
             (self.path / name).unlink(missing_ok=True)
+
+
+def _check_free(path: Path) -> None:
+    """Complain about a folder that is not a run's and holds what is not merit's."""
+    ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
+    if not (path / MANIFEST).is_file() and (strangers := sorted({one.name for one in path.iterdir()} - ours)):
+        raise RunUnusable(f"{path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:
@@ -160,6 +164,11 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
         lost = len(view.turns) - len(whole)
         what, are = counted(lost, "turn"), "is" if lost == 1 else "are"
         _log.warning("%s: %s %s not whole in every file and %s run again", view.path, what, are, are)
+    if any(b'"kind":"deletion"' in line for line in files[ENTRIES][used[ENTRIES] :]):
+        raise RunUnusable(
+            f"{view.path / ENTRIES}: entries of this run were deleted or confirmed by a person, and going on would undo "
+            "that; choose another --out"
+        )
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))
     return whole

@@ -134,6 +134,8 @@ async def run_grid(
     grid: Grid, shop: Workshop, ahead: int | None, on_turn: Callable[[str, Progress], None] = lambda _name, _p: None
 ) -> dict[str, dict[str, Any]]:
     """Run everything, first answers included; returns each run's metrics. The first failure ends all runs."""
+    for name, spec in grid.runs.items():
+        spec.check_place(grid.out / name)
     await first_answers(grid.runs.values(), shop)
     # All setups first, so that an error in any is reported before a run begins.
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
@@ -214,7 +216,12 @@ def _methods(value: Any, where: str) -> list[str]:
         return list(METHODS)
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         raise InputError(f"{where}: the field 'methods' should be a list of names, or \"all\"")
-    return [find_method(name).name for name in value]
+    if "all" in value:
+        raise InputError(f"{where}: the field 'methods' takes all methods as \"all\", without brackets")
+    try:
+        return [find_method(name).name for name in value]
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _seeds(value: list[Any], path: Path) -> list[int]:

@@ -59,7 +59,9 @@ def model_label(model: ModelIdentity) -> str:
 def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, Draft]:
     """First answers by question: `merit predict`'s own file, or any prediction file that `merit score` reads."""
     text = read_text(path)
-    if not _is_ours(text):
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; remove it, and the first answers are asked for")
+    if not is_ours(text):
         predictions = read_predictions(path, dataset.questions, dataset.absent(protocol))
         return {identity: Draft(sendable(sql), sendable(sql)) for identity, sql in predictions.items()}
     asked = {question.id: question for question in dataset.questions}
@@ -100,15 +102,19 @@ def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], p
     without = [question.id for question in questions if question.id not in drafts]
     if without:
         way_out = "write them into it, or name a file that is not there, and they are asked for"
-        if _is_ours(read_text(path)):
-            way_out = f"ask for them with `{command}`; runs that began from the file as it is cannot go on after that"
+        if is_ours(read_text(path)):
+            way_out = (
+                f"ask for them with `{command}`; runs that began from the file as it is cannot go on after that: a run "
+                "to extend later begins from the first answers to all questions, from merit predict without --limit"
+            )
         raise InputError(
             f"{path}: {len(without)} of {len(questions)} questions have no first answer (the first is {without[0]}); "
             f"{way_out}"
         )
 
 
-def _is_ours(text: str) -> bool:
+def is_ours(text: str) -> bool:
+    """Whether a text begins as a file of first answers that merit wrote."""
     first = text.lstrip("\ufeff \n").split("\n", 1)[0]
     try:
         record = parse_json(first, Path("first"))

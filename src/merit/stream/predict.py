@@ -14,7 +14,7 @@ from merit.prompts import family_named
 from merit.reading import parse_json
 from merit.runs import beginnings
 from merit.runs.text import read_lines
-from merit.stream.initial import FORMAT, check_initial, initial_line, model_label
+from merit.stream.initial import FORMAT, check_initial, initial_line, is_ours, model_label
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Workshop
 from merit.types import Completer, Question, QuestionId, Sampling
@@ -119,6 +119,8 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
     if path.stat().st_size == 0:
         return set()
     lines = read_lines(path, torn=True)
+    if lines and not is_ours(lines[0]):
+        raise InputError(f"{path}: is not a file that `merit predict` wrote; choose another --out")
     known: set[QuestionId] = set()
     for number, line in enumerate(lines, 1):
         where = f"{path}, line {number}"

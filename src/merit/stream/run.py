@@ -112,8 +112,8 @@ async def run_stream(
             folder.forget_metrics()
         elif before > len(todo):
             _log.warning(
-                "merit: %s: has %d turns already, and --limit asks for %d; what is shown is of all %d: choose another "
-                "--out for a shorter run",
+                "merit: %s: has %d turns already, and the limit is %d; what is shown is of all %d: choose another "
+                "folder for a shorter run",
                 path,
                 before,
                 len(todo),

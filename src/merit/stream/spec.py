@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.benchmark import DataSpec
+from merit.runs.another import refuse_other_settings
 from merit.types import Regime
 
 DEFAULT_BUDGET = 7  # the paper's K
@@ -22,6 +23,11 @@ class RunSpec:
     regime: Regime = Regime.DENOTATION_CONFIRMED
     limit: int | None = None  # only the first questions of the stream
     examples: Path | None = None  # for methods that show fixed examples: a file of them
+
+    def check_place(self, out: Path) -> None:
+        """Complain about a folder that holds a run of another method, seed, budget or regime."""
+        settings = {"method": self.method, "seed": self.seed, "budget": self.budget, "regime": self.regime.value}
+        refuse_other_settings(out, settings)
 
     def predict_command(self, model: str) -> str:
         """What to type to ask a model, where it has a name to type, for the first answers of this run."""
