@@ -7,7 +7,10 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 MKDOCS = NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --strict --quiet
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check format docs bench clean
+QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/memory/test_recall.py \
+	tests/oracle/test_rewrite.py tests/oracle/test_compare.py tests/sql/test_canonical.py tests/test_architecture.py tests/test_library.py
+
+.PHONY: demo test quick check format docs bench clean
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
 # METHOD and SEED say the same as METHODS and SEEDS, on the command line alone: others may have such names in their environment.
@@ -25,6 +28,13 @@ test: check
 	$(BIN)/pytest tests/stream/test_cluster.py  # Ray starts processes of its own, and does not share
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal --ignore tests/stream/test_cluster.py
 
+# Lint, types and the tests that take no time: in under a minute on two cores.
+quick: $(READY_TO_TEST)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n auto --maxprocesses 4 $(QUICK)
+
 check: $(READY_TO_TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,12 +49,14 @@ format: $(READY_TO_TEST)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# OFFICIAL=FOLDER is a checkout of taoyds/test-suite-sql-eval, the judge's rival; a benchmark without its data or rival says so.
 bench: $(READY)
 	$(INSTALL) -e '.[bench]'
-	$(BIN)/python bench/judge.py
+	$(BIN)/python bench/judge.py $(if $(OFFICIAL),--official '$(OFFICIAL)')
 	$(BIN)/python bench/recall.py
 	$(BIN)/python bench/stream.py
 	$(BIN)/python bench/report.py
+	$(BIN)/python bench/page.py
 
 clean:
 	rm -rf $(VENV) site .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -166,8 +166,8 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
         _log.warning("%s: %s %s not whole in every file and %s run again", view.path, what, are, are)
     if any(b'"kind":"deletion"' in line for line in files[ENTRIES][used[ENTRIES] :]):
         raise RunUnusable(
-            f"{view.path / ENTRIES}: entries of this run were deleted or confirmed by a person, and going on would undo "
-            "that; choose another --out"
+            f"{view.path / ENTRIES}: entries of this run were deleted or confirmed by a person, and going on would "
+            "undo that; choose another --out"
         )
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))
