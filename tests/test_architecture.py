@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,16 @@ def test_every_error_is_exported_and_drawn() -> None:
     assert classes == set(errors.__all__)
     assert all(name in str(errors.__doc__) for name in classes)
     assert all(issubclass(vars(errors)[name], errors.MeritError) for name in classes)
+
+
+def test_every_module_that_the_document_names_is_there() -> None:
+    """`room.module` or `room.module.name`, where room is one of ours."""
+    missing = []
+    for named in re.findall(r"`(\w+(?:\.\w+)+)`", PICTURE.read_text()):
+        first, second, *_ = named.split(".")
+        if first not in ROOMS or second.startswith("json") or (SOURCE / f"{first}.py").exists():
+            continue
+        module = (SOURCE / first / f"{second}.py").exists() or (SOURCE / first / second).is_dir()
+        if not module and not hasattr(import_module(f"merit.{first}"), second):
+            missing.append(named)
+    assert missing == []

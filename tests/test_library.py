@@ -1,9 +1,11 @@
 """`import merit` as a library: its names, and what it does for a program."""
 
+import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,3 +83,38 @@ def test_what_cannot_be_repaired_here_is_said(root: Path, tmp_path: Path) -> Non
         merit.repair_questions(tmp_path / "none.sqlite", ["?"], model=model)
     with pytest.raises(InputError, match="'vanilla' needs a benchmark"):
         merit.repair_questions(database, ["?"], model=model, method="vanilla")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"questions": "How many?"}, "questions: one text was given"),
+        ({"questions": ["ok", None]}, "questions, item 1: expected a text"),
+        ({"questions": [""]}, "questions, item 0: expected a text"),
+        ({"budget": -1}, "budget: expected a number of repairs"),
+        ({"timeout_s": 0}, "timeout_s: expected a number of seconds above 0"),
+        ({"database": "."}, "is a folder; name a SQLite file"),
+        ({"memory": "data"}, "holds database and no memory"),
+        ({"memory": "data/dev.json"}, "is a file; name the folder of a memory"),
+    ],
+)
+def test_a_mistake_is_named_before_anything_is_asked(
+    root: Path, monkeypatch: pytest.MonkeyPatch, changed: dict[str, Any], message: str
+) -> None:
+    monkeypatch.chdir(root.parent)
+    database = root / "database" / "shop" / "shop.sqlite"
+    arguments = {"database": database, "questions": ["?"], "model": ScriptedCompleter([]), **changed}
+    with pytest.raises(InputError, match=re.escape(message)):
+        merit.repair_questions(**arguments)
+
+
+def test_a_protocol_that_is_not_there_is_refused(root: Path) -> None:
+    with pytest.raises(InputError, match="protocol: there is no 'foo'; use db or suite"):
+        merit.open_benchmark("spider", root, protocol="foo")
+
+
+def test_a_memory_is_opened_only_where_one_is_or_may_be(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="and no memory"):
+        merit.open_memory(root, encoder=None)
+    with merit.open_memory(tmp_path / "new", encoder=None) as memory:
+        assert len(memory) == 0

@@ -33,7 +33,7 @@ from merit.report import open_runs
 from merit.report.labels import records, sample
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
-from merit.report.page import Live, write_page
+from merit.report.page import LiveRuns, write_page
 from merit.runs import read_run
 from merit.stream import OwnParts, Setup, open_setup, run_stream
 
@@ -86,16 +86,16 @@ def report(runs: Path, out: Path) -> None:
     """All of a report but its drawings; the good run is in it whatever the other one is."""
     found, refused = open_runs([runs], unfinished=True)
     made = build_report(found, refused=refused)
-    assert "good" in {run.view.path.name for group in made.groups for run in group.every()}
+    assert "good" in {run.view.path.name for group in made.groups for run in group.all_runs()}
     assert markdown_report(made, "figures")
     assert latex_report(made, "tables", "figures")
-    reported = {run.view.path for group in made.groups for run in group.every()}
+    reported = {run.view.path for group in made.groups for run in group.all_runs()}
     out.mkdir(exist_ok=True)
     write_page(made, [view for view in found if view.path in reported], out / "report.html")
 
 
 def page(runs: Path) -> None:
-    live = Live(runs, lambda views, refused: build_report(views, refused=refused))
+    live = LiveRuns(runs, lambda views, refused: build_report(views, refused=refused))
     live.look()
     live.tabulate()
     state = live.answer("overview")

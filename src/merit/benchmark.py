@@ -8,7 +8,7 @@ from typing import Self
 
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
-from merit.data import Dataset
+from merit.data import PROTOCOLS, Dataset
 from merit.errors import InputError
 from merit.oracle import Judge, open_judge
 from merit.types import Question
@@ -30,6 +30,8 @@ class DataSpec:
     def __post_init__(self) -> None:
         if not 0 < self.timeout_s < math.inf:  # NaN is refused too
             raise InputError(f"timeout: {self.timeout_s!r} is not a number of seconds; use one above 0")
+        if self.protocol not in (None, *PROTOCOLS):
+            raise InputError(f"protocol: there is no {self.protocol!r}; use {' or '.join(PROTOCOLS)}")
 
     def open(self, cache: Path | None = None, *, keep_results: bool = True) -> "Benchmark":
         """Open it; `cache` holds the benchmark that comes with merit and, unless told otherwise, reference results."""

@@ -1,4 +1,4 @@
-"""Where caches live, and how a cache file is opened: shared by processes, started anew when damaged."""
+"""Where caches live, and how a cache file is opened: shared by processes, recreated when damaged."""
 
 import logging
 import os
@@ -28,7 +28,7 @@ def cache_folder() -> Path:
 def open_cache(folder: Path | None, name: str, tables: str, *, precious: bool = False) -> sqlite3.Connection:
     """The cache file `name` in `folder` with its `tables`, or without a folder one in memory.
 
-    A precious one holds what was paid for: a damaged file is refused instead of started anew, and writes survive more.
+    A `precious` cache holds answers that cost money: a damaged file is refused, not recreated, and writes are synced.
     """
     if folder is None:
         db = sqlite3.connect(":memory:", check_same_thread=False)
@@ -46,7 +46,7 @@ def open_cache(folder: Path | None, name: str, tables: str, *, precious: bool = 
 
 
 def read_cache(db: sqlite3.Connection, statement: str, *parameters: object) -> list[Any]:
-    """All rows of a query; what a damaged cache cannot tell is not known."""
+    """All rows of a query; none if the cache is damaged."""
     try:
         return db.execute(statement, parameters).fetchall()
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -55,7 +55,7 @@ def read_cache(db: sqlite3.Connection, statement: str, *parameters: object) -> l
 
 
 def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
-    """Write rows in one transaction; a full disk or a locked file costs time later, never a result now."""
+    """Write rows in one transaction; a full disk or a locked file is logged, since a cache only saves time."""
     if not rows:
         return
     try:
@@ -68,12 +68,12 @@ def write_cache(db: sqlite3.Connection, statement: str, rows: Sequence[tuple[obj
 def _open_file(path: Path, tables: str, precious: bool) -> sqlite3.Connection:
     try:
         return _prepare(path, tables, precious)
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # what it says of a damaged file may be no text
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the message about a damaged file may not be text
         if isinstance(error, sqlite3.OperationalError):
             raise
         if precious:
             raise CacheUnusable(f"{path}: damaged ({error}); restore it from a copy, or move it away") from error
-        _log.warning("%s is damaged (%s) and is started anew", path, error)
+        _log.warning("%s is damaged (%s) and is recreated", path, error)
         path.unlink()
         return _prepare(path, tables, precious)
 

@@ -1,4 +1,4 @@
-"""Every exception merit raises on purpose; each message is one sentence that names the place and the way out.
+"""Every exception merit raises on purpose; each message is one sentence that says where the fault is and what to do.
 
 MeritError
 ├── InputError          a file, option or value given by the user is wrong
@@ -7,7 +7,7 @@ MeritError
 ├── CacheUnusable       a cache folder cannot be used
 ├── MemoryUnusable      a memory folder cannot be used
 │   └── MemoryChanged       another process changed a memory first
-├── EncoderFailed       an encoder cannot be loaded, or returns what is no vector
+├── EncoderFailed       an encoder cannot be loaded, or returns something other than vectors
 ├── ModelFailed         a language model cannot be loaded, reached or understood
 │   ├── ContextOverflow     a prompt is longer than the model can read
 │   ├── NotRecorded         a replayed recording has no answer to a prompt
@@ -22,8 +22,10 @@ _HASH_DIGITS = 12
 
 
 def one_line(text: str) -> str:
-    """A sentence that can be shown anywhere: names and values that others chose cannot break its line or be endless."""
-    shown = "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text[: 2 * _LONGEST])
+    """A text as one short printable line, whatever names and values from outside it holds."""
+    shown = "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text[: 2 * _LONGEST]
+    )
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} ... {shown[-_LONGEST // 2 :]}"
 
 
@@ -33,7 +35,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 
 def short_hash(sha256: str) -> str:
-    """As much of a hash as tells two apart, for people."""
+    """The beginning of a hash, enough to tell two apart in messages."""
     return sha256[:_HASH_DIGITS]
 
 
@@ -73,7 +75,7 @@ class EncoderFailed(MeritError):
 
 
 class ModelFailed(MeritError):
-    """A language model gave no answer, however often it was asked; every answer so far is kept."""
+    """A language model gave no answer, even after retries; every answer so far is kept."""
 
 
 class ContextOverflow(ModelFailed):
@@ -81,7 +83,7 @@ class ContextOverflow(ModelFailed):
 
 
 class NotRecorded(ModelFailed):
-    """A recording was asked something it does not hold; `prompt` is the hash of what it was."""
+    """A recording has no answer to a prompt; `prompt` is the prompt's hash."""
 
     def __init__(self, message: str, prompt: str = "") -> None:
         super().__init__(message)
@@ -89,7 +91,7 @@ class NotRecorded(ModelFailed):
 
 
 class BudgetSpent(ModelFailed):
-    """What the user allowed to be spent is spent."""
+    """The tokens or the money that the user allowed are used up."""
 
 
 class RunUnusable(MeritError):

@@ -1,6 +1,7 @@
-"""What `import merit` offers beside its nouns: open a benchmark, score, run a method, repair questions of your own."""
+"""What `import merit` offers besides its types: open a benchmark, score, run a method, repair questions of your own."""
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -25,7 +26,7 @@ from merit.benchmark import DEFAULT_TIMEOUT_S, Benchmark, DataSpec
 from merit.cache import cache_folder
 from merit.data import Dataset
 from merit.errors import InputError
-from merit.memory import FileStore, Memory, VolatileStore, entries_in
+from merit.memory import FileStore, Memory, VolatileStore, entries_in, memory_folder
 from merit.models import AnswerStore, CachingCompleter, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import Family, parse_sql
@@ -79,8 +80,11 @@ def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER
 
 
 def open_memory(folder: Paths, *, encoder: str | None = DEFAULT_ENCODER) -> Memory:
-    """The memory in a folder, for recalling and committing; use it in a `with` block."""
-    return Memory(Path(folder), open_encoder(encoder) if encoder else None)
+    """The memory in a folder, for recalling and committing; use it in a `with` block.
+
+    A folder that is not there, or is empty, becomes a new memory.
+    """
+    return Memory(_memory_folder(Path(folder)), open_encoder(encoder) if encoder else None)
 
 
 def repair_questions(
@@ -113,11 +117,14 @@ async def _repair_all(
     budget: int,
     limits: Limits,
 ) -> list[Episode]:
+    _check(questions, budget, limits)
     chosen = find_method(method) if isinstance(method, str) else method
     if chosen.demonstrations or not chosen.online:
         raise InputError(f"the method {chosen.name!r} needs a benchmark; use another one")
     if not database.is_file():
-        raise InputError(f"{database}: there is no such database")
+        why = "is a folder; name a SQLite file" if database.is_dir() else "there is no such database"
+        raise InputError(f"{database}: {why}")
+    folder = None if folder is None else _memory_folder(Path(folder))
     asked = [_question(question, number, database) for number, question in enumerate(questions)]
     run_name = f"library-{uuid4().hex[:12]}"
     with ExitStack() as stack:
@@ -126,8 +133,8 @@ async def _repair_all(
         first = _next_position(folder)
         remembered = stack.enter_context(Memory(store, open_encoder(encoder) if chosen.encodes else None))
         opened = open_completer(model) if isinstance(model, str) else model
-        kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
-        completer = CachingCompleter(opened, AnswerStore(kept))
+        answers_file = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
+        completer = CachingCompleter(opened, AnswerStore(answers_file))
         work, family = Work(), Family("own", evidence=any(question.evidence for question in asked))
         oracle = RememberingOracle(ThreadedOracle(_Execution(engine, database, limits).judge), {}, work)
         agent = Agent(chosen, budget, family, completer, oracle, remembered, Regime.DBMS_ONLY, work=work)
@@ -143,6 +150,30 @@ async def _repair_all(
         finally:
             await completer.close()
     return episodes
+
+
+def _check(questions: Sequence[str | Question], budget: int, limits: Limits) -> None:
+    """Refuse what would be asked for nothing, or fail deep inside."""
+    if isinstance(questions, str):
+        raise InputError("questions: one text was given; give a list of questions, such as [question]")
+    for number, question in enumerate(questions):
+        if not isinstance(question, str | Question) or question == "":
+            raise InputError(f"questions, item {number}: expected a text or a merit.Question, not {question!r}")
+    if type(budget) is not int or budget < 0:
+        raise InputError(f"budget: expected a number of repairs, 0 or more, not {budget!r}")
+    if not 0 < limits.timeout_s < math.inf:
+        raise InputError(f"timeout_s: expected a number of seconds above 0, not {limits.timeout_s!r}")
+
+
+def _memory_folder(folder: Path) -> Path:
+    """A folder that holds a memory, or may become one: other files are never mixed with its own."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; name the folder of a memory")
+    own = memory_folder(folder) if folder.is_dir() else folder
+    files = {path.name for path in own.iterdir()} if own.is_dir() else set()
+    if files and not any(name.startswith("memory") and name.endswith(".jsonl") for name in files):
+        raise InputError(f"{folder}: holds {min(files)} and no memory; name a memory's folder, or a new one")
+    return own
 
 
 class _Execution:

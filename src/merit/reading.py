@@ -1,6 +1,6 @@
-"""Reading the files people give us; whatever is wrong with one is said in a sentence with its name and line.
+"""Reading files from users; a fault is reported in one sentence that names the file and the line.
 
-Every file that somebody else may have made is opened by `open_file`, and no more of it is read than an honest one has.
+Every file that may come from outside is opened by `open_file`, and size limits bound how much of it is read.
 """
 
 import hashlib
@@ -20,13 +20,13 @@ from merit import __version__
 from merit.errors import InputError
 
 MIB = 1 << 20
-# What is read at most, so that a file that was made to be endless ends in a sentence. Honest ones are far below: the
+# Limits, so that an endless file ends in an error message. Ordinary files are far below them: the
 # largest document known is Spider's training split (25 MB), the largest file of a run has tens of megabytes.
 DOCUMENT_BYTES = 64 * MIB  # a JSON document, a CSV file, a file of predictions
 LINES_BYTES = 512 * MIB  # a file of a run that is appended to line by line
 LINE_BYTES = 16 * MIB
 _MOST_LINES = 10_000_000
-_DEEPEST = 100  # lists and objects in each other; Spider's parsed SQL goes 20 deep
+_DEEPEST = 100  # levels of nested lists and objects; Spider's parsed SQL has 20
 _LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
 _MOST = 2**63  # beyond SQLite's and numpy's integers; nothing we read counts that far
 
@@ -36,13 +36,13 @@ _KINDS |= {list: "a list", dict: "an object"}
 
 
 def open_file(path: Path) -> io.BufferedReader:
-    """A regular file, open for reading: under its name, a pipe would be waited for and a device never end."""
+    """A regular file, open for reading; pipes and devices are refused, since they may block or never end."""
     try:
-        _check_kind(path, path.stat().st_mode)  # before it is opened, which some devices answer by doing something
-        waits = 0 if _handed_over(path) else os.O_NONBLOCK
-        number = os.open(path, os.O_RDONLY | waits | os.O_NOCTTY | os.O_CLOEXEC)
+        _check_kind(path, path.stat().st_mode)  # before it is opened: opening some devices has effects
+        nonblocking = 0 if _from_shell(path) else os.O_NONBLOCK
+        number = os.open(path, os.O_RDONLY | nonblocking | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            _check_kind(path, os.fstat(number).st_mode)  # it may have been exchanged meanwhile
+            _check_kind(path, os.fstat(number).st_mode)  # it may have been replaced meanwhile
             return os.fdopen(number, "rb")
         except InputError:
             os.close(number)
@@ -54,7 +54,7 @@ def open_file(path: Path) -> io.BufferedReader:
 
 
 def check_regular(path: Path) -> None:
-    """Complain about a name that is there and is not a regular file's."""
+    """Raise for a path that is missing or not a regular file."""
     try:
         _check_kind(path, path.stat().st_mode)
     except FileNotFoundError:
@@ -66,24 +66,24 @@ def check_regular(path: Path) -> None:
 def _check_kind(path: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise InputError(f"{path}: is a folder, where a file is expected")
-    if not stat.S_ISREG(mode) and not (stat.S_ISFIFO(mode) and _handed_over(path)):
+    if not stat.S_ISREG(mode) and not (stat.S_ISFIFO(mode) and _from_shell(path)):
         raise InputError(f"{path}: is a pipe, a socket or a device; only regular files are read")
 
 
-def _handed_over(path: Path) -> bool:
-    """Whether a path means what the user's own shell opened for us: `... | merit ... /dev/stdin`, or `<(...)`."""
+def _from_shell(path: Path) -> bool:
+    """Whether a path is a stream that the user's own shell opened: `... | merit ... /dev/stdin`, or `<(...)`."""
     return str(path) == "/dev/stdin" or str(path.parent) in ("/dev/fd", "/proc/self/fd")
 
 
 def check_inside(path: Path, root: Path) -> None:
-    """Complain about a file below `root` that a symbolic link leads out of it; `root` itself may be a link."""
+    """Raise for a path below `root` that a symbolic link leads out of it; `root` itself may be a link."""
     real, home = os.path.realpath(path), os.path.realpath(root)
     if os.path.commonpath([real, home]) != home:
         raise InputError(f"{path}: is a link that leads out of {root}; put the file itself there")
 
 
 def check_name(name: str, where: str) -> None:
-    """Complain unless a name that a file gives is a plain one, which cannot lead to another folder."""
+    """Raise unless a name found in a file is a plain one, which cannot lead to another folder."""
     plain = name not in ("", ".", "..") and not {"/", "\\"} & set(name) and name.isprintable()
     if not plain or len(name.encode()) > _LONGEST_NAME:
         raise InputError(f"{where} cannot be {shown(name)}; it should be a plain name, without / and \\")
@@ -100,7 +100,7 @@ def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         try:
-            content = file.read(most + 1) if _handed_over(path) else b"" if size > most else file.read(size)
+            content = file.read(most + 1) if _from_shell(path) else b"" if size > most else file.read(size)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
         if max(size, len(content)) > most:
@@ -121,7 +121,7 @@ def read_text(path: Path, most: int = DOCUMENT_BYTES) -> str:
 
 
 def split_lines(chunks: Iterable[bytes], path: Path, most: int) -> Iterator[tuple[int, str]]:
-    """Number and text of every line of a stream of bytes that may not end; `path` is where they come from."""
+    """Number and text of every line of a stream of bytes, up to `most` bytes; `path` is their file."""
     rest, number, size = b"", 0, 0
     for chunk in chunks:
         size += len(chunk)
@@ -147,15 +147,15 @@ def _decoded(line: bytes, path: Path, start: int) -> str:
 
 
 def sendable(text: str) -> str:
-    """A text with question marks for lone surrogates, which JSON can spell but nothing can write or send."""
+    """A text with question marks for lone surrogates, which JSON can express but UTF-8 cannot."""
     return text.encode("utf-8", "replace").decode()
 
 
 def parse_json(text: str, path: Path, line: int = 1) -> Any:
     """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent.
 
-    NaN and Infinity are no JSON, and nothing can be compared with them, so they are refused here, and so are numbers
-    that nothing can count with and values so deep in each other that nothing can go through them.
+    NaN and Infinity are not JSON and cannot be compared, so they are refused here, and so are integers beyond 64 bits
+    and values nested too deeply.
     """
     if len(text) > DOCUMENT_BYTES:
         raise InputError(f"{path}, line {line}: more than {DOCUMENT_BYTES // MIB} MiB of JSON")
@@ -168,7 +168,7 @@ def parse_json(text: str, path: Path, line: int = 1) -> Any:
         raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
-    except ValueError as error:  # numbers of thousands of digits, or beyond all numbers, keys that are there twice
+    except ValueError as error:  # numbers that are too large, keys that are there twice
         raise InputError(f"{path}, line {line}: {error}") from None
 
 
@@ -185,20 +185,23 @@ def _sendable(value: Any) -> Any:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text[:40]} is no finite number")
+        raise ValueError(f"{text[:40]} is not a finite number")
     return value
 
 
 def _whole(text: str) -> int:
     if len(text) > 20 or not -_MOST <= (value := int(text)) < _MOST:
-        raise ValueError(f"{text[:40]} is beyond all numbers that are used here")
+        raise ValueError(f"{text[:40]} is too large; integers have at most 64 bits")
     return value
 
 
 def _check_depth(value: Any) -> None:
     level, depth = [value], 0
     while level := [
-        item for one in level if isinstance(one, dict | list) for item in (one.values() if type(one) is dict else one)
+        item
+        for nested in level
+        if isinstance(nested, dict | list)
+        for item in (nested.values() if type(nested) is dict else nested)
     ]:
         depth += 1
         if depth > _DEEPEST:
@@ -206,11 +209,11 @@ def _check_depth(value: Any) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         counts = Counter(name for name, _ in pairs)
         raise ValueError(f"the key {shown(counts.most_common(1)[0][0])} is there twice")
-    return found
+    return unique
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
@@ -234,7 +237,7 @@ def read_json_lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def check_fields(record: object, fields: dict[str, type], where: str) -> None:
-    """Complain unless `record` is an object that has `fields`."""
+    """Raise unless `record` is an object that has `fields`."""
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object")
     for name, kind in fields.items():
@@ -244,18 +247,18 @@ def check_fields(record: object, fields: dict[str, type], where: str) -> None:
             raise InputError(f"{where}: the field {name!r} should be {_KINDS[kind]}, not {shown(record[name])}")
 
 
-def check_format(found: object, known: int, what: str, where: str) -> None:
-    """Complain unless a file is of the format that this merit reads."""
-    if type(found) is not int or found != known:
-        newer = isinstance(found, int) and found > known
+def check_format(given: object, known: int, what: str, where: str) -> None:
+    """Raise unless a file is of the format that this merit reads."""
+    if type(given) is not int or given != known:
+        newer = isinstance(given, int) and given > known
         advice = "update merit" if newer else "use the merit that made it, or make it anew"
         raise InputError(
-            f"{where}: {what} of format {shown(found)}, and this merit ({__version__}) reads format {known}; {advice}"
+            f"{where}: {what} of format {shown(given)}, and this merit ({__version__}) reads format {known}; {advice}"
         )
 
 
 def check_count(value: int, most: int, where: str) -> None:
-    """Complain about a number that counts something and is below 0 or beyond `most`."""
+    """Raise for a count below 0 or above `most`."""
     if not 0 <= value <= most:
         raise InputError(f"{where} should be a number from 0 to {most}, not {shown(value)}")
 

@@ -29,7 +29,7 @@ class Score:
     unpredicted: int
     seconds: float
     empty: int = 0  # predictions without any SQL
-    fenced: int = 0  # predictions in a code fence, as models write them: no evaluator takes it off
+    fenced: int = 0  # predictions in a code fence, as models write them: evaluators do not remove it
 
     @property
     def correct(self) -> int:
@@ -49,13 +49,13 @@ class Score:
 
     @property
     def syntax_errors(self) -> int:
-        """How many predictions are no SQL statement at all."""
-        return sum(map(_is_no_statement, self.verdicts.values()))
+        """How many predictions cannot be parsed as one SQL statement."""
+        return sum(map(_fails_to_parse, self.verdicts.values()))
 
     def warnings(self) -> list[str]:
-        """What looks as if the file, and not the model, were wrong."""
+        """Signs that the file, and not the model, is wrong."""
         total, syntax = len(self.verdicts), self.syntax_errors
-        named = sum(map(_names_what_is_not_there, self.verdicts.values()))
+        named = sum(map(_names_missing_object, self.verdicts.values()))
         if self.fenced:
             return [
                 f"{self.fenced} of {total} answers begin with a code fence (```), which makes them syntax errors, here "
@@ -95,13 +95,13 @@ class Score:
         }
 
 
-def _is_no_statement(verdict: Verdict) -> bool:
+def _fails_to_parse(verdict: Verdict) -> bool:
     if verdict.cause is Cause.STATEMENTS:  # several, or none
         return True
     return not verdict.satisfied and classify(verdict).subtype is FailureSubtype.PARSE_FAILURE
 
 
-def _names_what_is_not_there(verdict: Verdict) -> bool:
+def _names_missing_object(verdict: Verdict) -> bool:
     missing = (FailureSubtype.MISSING_TABLE, FailureSubtype.MISSING_COLUMN)
     return not verdict.satisfied and classify(verdict).subtype in missing
 
@@ -116,7 +116,7 @@ def score(
     jobs: int = 1,
     on_verdict: Callable[[Verdict | None], None] = lambda _: None,
 ) -> Score:
-    """Judge every prediction whose question can be judged; `on_verdict` hears of each one done."""
+    """Judge every prediction whose question can be judged; `on_verdict` is called after each."""
     absent = dataset.absent(protocol)
     usable = [question for question in dataset.questions if question.db_id not in absent]
     asked = [question for question in usable if question.id in predictions]
@@ -132,7 +132,7 @@ def score(
         )
     unjudged: dict[QuestionId, str] = {}
 
-    def judge_one(question: Question) -> Verdict | None:
+    def judge_question(question: Question) -> Verdict | None:
         verdict = None
         try:
             verdict = judge(question, predictions[question.id])
@@ -142,7 +142,11 @@ def score(
         return verdict
 
     started = time.monotonic()
-    judged = [judge_one(question) for question in asked] if jobs == 1 else _judge_together(judge_one, asked, jobs)
+    judged = (
+        [judge_question(question) for question in asked]
+        if jobs == 1
+        else _judge_in_parallel(judge_question, asked, jobs)
+    )
     verdicts = {question: verdict for question, verdict in zip(asked, judged, strict=True) if verdict is not None}
     if not verdicts:
         raise InputError(f"nothing could be judged; {next(iter(unjudged.values()))}, and so for all others")
@@ -161,7 +165,7 @@ def score(
     )
 
 
-def _judge_together(
+def _judge_in_parallel(
     judge: Callable[[Question], Verdict | None], asked: list[Question], jobs: int
 ) -> list[Verdict | None]:
     pool = ThreadPoolExecutor(jobs)

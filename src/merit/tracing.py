@@ -1,8 +1,8 @@
-"""Spans of what happens, for those who want to watch: OpenTelemetry's, with its GenAI names for model calls.
+"""OpenTelemetry spans of what merit does, with the GenAI names for model calls.
 
-Nothing is recorded unless `start` was called (`--trace`), and then it goes to whatever collector the usual
-OTEL_EXPORTER_OTLP_ENDPOINT names (extra `[trace]`). Prompts, replies and SQL are never part of a span. A collector that
-is not there costs a few seconds at the end and one sentence, never a result.
+Nothing is recorded unless `start` was called (`--trace`), and then spans go to the collector that
+OTEL_EXPORTER_OTLP_ENDPOINT names (extra `[trace]`). Prompts, replies and SQL are never part of a span. A missing
+collector costs a few seconds and a warning at the end, never a result.
 """
 
 import logging
@@ -22,47 +22,47 @@ class Span(Protocol):
     """One piece of work under way."""
 
     def set_attribute(self, name: str, value: Value) -> None:
-        """Say something about it."""
+        """Record a value for it."""
         ...
 
 
-class _Nothing:
+class _NoSpan:
     def set_attribute(self, name: str, value: Value) -> None:
-        """Nobody is watching."""
+        """Tracing is off: nothing is recorded."""
 
 
 _LOG = logging.getLogger(__name__)
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
 _TIMEOUT_S = 2.0  # for a collector, unless the environment says otherwise
-_REST_S = 10.0  # for which one that does not answer is left alone, so that nobody waits for it batch by batch
+_RETRY_S = 10.0  # pause after a failed export, so that not every batch waits for the timeout
 
 
 class _Collector:
-    """Wherever the environment says that spans go; it counts those that do not arrive."""
+    """Sends spans to the collector that the environment names, and counts those that do not arrive."""
 
-    def __init__(self, exporter: type[Any], lost: Any) -> None:
-        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # what is lost is said once, at the end
+    def __init__(self, exporter: type[Any], failure: Any) -> None:
+        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # lost spans are reported once, at the end
         self._exporter = exporter(timeout=None if any(map(os.environ.get, _TIMEOUTS)) else _TIMEOUT_S)
-        self._failure = lost
+        self._failure = failure
         self._lost = 0
-        self._rests_until = 0.0
+        self._retry_at = 0.0
 
     def export(self, spans: Sequence[Any]) -> Any:
-        """Send spans, unless that was in vain a moment ago."""
-        sent = self._exporter.export(spans) if time.monotonic() >= self._rests_until else self._failure
-        if sent == self._failure:
+        """Send spans, unless that failed a moment ago."""
+        result = self._exporter.export(spans) if time.monotonic() >= self._retry_at else self._failure
+        if result == self._failure:
             self._lost += len(spans)
-            self._rests_until = time.monotonic() + _REST_S
-        return sent
+            self._retry_at = time.monotonic() + _RETRY_S
+        return result
 
     def shutdown(self) -> None:
-        """Say what was lost, if anything."""
+        """Warn if spans were lost."""
         self._exporter.shutdown()
         if self._lost:
             _LOG.warning("merit: --trace lost %d spans; is a collector at OTEL_EXPORTER_OTLP_ENDPOINT?", self._lost)
 
 
-_providers: list[Any] = []  # the one that records, while one does
+_providers: list[Any] = []  # holds one provider while tracing is on
 
 
 def start(exporter: Any = None) -> None:
@@ -83,7 +83,7 @@ def start(exporter: Any = None) -> None:
 
 
 def stop() -> None:
-    """Send what is left and record no more."""
+    """Send the remaining spans and stop recording."""
     while _providers:
         _providers.pop().shutdown()
 
@@ -92,10 +92,10 @@ def stop() -> None:
 def span(name: str, attributes: Mapping[str, Value] | None = None) -> Iterator[Span]:
     """A piece of work, inside the one it is part of."""
     if not _providers:
-        yield _Nothing()
+        yield _NoSpan()
         return
     tracer = _providers[-1].get_tracer("merit")
-    # Messages of exceptions may hold parts of a prompt, so only their type is told.
+    # Messages of exceptions may hold parts of a prompt, so only their type is recorded.
     options = {"attributes": dict(attributes or {}), "record_exception": False, "set_status_on_exception": False}
     with tracer.start_as_current_span(name, **options) as current:
         try:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merit.bundled import Fuzzer, Source, Written, read_shapes, read_sources
+from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
 from merit.bundled.draw import Draw
 from merit.bundled.tables import parents_first
 from merit.bundled.values import beside, constants, near
@@ -44,14 +44,14 @@ INSERT INTO fan VALUES ('AB-1', 2001, 5), ('AB-2', 2001, 0), (NULL, NULL, 3);
 
 
 @pytest.fixture(scope="module")
-def team(tmp_path_factory: pytest.TempPathFactory) -> Source:
+def team(tmp_path_factory: pytest.TempPathFactory) -> DatabaseSource:
     """A schema with every kind of key and check."""
     folder = tmp_path_factory.mktemp("sources") / "team"
     folder.mkdir()
     (folder / "schema.sql").write_text(SCHEMA)
     (folder / "rows.sql").write_text(ROWS)
     asked = "SELECT count(*) FROM player WHERE shirt > 7 AND born LIKE '2001%'"
-    return Source(folder, (Written("team-1", "?", asked, "easy", None),), ())
+    return DatabaseSource(folder, (WrittenQuestion("team-1", "?", asked, "easy", None),), ())
 
 
 def content(db: sqlite3.Connection) -> list[str]:
@@ -72,7 +72,7 @@ def test_every_constraint_holds(db_id: str, seed: int) -> None:
 
 @settings(max_examples=100)
 @given(seed=st.integers())
-def test_every_kind_of_constraint_holds(team: Source, seed: int) -> None:
+def test_every_kind_of_constraint_holds(team: DatabaseSource, seed: int) -> None:
     with closing(Fuzzer(team).database(seed)) as db:
         assert violations(db) == []
 
@@ -91,7 +91,7 @@ def test_the_lots_are_the_same_on_every_version() -> None:
     assert len({*Draw(3).some(range(10), 4)}) == 4
 
 
-def test_databases_meet_the_edges_of_what_is_asked(team: Source) -> None:
+def test_databases_meet_the_edges_of_what_is_asked(team: DatabaseSource) -> None:
     fuzzer = Fuzzer(team)
     shirts, born, lonely, blank, tied = set(), set(), 0, 0, 0
     for seed in range(40):
@@ -106,7 +106,7 @@ def test_databases_meet_the_edges_of_what_is_asked(team: Source) -> None:
     assert min(lonely, blank, tied) > 5
 
 
-def test_parents_come_first_and_circles_end(team: Source) -> None:
+def test_parents_come_first_and_circles_end(team: DatabaseSource) -> None:
     with closing(team.original()) as db:
         assert [shape.name for shape in parents_first(read_shapes(db)[::-1])] == ["team", "award", "fan", "player"]
     with closing(sqlite3.connect(":memory:")) as db:
@@ -158,5 +158,5 @@ def test_a_table_may_be_empty(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "schema.sql").write_text("CREATE TABLE a (x INTEGER PRIMARY KEY);")
     (folder / "rows.sql").write_text("")
-    with closing(Fuzzer(Source(folder, (), ())).database(1)) as db:
+    with closing(Fuzzer(DatabaseSource(folder, (), ())).database(1)) as db:
         assert db.execute("SELECT count(*) FROM a").fetchone() == (0,)

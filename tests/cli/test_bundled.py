@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from making.tampering import reidentify
 from merit import mutation
 from merit.bundled import read_sources
-from merit.bundled.source import HERE, Source
+from merit.bundled.source import HERE, DatabaseSource
 from merit.cli.main import cli
 
 REFERENCES = {written.id: written.sql for source in read_sources() for written in source.questions}
@@ -114,7 +114,7 @@ def test_what_the_suites_tell_is_said_at_any_width(monkeypatch: pytest.MonkeyPat
     """With made-up counts of mutants, since real ones take a minute."""
     full = mutation.check
 
-    def counted(sources: Sequence[Source], **options: Any) -> dict[str, Any]:
+    def counted(sources: Sequence[DatabaseSource], **options: Any) -> dict[str, Any]:
         found = full(sources, quick=True, on_database=options["on_database"])
         counts = {
             "mutants": 13392,

@@ -22,7 +22,7 @@ from merit.errors import InputError, MeritError
 from merit.models import answer_key
 from merit.models.exported import open_exported
 from merit.prompts import SPIDER
-from merit.report import Cell, Column, Table
+from merit.report import Cell, ReportColumn, ReportTable
 from merit.runs import read_run
 from merit.stream import Gap, Grid, RunSpec
 from merit.types import ModelIdentity, Sampling
@@ -143,15 +143,17 @@ def test_programs_hear_of_every_run(recording: Path, cache: Path, tmp_path: Path
 
 def test_no_figure_of_the_table_is_cut(capsys: pytest.CaptureFixture[str]) -> None:
     columns = (
-        Column("method", "Method", numeric=False),
-        Column("accuracy", "Accuracy [95% CI]"),
-        Column("delta", "Δ iterative [95% CI]"),
-        Column("repaired", "Rep."),
-        Column("calls", "Calls"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("accuracy", "Accuracy [95% CI]"),
+        ReportColumn("delta", "Δ iterative [95% CI]"),
+        ReportColumn("repaired", "Rep."),
+        ReportColumn("calls", "Calls"),
     )
     texts = ("Transductive batch (not online)", "59.91 [55.28, 64.44]", "+24.63 [+20.74, +28.80]", "192.7", "11998")
     row = {column.key: Cell(None, text) for column, text in zip(columns, texts, strict=True)}
-    door.show_table(Console(width=80, soft_wrap=True), Table("summary", "All methods", "A note.", columns, (row,)))
+    door.show_table(
+        Console(width=80, soft_wrap=True), ReportTable("summary", "All methods", "A note.", columns, (row,))
+    )
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert all(text in shown for text in texts[1:])

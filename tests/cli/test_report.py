@@ -118,7 +118,7 @@ def test_a_similarity_that_is_no_number_does_not_end_the_report(tmp_path: Path) 
     result = merit("report", tmp_path / "runs", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert f"{tmp_path / 'runs' / '0'}: left out, {log}, line " in result.stderr
-    assert "NaN is no finite number" in result.stderr
+    assert "NaN is not a finite number" in result.stderr
     assert result.stdout.startswith("1 run, ")
 
 

@@ -88,7 +88,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("secret", [KEY, "EMPTY-key", 'quo"te\\d', "a b c d"])
 def test_a_key_is_told_in_no_spelling(monkeypatch: pytest.MonkeyPatch, secret: str, spelling: str) -> None:
-    said = address(monkeypatch, "http://h/v1", secret).told(f"no: {SPELLINGS[spelling](secret)}.")
+    said = address(monkeypatch, "http://h/v1", secret).redacted(f"no: {SPELLINGS[spelling](secret)}.")
     assert said.startswith("no: ")
     assert "***" in said
     for other in SPELLINGS.values():
@@ -106,13 +106,13 @@ def test_nor_is_what_an_address_holds(monkeypatch: pytest.MonkeyPatch, spelling:
         "telling",
         base64.b64encode(f"token-of-mine:{PASSWORD}".encode()).decode(),
     ):
-        said = found.told(f"no: {SPELLINGS[spelling](secret)}.")
+        said = found.redacted(f"no: {SPELLINGS[spelling](secret)}.")
         assert SPELLINGS[spelling](secret).lower() not in said.lower()
         assert secret.lower() not in said.lower()
 
 
 def test_a_short_secret_hides_itself_and_no_word_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert address(monkeypatch, "http://h/v1", "x").told("the key x is not in the index") == (
+    assert address(monkeypatch, "http://h/v1", "x").redacted("the key x is not in the index") == (
         "the key *** is not in the index"
     )
 
@@ -130,13 +130,13 @@ def test_a_short_secret_hides_itself_and_no_word_around_it(monkeypatch: pytest.M
 def test_what_looks_like_a_secret_of_others_is_not_told_either(
     monkeypatch: pytest.MonkeyPatch, said: str, told: str
 ) -> None:
-    assert address(monkeypatch, "http://h/v1").told(said) == told
+    assert address(monkeypatch, "http://h/v1").redacted(said) == told
 
 
 @given(st.text())
 def test_what_is_told_is_one_printable_line(said: str) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        told = address(monkeypatch, "http://h/v1").told(f"\x1b]0;title\x07\x9b31m‮ {said}")
+        told = address(monkeypatch, "http://h/v1").redacted(f"\x1b]0;title\x07\x9b31m‮ {said}")
     assert told.isprintable()
     assert told.startswith("\\x1b]0;title\\x07\\x9b31m\\u202e")
     assert re.search(r"\s\s", told) is None
@@ -146,12 +146,12 @@ def test_what_is_told_is_one_printable_line(said: str) -> None:
 @pytest.mark.parametrize("name", ["http_proxy", "HTTPS_PROXY", "all_proxy"])
 def test_nor_is_what_opens_a_proxy(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "http://me:SEC/RETPW@127.0.0.1:9")
-    assert "RETPW" not in Address.of_environment().told("InvalidURL http://me:SEC/RETPW@127.0.0.1:9 (SEC/RETPW)")
+    assert "RETPW" not in Address.of_environment().redacted("InvalidURL http://me:SEC/RETPW@127.0.0.1:9 (SEC/RETPW)")
 
 
 def test_a_query_without_a_name_is_a_secret_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1/v1?TOPSECRET123")
-    assert "TOPSECRET123" not in Address.of_environment().told("401 at /v1/chat?TOPSECRET123 refused TOPSECRET123")
+    assert "TOPSECRET123" not in Address.of_environment().redacted("401 at /v1/chat?TOPSECRET123 refused TOPSECRET123")
 
 
 @pytest.mark.parametrize(
@@ -160,11 +160,11 @@ def test_a_query_without_a_name_is_a_secret_too(monkeypatch: pytest.MonkeyPatch)
 def test_a_long_reply_is_cut_before_it_is_searched(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     """With a pattern over the whole body, 300 KB of "://" took a minute."""
     started = time.process_time()
-    assert len(address(monkeypatch, "http://h/v1").told(said)) <= 300
+    assert len(address(monkeypatch, "http://h/v1").redacted(said)) <= 300
     assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("before", [4, 5, 6, 7])
 def test_a_cut_leaves_no_half_secret(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
     said = " " * before + "abcdefgh-secret " * 1_000
-    assert "abc" not in address(monkeypatch, "http://h/v1", "abcdefgh-secret").told(said)
+    assert "abc" not in address(monkeypatch, "http://h/v1", "abcdefgh-secret").redacted(said)

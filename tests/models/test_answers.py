@@ -21,7 +21,7 @@ from making.disks import no_file_larger_than
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
 from merit.models import Allowance, AnswerStore, CachingCompleter, Prices, answer_key
 from merit.models.answers import FILE
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.models.replay import ReplayCompleter
 from merit.types import Completer, Completion, ModelIdentity, Sampling
 
@@ -64,7 +64,7 @@ class Queueing(Model):
 
     def __init__(self, places: int) -> None:
         super().__init__()
-        self.free = Places(places)
+        self.free = PrioritySemaphore(places)
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         async with self.free:
@@ -261,7 +261,7 @@ store.close()
     assert all(answer == Completion(key.decode().split()[1], answer.prompt_tokens, 1) for key, _, answer in found)
 
 
-# Places and files that will not do
+# Paths and files that will not do
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b"SQLite format 3\0" + random.Random(1).randbytes(8000)])
@@ -611,13 +611,13 @@ import asyncio, os, signal, sys
 from pathlib import Path
 from merit.models import AnswerStore, CachingCompleter
 from merit.types import Completion, ModelIdentity, Sampling
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 
 class Model:
     concurrency = 1
     recorded = False
 
-    identity, free = ModelIdentity("openai:m"), Places(3)
+    identity, free = ModelIdentity("openai:m"), PrioritySemaphore(3)
 
     async def complete(self, prompt, sampling):
         async with self.free:

@@ -51,7 +51,7 @@ from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
 from merit.models import Allowance, AnswerStore, CachingCompleter, Sent
 from merit.models.connection import Patience, _reschedule, usual_patience
 from merit.models.endpoint import EndpointCompleter
-from merit.models.places import CALL, Call
+from merit.models.priority import CALL, Call
 from merit.types import Completion, Sampling
 
 GREEDY = Sampling()
@@ -471,13 +471,13 @@ def test_a_passing_fault_is_asked_again_and_changes_nothing(chat: ChatServer, fa
 )
 def test_a_reply_that_is_no_completion_ends_in_a_sentence(chat: ChatServer, reply: object) -> None:
     chat.behaviour = lambda _: as_json(reply)
-    with pytest.raises(ModelFailed, match="2 tries .an answer that is no completion"):
+    with pytest.raises(ModelFailed, match="2 tries .an answer that is not a valid completion"):
         ask_one(patience=Patience(first_pause_s=0.01, tries=2))
 
 
 def test_a_reply_nested_too_deep_ends_in_a_sentence(chat: ChatServer) -> None:
     chat.behaviour = lambda _: Reply(200, b"[" * 200_000)
-    with pytest.raises(ModelFailed, match="2 tries .an answer that is no completion .RecursionError"):
+    with pytest.raises(ModelFailed, match="2 tries .an answer that is not a valid completion .RecursionError"):
         ask_one(patience=Patience(first_pause_s=0.01, tries=2))
 
 

@@ -64,7 +64,7 @@ GOOD = {"key": "00" * 16, "model": "m", "revision": "", "text": "t", "prompt_tok
         (json.dumps({**GOOD, "key": "xy" * 16}), "line 2: the field 'key' should be 32 hexadecimal digits"),
         (json.dumps({**GOOD, "prompt_tokens": -1}), "line 2: the tokens cannot be -1 and 1"),
         (json.dumps({**GOOD, "output_tokens": 2**50}), f"line 2: the tokens cannot be 1 and {2**50}"),
-        (json.dumps({**GOOD, "output_tokens": 2**70}), f"line 2: {2**70} is beyond all numbers"),
+        (json.dumps({**GOOD, "output_tokens": 2**70}), f"line 2: {2**70} is too large"),
     ],
 )
 def test_a_damaged_line_is_named(tmp_path: Path, second: str, said: str) -> None:

@@ -127,7 +127,7 @@ def test_a_statement_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pyt
     with (
         closing(AnswerStore.recording(fill(tmp_path / "a.sqlite"))) as store,
         pytest.raises(InputError, match="interrupted"),
-        store._told("read"),
+        store._errors("read"),
     ):
         store._db.execute(f"{ENDLESS} SELECT count(*) FROM c").fetchone()
 

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from merit.bundled import Fuzzer, Source, Written, built, read_sources
+from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, built, read_sources
 from merit.data import load
 from merit.errors import InputError
 from merit.mutation import Finding, check_database, choose, mutants
 from merit.mutation.check import summary
 from merit.mutation.choose import greedy
-from merit.mutation.trial import Bench, Overrun, run
+from merit.mutation.trial import MutantBench, Overrun, run
 from merit.oracle import open_judge
 
 SOURCES = read_sources()
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=[source.db_id for source in SOURCES])
-def test_suites_tell_mutants_apart(source: Source) -> None:
+def test_suites_tell_mutants_apart(source: DatabaseSource) -> None:
     """A sample; `merit data check bundled` tries them all."""
     found = check_database(source, sample=slice(3, None, 12))
     assert found.mutants >= 3 * 20
@@ -44,7 +44,7 @@ def test_the_trial_says_what_the_judge_says(tmp_path: Path) -> None:
     compared = 0
     with closing(open_judge(dataset, "suite", cache=None)) as judge:
         for written in source.questions[::9]:
-            bench = Bench(databases, written.sql)
+            bench = MutantBench(databases, written.sql)
             for mutant in mutants(written.sql, databases[0])[::4]:
                 told = bench.first(mutant, range(len(databases))) is not None
                 assert judge.judge(by_id[written.id], mutant).correct is not told, written.id
@@ -53,7 +53,7 @@ def test_the_trial_says_what_the_judge_says(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def pond(tmp_path: Path) -> Source:
+def pond(tmp_path: Path) -> DatabaseSource:
     """Ponds and frogs, with a suite of six."""
     (tmp_path / "schema.sql").write_text(
         "CREATE TABLE frog (frog_id INTEGER PRIMARY KEY, name TEXT, size INTEGER, pond TEXT, seen DATE, note TEXT);"
@@ -62,20 +62,20 @@ def pond(tmp_path: Path) -> Source:
         "INSERT INTO frog VALUES (1, 'Ada', 3, 'Big', '2024-01-02', NULL), (2, 'Bo', 4, 'Big', '2024-02-03', 'x'),"
         "(3, 'Cy', 4, 'Low', NULL, 'y'), (4, 'Di', 9, NULL, '2024-04-05', NULL);"
     )
-    return Source(tmp_path, (asked("SELECT name FROM frog WHERE size > 3"),), tuple(range(1, 7)))
+    return DatabaseSource(tmp_path, (asked("SELECT name FROM frog WHERE size > 3"),), tuple(range(1, 7)))
 
 
-def asked(sql: str) -> Written:
-    return Written("pond-01", "Which?", sql, "easy", None)
+def asked(sql: str) -> WrittenQuestion:
+    return WrittenQuestion("pond-01", "Which?", sql, "easy", None)
 
 
-def refused(source: Source, *, quick: bool = True) -> str:
+def refused(source: DatabaseSource, *, quick: bool = True) -> str:
     with pytest.raises(InputError) as raised:
         check_database(source, quick=quick)
     return str(raised.value)
 
 
-def test_a_sound_one_passes(pond: Source) -> None:
+def test_a_sound_one_passes(pond: DatabaseSource) -> None:
     found = check_database(pond)
     assert (found.tables, found.rows, found.questions, found.suite) == (1, 4, 1, 6)
     assert found.difficulty == {"easy": 1}
@@ -95,18 +95,18 @@ def test_a_sound_one_passes(pond: Source) -> None:
         ("SELECT name FROM frog LIMIT 1", "pond-01: what its reference returns on the original depends on how"),
     ],
 )
-def test_a_bad_reference_is_named_and_not_shown(pond: Source, sql: str, said: str) -> None:
+def test_a_bad_reference_is_named_and_not_shown(pond: DatabaseSource, sql: str, said: str) -> None:
     message = refused(replace(pond, questions=(asked(sql),)))
     assert message.startswith(said)
     assert "frog" not in message
 
 
-def test_a_small_suite_and_few_mutants_are_refused(pond: Source) -> None:
+def test_a_small_suite_and_few_mutants_are_refused(pond: DatabaseSource) -> None:
     assert "python -m merit.mutation" in refused(replace(pond, seeds=(1, 2)))
     assert refused(replace(pond, questions=(asked("SELECT 1"),)), quick=False).startswith("pond-01: only ")
 
 
-def test_rows_without_partners_are_refused(pond: Source) -> None:
+def test_rows_without_partners_are_refused(pond: DatabaseSource) -> None:
     (pond.folder / "schema.sql").write_text(
         "CREATE TABLE pond (pond TEXT PRIMARY KEY); CREATE TABLE frog (frog_id INTEGER PRIMARY KEY, name TEXT,"
         "size INTEGER, pond TEXT REFERENCES pond, seen DATE, note TEXT);"
@@ -154,7 +154,7 @@ def test_the_search_takes_the_best_first_and_fills_up(told: Sequence[set[int]], 
     assert len({*chosen}) == len(chosen) == 6
 
 
-def test_choosing_again_gives_the_same_and_leaves_unfair_databases_out(pond: Source) -> None:
+def test_choosing_again_gives_the_same_and_leaves_unfair_databases_out(pond: DatabaseSource) -> None:
     tied = replace(pond, questions=(asked("SELECT name FROM frog WHERE size IS NOT NULL ORDER BY size, frog_id"),))
     seeds = choose(tied, range(1, 30))
     assert seeds == choose(tied, range(1, 30))

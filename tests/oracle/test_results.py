@@ -74,7 +74,7 @@ def test_a_damaged_cache_is_started_anew(tmp_path: Path, caplog: pytest.LogCaptu
     (tmp_path / "references-v3.sqlite").write_bytes(b"junk" * 4096)
     with caplog.at_level(logging.WARNING):
         store = ResultStore(tmp_path)
-    assert "started anew" in caplog.text
+    assert "recreated" in caplog.text
     store.keep(b"reference", {"db": (0, encode([]))})
     store.close()
 

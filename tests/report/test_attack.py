@@ -13,7 +13,7 @@ import pytest
 
 from making.outcomes import RIGHT, Tried, write_run
 from merit.report import build
-from merit.report.page import Live, PageServer, serve
+from merit.report.page import LiveRuns, PageServer, serve
 from merit.types import Question
 
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(folder: Path) -> Iterator[PageServer]:
-    live = Live(folder, lambda runs, refused: build(runs, refused=refused))
+    live = LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
     live.look()
     with PageServer(live, "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -178,7 +178,7 @@ def test_too_many_at_a_time_are_told_so(
 ) -> None:
     monkeypatch.setattr(serve, "CONNECTIONS", 3)
     monkeypatch.setattr(serve, "REQUEST_S", 1.0)
-    live = Live(folder, lambda runs, refused: build(runs, refused=refused))
+    live = LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
     live.look()
     with PageServer(live, "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -199,7 +199,7 @@ def test_too_many_at_a_time_are_told_so(
 def test_a_pipe_in_the_place_of_a_file_does_not_hold_up_the_page(folder: Path) -> None:
     (folder / "b").mkdir()
     os.mkfifo(folder / "b" / "manifest.json")
-    live = Live(folder, lambda runs, refused: build(runs, refused=refused))
+    live = LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
     (folder / "a" / "metrics.json").unlink()
     (folder / "a" / "trajectories.jsonl").unlink()
     os.mkfifo(folder / "a" / "trajectories.jsonl")

@@ -10,7 +10,7 @@ from making.outcomes import RAN, RIGHT, WRONG, Tried, write_run
 from making.reports import course, letters, questions
 from merit.agent import METHODS
 from merit.memory import RecallPolicy
-from merit.report import Report, Table, build
+from merit.report import Report, ReportTable, build
 from merit.runs import RunView
 from merit.types import QuestionId
 
@@ -24,7 +24,7 @@ def run(path: Path, method: str, seed: int = 0, **changes: Any) -> RunView:
     return write_run(path, ASKED, method, courses, seed=seed, **changes)
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for one in report.tables if one.id == name)
 
 

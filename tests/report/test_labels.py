@@ -9,7 +9,7 @@ import pytest
 
 from making.outcomes import LATE, NO_COLUMN, RIGHT, SYNTAX, WRONG, Course, Tried, write_run
 from merit.errors import InputError
-from merit.report import Report, Table, build, read_labels
+from merit.report import Report, ReportTable, build, read_labels
 from merit.report.labels import COLUMNS, read_records, records, sample, write_records
 from merit.report.names import FAILURES
 from merit.report.validation import Label
@@ -123,7 +123,7 @@ def test_what_a_spreadsheet_saves_is_read(tmp_path: Path) -> None:
     assert read_records(path, ("human",))[0][0] == 2
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for one in report.tables if one.id == name)
 
 

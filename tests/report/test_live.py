@@ -25,9 +25,9 @@ from making.runs import Bench, make_bench
 from merit.cli.main import cli
 from merit.errors import InputError, RunUnusable
 from merit.report import build
-from merit.report.page import Live, PageServer
+from merit.report.page import LiveRuns, PageServer
 from merit.report.page.pack import pack
-from merit.report.page.progress import Pace, Progress, duration, summary
+from merit.report.page.progress import LiveProgress, RunPace, duration, summary
 from merit.runs import RunView
 from merit.runs.folder import RunFolder, in_use
 
@@ -42,16 +42,16 @@ def run(bench: Bench, tmp_path: Path) -> RunView:
     return bench.run(tmp_path / "runs" / "merit-0", "merit")
 
 
-def live_over(folder: Path) -> Live:
-    return Live(folder, lambda runs, refused: build(runs, refused=refused))
+def live_over(folder: Path) -> LiveRuns:
+    return LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
 
 
-def asked(live: Live, name: str, start: int = 0) -> Any:
+def asked(live: LiveRuns, name: str, start: int = 0) -> Any:
     return json.loads(live.answer(name, start) or "null")
 
 
 @contextmanager
-def served(live: Live) -> Iterator[PageServer]:
+def served(live: LiveRuns) -> Iterator[PageServer]:
     with PageServer(live, "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
@@ -243,7 +243,7 @@ def test_looking_at_a_lock_keeps_nobody_from_taking_it(run: RunView) -> None:
 
 
 def test_time_left_goes_by_the_pace_that_was_seen() -> None:
-    pace = Pace()
+    pace = RunPace()
     pace.note(500, 1000.0)  # what was there before says nothing
     assert pace.left_s(100, 1005.0) is None
     for second in range(1, 41):
@@ -256,9 +256,9 @@ def test_time_left_goes_by_the_pace_that_was_seen() -> None:
     assert [duration(one) for one in (20, 61, 3600, 90 * 60, 49 * 3600)] == [
         "less than a minute", "1 min", "1 h 0 min", "1 h 30 min", "2 d 1 h",
     ]  # fmt: skip
-    going = Progress("running", 312, 972, 5.0, 840.0)
-    assert going.said == "running: 312 of 972, about 14 min left"
-    assert summary([going, Progress("finished", 10, 20, 0.0, None)]) == (
+    going = LiveProgress("running", 312, 972, 5.0, 840.0)
+    assert going.sentence == "running: 312 of 972, about 14 min left"
+    assert summary([going, LiveProgress("finished", 10, 20, 0.0, None)]) == (
         "1 running, 1 finished: 322 of 992 episodes, about 14 min left"
     )
     assert summary([]) == "no runs yet: 0 of 0 episodes"

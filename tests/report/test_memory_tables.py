@@ -14,7 +14,7 @@ import pytest
 from making.outcomes import NO_COLUMN, Recalled, Tried, write_run
 from making.reports import questions
 from merit.agent import Attempt, find_method
-from merit.report import Cell, Report, Table, build
+from merit.report import Cell, Report, ReportTable, build
 from merit.report.names import method_label
 from merit.runs import RunView, stream_order
 from merit.types import QuestionId, Status, Verdict
@@ -126,7 +126,7 @@ def made(
     return told, build(runs)
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for one in report.tables if one.id == name)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from making.reports import Letters, letters, questions, write_all
 from merit.agent import METHODS
-from merit.report import Cell, Mark, Report, Table, build, summary_table
+from merit.report import Cell, Mark, Report, ReportTable, build, summary_table
 from merit.report.names import method_label
 
 SIZE = 24
@@ -21,7 +21,7 @@ def with_extra_seed(known: Letters, method: str, seed: int = 3) -> Letters:
     return {**known, (method, seed): words}
 
 
-def of_others(table: Table, method: str) -> list[dict[str, Cell]]:
+def of_others(table: ReportTable, method: str) -> list[dict[str, Cell]]:
     """What a table says of all methods but one, and of a comparison with that one."""
     label, mine = method_label(METHODS[method]), {method, *OF_ALL.get(table.id, ())}
     own = [] if table.id in ("paired", "mcnemar") else [label, f"{label} Full"]
@@ -29,11 +29,11 @@ def of_others(table: Table, method: str) -> list[dict[str, Cell]]:
     return [{key: cell for key, cell in row.items() if key not in mine} for row in rows]
 
 
-def marks(table: Table) -> list[dict[str, Mark | None]]:
+def marks(table: ReportTable) -> list[dict[str, Mark | None]]:
     return [{key: cell.mark for key, cell in row.items()} for row in table.rows]
 
 
-def tables(report: Report) -> list[Table]:
+def tables(report: Report) -> list[ReportTable]:
     return [*report.tables, summary_table(report.groups, "merit")]
 
 

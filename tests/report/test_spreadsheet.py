@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making.outcomes import Tried, write_run
-from merit.report import Cell, Column, Table, labels
+from merit.report import Cell, ReportColumn, ReportTable, labels
 from merit.report.spreadsheet import as_written, csv_text
 from merit.report.writing import table_csv
 from merit.types import Question, Status, Verdict
@@ -63,12 +63,12 @@ def test_whatever_is_written_is_read_back_and_runs_nothing(row: list[str]) -> No
 
 
 def test_numbers_of_a_table_are_numbers_and_names_are_defused() -> None:
-    columns = (Column("name", "Name", numeric=False), Column("delta", "Δ"))
+    columns = (ReportColumn("name", "Name", numeric=False), ReportColumn("delta", "Δ"))
     rows = (
         {"name": Cell('=HYPERLINK("x")', "x"), "delta": Cell(-1.5, "-1.50")},
         {"name": Cell("b", "b"), "delta": Cell(None, "--")},
     )
-    assert table_csv(Table("t", "T", "", columns, rows)) == 'name,delta\n"\'=HYPERLINK(""x"")",-1.5\nb,\n'
+    assert table_csv(ReportTable("t", "T", "", columns, rows)) == 'name,delta\n"\'=HYPERLINK(""x"")",-1.5\nb,\n'
 
 
 def test_labels_are_read_back_as_they_were_said(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from making.reports import LEVELS, RUN_METHODS, SEEDS, Letters, course, letters, questions, write_all
 from merit.agent import METHODS
-from merit.report import Cell, Mark, Prices, Report, Table, build, summary_table
+from merit.report import Cell, Mark, Report, ReportTable, TokenPrices, build, summary_table
 from merit.report.figure import Figure
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
@@ -21,7 +21,7 @@ SIZE = 36
 ASKED = questions(SIZE)
 ONLINE = [name for name in RUN_METHODS if METHODS[name].online]
 LABELS = {name: method_label(METHODS[name]) for name in RUN_METHODS}
-PRICES = Prices(0.5, 2.0)
+PRICES = TokenPrices(0.5, 2.0)
 ABLATIONS = ("no_bm25", "positive_only")
 TYPES = {"W": "Result mismatch", "C": "Schema linking", "S": "Syntax", "T": "Execution"}
 
@@ -32,11 +32,11 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return known, build(write_all(tmp_path_factory.mktemp("runs"), known, ASKED), PRICES)
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for one in report.tables if one.id == name)
 
 
-def row(found: Table, **keys: str) -> dict[str, Cell]:
+def row(found: ReportTable, **keys: str) -> dict[str, Cell]:
     rows = [one for one in found.rows if all(one[key].text == text for key, text in keys.items())]
     assert len(rows) == 1, keys
     return dict(rows[0])

@@ -11,7 +11,7 @@ import pytest
 from making.outcomes import Tried, write_run
 from making.reports import VERDICTS, course, letters, questions
 from merit.agent import METHODS, find_method
-from merit.report import Report, Table, build, write_report
+from merit.report import Report, ReportTable, build, write_report
 from merit.report.names import ABLATIONS, method_label
 from merit.runs import RunView, account
 from merit.types import QuestionId
@@ -57,7 +57,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return known, build([write(folder / f"{i}", *key, one) for i, (key, one) in enumerate(known.items())])
 
 
-def table(report: Report, name: str) -> Table:
+def table(report: Report, name: str) -> ReportTable:
     return next(one for one in report.tables if one.id == name)
 
 
@@ -81,7 +81,7 @@ def test_variants_stand_after_what_they_vary_and_all_seeds_of_draws_together(mad
     main = table(report, "main")
     assert [one["method"].text for one in main.rows] == ["Iterative", label(DRAWN), "Resample", label(HISTORY)]
     assert [one["seeds"].value for one in main.rows] == [3] * 4
-    paired = build([run.view for run in report.groups[0].every()], against=HISTORY)
+    paired = build([run.view for run in report.groups[0].all_runs()], against=HISTORY)
     assert {one["method"].text for one in table(paired, "paired").rows} == {"Iterative", label(DRAWN), "Resample"}
     assert table(paired, "paired").title == f"Paired comparison with {label(HISTORY)}"
 

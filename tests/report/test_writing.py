@@ -12,7 +12,19 @@ from pathlib import Path
 import pytest
 
 from making.reports import letters, questions, write_all
-from merit.report import Cell, Column, Figure, Mark, Prices, Report, Series, Shape, Table, build, write_report
+from merit.report import (
+    Cell,
+    Figure,
+    FigureShape,
+    Mark,
+    Report,
+    ReportColumn,
+    ReportTable,
+    Series,
+    TokenPrices,
+    build,
+    write_report,
+)
 from merit.report.latex import latex
 from merit.report.markdown import markdown, markdown_report
 from merit.report.plot import draw
@@ -26,7 +38,7 @@ ODD = r"50% of_$x^2 & {a}~#\ <b> | `c` *d* [e](f) é 表 " + '"q"'
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     known = letters(24, 1)
     labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX), Label("spider", *[FailureType.UNKNOWN] * 2)]
-    return build(write_all(tmp_path_factory.mktemp("runs"), known, questions(24)), Prices(1, 2), labels=labels)
+    return build(write_all(tmp_path_factory.mktemp("runs"), known, questions(24)), TokenPrices(1, 2), labels=labels)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -97,8 +109,12 @@ def test_csv_and_json_hold_the_values_markdown_and_latex_the_text(report: Report
 def test_leaders_are_bold_and_underlined() -> None:
     cells = (Cell(3, "3.00", Mark.BEST), Cell(-2, "-2.00", Mark.SECOND), Cell(1, "[-1.00, +1.00]"))
     rows = tuple({"dataset": Cell("Spider", "Spider"), "x": cell, "hidden": Cell(9, "9")} for cell in cells)
-    columns = (Column("dataset", "Dataset", numeric=False), Column("x", "X↑"), Column("hidden", "H", shown=False))
-    table = Table("t", "Title", "Note.", columns, rows)
+    columns = (
+        ReportColumn("dataset", "Dataset", numeric=False),
+        ReportColumn("x", "X↑"),
+        ReportColumn("hidden", "H", shown=False),
+    )
+    table = ReportTable("t", "Title", "Note.", columns, rows)
     said = markdown(table)
     assert [line for line in said.splitlines() if line.startswith("|")] == [
         "| Dataset | X↑ |", "| --- | ---: |", "| Spider | **3.00** |", "| Spider | <u>-2.00</u> |",
@@ -112,10 +128,14 @@ def test_leaders_are_bold_and_underlined() -> None:
     ]  # fmt: skip
 
 
-def odd_table() -> Table:
+def odd_table() -> ReportTable:
     cell = Cell(ODD, ODD)
-    columns = (Column("dataset", "D", numeric=False), Column("a", ODD, numeric=False, note=ODD), Column("b", "b"))
-    return Table("odd", ODD, ODD, columns, ({"dataset": cell, "a": cell, "b": Cell(None, "--")},))
+    columns = (
+        ReportColumn("dataset", "D", numeric=False),
+        ReportColumn("a", ODD, numeric=False, note=ODD),
+        ReportColumn("b", "b"),
+    )
+    return ReportTable("odd", ODD, ODD, columns, ({"dataset": cell, "a": cell, "b": Cell(None, "--")},))
 
 
 def test_odd_names_mean_nothing_to_latex_or_markdown() -> None:
@@ -130,12 +150,12 @@ def test_odd_names_mean_nothing_to_latex_or_markdown() -> None:
     assert len(re.findall(r"(?<!\\)\|", line)) == 4
 
 
-def long_table(rows: int, columns: int, note: str = "Note.") -> Table:
-    heads = (Column("dataset", "D", numeric=False), *(Column(f"c{i}", f"C{i}") for i in range(columns)))
+def long_table(rows: int, columns: int, note: str = "Note.") -> ReportTable:
+    heads = (ReportColumn("dataset", "D", numeric=False), *(ReportColumn(f"c{i}", f"C{i}") for i in range(columns)))
     cells = [
         {"dataset": Cell("Spider", "Spider"), **{f"c{i}": Cell(n, str(n)) for i in range(columns)}} for n in range(rows)
     ]
-    return Table("long", "Long", note, heads, tuple(cells))
+    return ReportTable("long", "Long", note, heads, tuple(cells))
 
 
 def test_a_table_that_a_page_does_not_hold_is_several() -> None:
@@ -175,7 +195,7 @@ def wide_figure(places: int, low: tuple[float | None, ...] | None) -> Figure:
     series = tuple(
         Series(f"Spider, questions {n}, model a-name-that-is-long", names, (1.0,) * places, low, low) for n in "ab"
     )
-    return Figure("wide", "Wide", "", "Method", "Accuracy", Shape.POINTS, series)
+    return Figure("wide", "Wide", "", "Method", "Accuracy", FigureShape.POINTS, series)
 
 
 def test_a_figure_grows_with_its_places_and_nothing_is_squeezed() -> None:

@@ -17,7 +17,7 @@ from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, ModelFailed
 from merit.models import AnswerStore, CachingCompleter
-from merit.models.places import CALL
+from merit.models.priority import CALL
 from merit.oracle import Judge
 from merit.stream import window
 from merit.types import Completion, Question, Sampling, Verdict
@@ -58,7 +58,7 @@ def test_files_are_the_same_at_any_distance(bench: Bench, tmp_path: Path, method
 
 
 def test_no_answer_is_asked_for_twice_and_unneeded_ones_are_counted(bench: Bench, tmp_path: Path) -> None:
-    model = Slow(luck=4)
+    model = Slow(luck=4, unit_s=0.005)  # slow enough for prefetching to be ahead on a busy machine, too
     asked = CachingCompleter(model, AnswerStore(None))
     view = bench.run(tmp_path / "run", model=asked, ahead=8)
     needed = {attempt.prompt_sha256 for turn in view.turns for attempt in turn.episode.attempts[1:]}
@@ -172,7 +172,8 @@ def test_a_run_that_ends_leaves_no_statements_waiting(
     statements = Statements(monkeypatch, seconds=0.1)
     with pytest.raises(InputError, match="the model is gone"):
         bench.run(tmp_path / "run", model=CachingCompleter(Failing(0), AnswerStore(None)), ahead=11)
-    assert statements.run.total() <= 4  # the turn's own, and one after the other ahead of it
+    # The turn's own, and one after the other ahead of it while that is judged; eleven were to be looked at.
+    assert statements.run.total() <= 6
 
 
 def test_one_stream_looks_far_and_many_less_so() -> None:

@@ -139,7 +139,7 @@ def test_the_account_of_a_session_is_kept_while_it_runs(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that a kill loses little of it."""
-    monkeypatch.setattr("merit.stream.run._NOTED_EVERY", 4)
+    monkeypatch.setattr("merit.stream.run._TIMINGS_EVERY", 4)
     seen: list[list[int]] = []
 
     class Watching(FickleModel):

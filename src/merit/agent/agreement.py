@@ -1,4 +1,4 @@
-"""Where nobody says what is right: the result that most candidates agree on stands (regime dbms_only)."""
+"""Where the agent is not told what is right: the result that most candidates agree on stands (regime dbms_only)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ def choose(verdicts: Sequence[Verdict]) -> int:
 def decided(verdicts: Sequence[Verdict], left: int) -> bool:
     """Whether `left` more candidates could not change what stands."""
     groups = _groups(verdicts)
-    if left <= 0 or not any(groups):  # rows displace no rows, however many agree on none
+    if left <= 0 or not any(groups):  # a result with rows wins over empty results, however many are empty
         return left <= 0
     leader, size = groups.most_common(1)[0]
     order = list(groups)
@@ -34,6 +34,6 @@ def is_agreed(verdicts: Sequence[Verdict], share: float) -> bool:
 
 
 def _groups(verdicts: Sequence[Verdict]) -> Counter[str | None]:
-    """How many gave each result; no rows count only where nothing gave any."""
+    """How many candidates gave each result; empty results count only where all are empty."""
     ran = [verdict.result for verdict in verdicts if verdict.satisfied]
     return Counter(result for result in ran if result) or Counter(ran)

@@ -1,4 +1,6 @@
-"""What a method decides: what to recall, how to ask, what to keep. Ours decide as the paper does; others may differ.
+"""What a method decides: what to recall, how to ask, what to keep.
+
+Built-in methods decide as the paper does; those of other packages may differ.
 
 A behaviour is given a `Moment` and nothing else, and a moment holds only what the behaviour declares in `shows`. So
 what a prompt can show is known beforehand, and an audit can make the same prompt again from a run's records.

@@ -11,9 +11,9 @@ from merit.types import Polarity, Regime
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
     """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
-    kept, polarity = method.behaviour.keep(method, episode, regime), polarity_of(episode, method)
+    keep, polarity = method.behaviour.keep(method, episode, regime), polarity_of(episode, method)
     candidates = candidates_of(episode.attempts)
-    if kept is None or polarity not in method.writes:
+    if keep is None or polarity not in method.writes:
         return None
     task = episode.task
     source = Provenance(
@@ -26,8 +26,8 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
     )
     grade = grade_of(episode, method, regime)
     if polarity is Polarity.PRECEDENT:
-        return with_id(_precedent(episode, grade, source)) if kept is Keep.PRECEDENT else None
-    if kept is not Keep.REPAIR or len(candidates) < 2:
+        return with_id(_precedent(episode, grade, source)) if keep is Keep.PRECEDENT else None
+    if keep is not Keep.REPAIR or len(candidates) < 2:
         return None  # a change needs two candidates
     return with_id(_repair(episode, candidates[-2], polarity, grade, source))
 

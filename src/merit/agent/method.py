@@ -32,7 +32,7 @@ class Method:
     temperature: float = 0.0  # at which repairs are drawn
     greedy_first: bool = False  # the first repair is drawn at temperature 0 all the same
     draws: int = 1  # a repair may take on average; with more than 1, a candidate that came before is drawn again
-    votes: bool = False  # where nobody says what is right: draw on, and let the result that most agree on stand
+    votes: bool = False  # where the agent is not told what is right: draw on, and the most frequent result stands
     agreed: float = 0.5  # the share of an episode's candidates that must give its result before it counts as agreed
     seed: int = 0  # of the draws; that of the stream, where draws depend on it
     online: bool = True  # False: reads the memory of the whole stream, so it is a control and not an online method

@@ -118,17 +118,17 @@ METHODS = {method.name: method for method in _ALL}
 @cache
 def installed() -> Mapping[str, Method]:
     """The methods of other packages, by name."""
-    found: dict[str, Method] = {}
+    methods: dict[str, Method] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         method = _loaded(point)
-        if method.name in METHODS or method.name in found:
+        if method.name in METHODS or method.name in methods:
             raise InputError(f"{_package(point)}: there is a method {method.name!r} already; give yours another name")
-        found[method.name] = method
-    return found
+        methods[method.name] = method
+    return methods
 
 
 def all_methods() -> dict[str, Method]:
-    """Ours first, then those of other packages."""
+    """The methods of merit itself, then those of other packages."""
     return {**METHODS, **installed()}
 
 
@@ -150,13 +150,13 @@ def find_method(name: str) -> Method:
     return replace(method, name=name)
 
 
-class Unavailable(PaperBehaviour):
+class UnavailableBehaviour(PaperBehaviour):
     """The behaviour of a method whose package is not installed: its runs can be read, but not made or audited."""
 
     def __init__(self, name: str, origin: Origin) -> None:
         self._why = f"the method {name!r} comes from the package {origin.package} {origin.version}; install it first"
 
-    def ask(self, method: Method, moment: Moment) -> Prompt:  # noqa: ARG002 - refused whatever they are
+    def ask(self, method: Method, moment: Moment) -> Prompt:  # noqa: ARG002 - always refused
         """Refused: nothing here knows what the method asked."""
         raise InputError(self._why)
 
@@ -170,7 +170,7 @@ def restored(method: Method) -> Method:
     if method.origin is None:
         return method
     known = installed().get(method.name.partition(":")[0])
-    return replace(method, behaviour=known.behaviour if known else Unavailable(method.name, method.origin))
+    return replace(method, behaviour=known.behaviour if known else UnavailableBehaviour(method.name, method.origin))
 
 
 def _loaded(point: EntryPoint) -> Method:

@@ -16,7 +16,7 @@ class ThreadedOracle:
         self._judge = judge
 
     async def judge(self, question: Question, sql: str) -> Verdict:
-        """What the function says."""
+        """The verdict of the function."""
         return await asyncio.to_thread(self._judge, question, sql)
 
 
@@ -31,7 +31,7 @@ class OneAtATime:
         self._free = asyncio.Lock()
 
     async def judge(self, question: Question, sql: str) -> Verdict:
-        """What the oracle says, once no other statement runs."""
+        """The oracle's verdict, once no other statement runs."""
         await self._free.acquire()
         running = asyncio.create_task(self._oracle.judge(question, sql))
         running.add_done_callback(self._done)  # not earlier: a statement still runs when its caller is cancelled
@@ -52,7 +52,7 @@ class RememberingOracle:
         self._work = work
 
     async def judge(self, question: Question, sql: str) -> Verdict:
-        """What the oracle says, or said before."""
+        """The oracle's verdict, or the one it gave before."""
         verdicts = self._known.setdefault(question.id, {})
         if sql not in verdicts:
             with self._work.of("judge"):

@@ -18,7 +18,7 @@ _DRAWS_PER_SEED = 1000  # more than an episode has draws, so that the streams of
 
 
 def unfinished(method: "Method", regime: Regime, budget: int, attempts: Sequence[Attempt]) -> bool:
-    """Whether an episode would go on, if it could."""
+    """Whether an episode needs another attempt, budget permitting."""
     if not method.repairs:
         return False
     if votes(method, regime):
@@ -32,18 +32,18 @@ def chosen(method: "Method", regime: Regime, attempts: Sequence[Attempt]) -> int
 
 
 def votes(method: "Method", regime: Regime) -> bool:
-    """Whether candidates vote: only where nobody says what is right."""
+    """Whether candidates vote: only where the agent is not told what is right."""
     return method.votes and method.repairs and regime is Regime.DBMS_ONLY
 
 
 def spent(method: "Method", budget: int, attempts: Sequence[Attempt]) -> bool:
-    """Whether an episode has no further candidate, or no further draw."""
+    """Whether the budget of candidates or of draws is used up."""
     candidates = sum(not attempt.repeat for attempt in attempts[1:])
     return candidates >= budget or len(attempts) > budget * method.draws
 
 
 def repeated(method: "Method", regime: Regime, sql: str, attempts: Sequence[Attempt]) -> Attempt | None:
-    """The earlier candidate that a new one says again, where the method sets such aside (and does not count votes)."""
+    """The earlier candidate that a new one repeats, where repeats are set aside (and candidates do not vote)."""
     if method.draws == 1 or votes(method, regime):
         return None
     text = canonical(sql)

@@ -1,4 +1,4 @@
-"""The nouns of an episode: the task, its attempts and reflections, and what they came to."""
+"""The data of an episode: the task, its attempts and reflections, and what they came to."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from merit.types import Failure, Question, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The shared first answer, y(0); tokens are 0 where its maker did not say."""
+    """The shared first answer, y(0); tokens are 0 where they are unknown."""
 
     sql: str
     reply: str
@@ -30,7 +30,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One SQL, what was asked to get it, and what became of it."""
+    """One SQL statement, the prompt that led to it, and its verdict."""
 
     sql: str
     reply: str

@@ -70,7 +70,7 @@ def out_of_bounds(method: Method) -> str | None:
 
 
 def contradiction(method: Method) -> str | None:
-    """Why fields do not go together, if they do not: what one asks for, another would silently take away."""
+    """Why fields contradict each other, or None: one would silently cancel what another asks for."""
     policy = method.recall
     if method.draws < 1:
         return "'draws' should be 1 or more"

@@ -3,17 +3,17 @@
 from merit.bundled.build import NAME, build, built, open_dataset
 from merit.bundled.fuzz import Fuzzer
 from merit.bundled.recording import Recording, recorded
-from merit.bundled.source import DIFFICULTIES, Source, Written, read_sources, read_suites, write_suites
-from merit.bundled.tables import Shape, read_shapes
+from merit.bundled.source import DIFFICULTIES, DatabaseSource, WrittenQuestion, read_sources, read_suites, write_suites
+from merit.bundled.tables import TableShape, read_shapes
 
 __all__ = [
     "DIFFICULTIES",
     "NAME",
+    "DatabaseSource",
     "Fuzzer",
     "Recording",
-    "Shape",
-    "Source",
-    "Written",
+    "TableShape",
+    "WrittenQuestion",
     "build",
     "built",
     "open_dataset",

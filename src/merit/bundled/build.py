@@ -13,7 +13,7 @@ from typing import Any
 
 from merit.bundled import library
 from merit.bundled.fuzz import Fuzzer
-from merit.bundled.source import HERE, PAGE_BYTES, Source, read_sources
+from merit.bundled.source import HERE, PAGE_BYTES, DatabaseSource, read_sources
 from merit.bundled.tables import spider_record
 from merit.data import LAYOUTS, Dataset, check_label, load
 from merit.errors import CacheUnusable, InputError
@@ -21,17 +21,17 @@ from merit.files import hash_listing
 from merit.reading import hash_file
 
 NAME = "bundled"
-# From https://sqlite.org/fileformat.html: where a file says which SQLite wrote it, where its first page begins, and how
-# long the head of a page of a tree is, by kind.
-_MADE_BY = slice(96, 100)
+# From https://sqlite.org/fileformat.html: the bytes with the version of SQLite that wrote a file, the size of a file's
+# header, and the size of a b-tree page's header, by the page's type.
+_WRITER_VERSION = slice(96, 100)
 _HEADER_BYTES = 100
-_TREES = {2: 12, 5: 12, 10: 8, 13: 8}
-_ABANDONED_S = 3600.0
+_PAGE_HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
+_ABANDONED_S = 3600.0  # an unfinished folder older than this; building takes seconds
 _ELSEWHERE = "choose another folder with --cache or MERIT_CACHE"
 
 
 def open_dataset(name: str, root: Path | None, split: str, cache: Path, label: str = "") -> Dataset:
-    """A benchmark in its folder, under a name of its own where it has one; ours needs neither and is built when used.
+    """A benchmark in its folder, under its own label if it has one; the bundled one needs neither and is built on use.
 
     The names of options are those of the command line.
     """
@@ -48,29 +48,29 @@ def open_dataset(name: str, root: Path | None, split: str, cache: Path, label: s
 
 
 def built(cache: Path) -> Path:
-    """The benchmark's folder in `cache`, complete: it is written beside its place and then renamed."""
-    place = cache / NAME / _content_hash()
-    if place.is_dir():
-        return place
+    """The benchmark's folder in `cache`, complete: it is written beside its final path and then renamed."""
+    home = cache / NAME / _content_hash()
+    if home.is_dir():
+        return home
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(place.parent)
-        unfinished = Path(tempfile.mkdtemp(suffix=".part", dir=place.parent))
+        home.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(home.parent)
+        unfinished = Path(tempfile.mkdtemp(suffix=".part", dir=home.parent))
     except OSError as error:
         raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error.strerror}); {_ELSEWHERE}") from error
     try:
         build(unfinished)
-        unfinished.chmod(0o755)  # as any folder; a temporary one is for its maker alone
-        unfinished.rename(place)
+        unfinished.chmod(0o755)  # readable like any folder; a temporary one is private
+        unfinished.rename(home)
     except OSError as error:
-        if not place.is_dir():  # else another process was quicker, with the same content
+        if not home.is_dir():  # else another process was quicker, with the same content
             raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error.strerror}); {_ELSEWHERE}") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return place
+    return home
 
 
-def build(folder: Path, sources: Sequence[Source] | None = None) -> None:
+def build(folder: Path, sources: Sequence[DatabaseSource] | None = None) -> None:
     """Write the benchmark into `folder`."""
     sources = read_sources() if sources is None else sources
     questions: list[dict[str, Any]] = []
@@ -78,8 +78,8 @@ def build(folder: Path, sources: Sequence[Source] | None = None) -> None:
     for source in sources:
         with closing(source.original()) as db:
             tables.append(spider_record(source.db_id, db))
-            for place in ("database", "test_suite_database"):
-                _save(db, folder / place / source.db_id / f"{source.db_id}.sqlite")
+            for subfolder in ("database", "test_suite_database"):
+                _save(db, folder / subfolder / source.db_id / f"{source.db_id}.sqlite")
         fuzzer = Fuzzer(source)
         for seed in source.seeds:
             with closing(fuzzer.database(seed)) as other:
@@ -90,7 +90,7 @@ def build(folder: Path, sources: Sequence[Source] | None = None) -> None:
     _write(folder / "tables.json", tables)
 
 
-def _record(source: Source, number: int) -> dict[str, Any]:
+def _record(source: DatabaseSource, number: int) -> dict[str, Any]:
     written = source.questions[number]
     return {
         "question_id": written.id,
@@ -110,9 +110,9 @@ def _train(folder: Path, tables: list[dict[str, Any]]) -> None:
         shutil.copy(small / "dev.json", folder / "train.json")
         tables += json.loads((small / "tables.json").read_text(encoding="utf-8"))
         for path in sorted(small.rglob("*.sqlite")):
-            place = "database" if path.is_relative_to(small / "database") else "test_suite_database"
+            subfolder = "database" if path.is_relative_to(small / "database") else "test_suite_database"
             with closing(sqlite3.connect(path)) as db:
-                _save(db, folder / place / "library" / path.name)
+                _save(db, folder / subfolder / "library" / path.name)
 
 
 def _save(db: sqlite3.Connection, path: Path) -> None:
@@ -122,19 +122,19 @@ def _save(db: sqlite3.Connection, path: Path) -> None:
         for setting in ("journal_mode=OFF", "synchronous=OFF", "secure_delete=ON"):
             file.execute(f"PRAGMA {setting}")
         db.backup(file)
-        file.execute("VACUUM")  # what statements left behind on the way is not content
+        file.execute("VACUUM")  # removes the free space that statements left behind
     path.write_bytes(_plain(path.read_bytes()))
 
 
 def _plain(content: bytes) -> bytes:
     """A database file without what its writer left in it: SQLite's version, and old bytes in unallocated space."""
     plain = bytearray(content)
-    plain[_MADE_BY] = bytes(4)
+    plain[_WRITER_VERSION] = bytes(4)
     for page in range(0, len(plain), PAGE_BYTES):
         head = page or _HEADER_BYTES
-        if plain[head] in _TREES:
+        if plain[head] in _PAGE_HEADER_BYTES:
             cells, start = (int.from_bytes(plain[head + at : head + at + 2], "big") for at in (3, 5))
-            end = head + _TREES[plain[head]] + 2 * cells
+            end = head + _PAGE_HEADER_BYTES[plain[head]] + 2 * cells
             plain[end : page + start] = bytes(page + start - end)
     return bytes(plain)
 
@@ -150,9 +150,9 @@ def _content_hash() -> str:
     return hash_listing((path.relative_to(HERE).as_posix(), hash_file(path)) for path in paths)[:16]
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what killed processes left."""
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the unfinished folders of killed processes."""
     for path in folder.glob("*.part"):
-        with suppress(FileNotFoundError):  # somebody else was quicker
+        with suppress(FileNotFoundError):  # another process removed it first
             if path.stat().st_mtime < time.time() - _ABANDONED_S:
                 shutil.rmtree(path, ignore_errors=True)

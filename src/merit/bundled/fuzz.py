@@ -5,8 +5,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from merit.bundled.draw import Draw
-from merit.bundled.source import Source
-from merit.bundled.tables import Link, Shape, parents_first, read_shapes
+from merit.bundled.source import DatabaseSource
+from merit.bundled.tables import Link, TableShape, parents_first, read_shapes
 from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near
 
 _TRIES = 12
@@ -16,22 +16,22 @@ Record = dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class _Temper:
+class _Recipe:
     """How one database of a suite is made; every seed has its own."""
 
-    keep: float  # how many of the original rows stay
-    extra: float  # how many more are made, for each original row
-    change: float  # how many cells get another value
-    rewire: float  # how many rows get other partners
-    asked: float  # how many of the new values are ones that questions ask about
-    blank: float  # how many of the new values are NULL, where they may be
-    few: int  # how many different values a column is given; 0: as many as there are
-    beside: float  # how many of the new values are near one in the same row
-    lonely: float  # how many rows are no row's partner
-    gone: float  # how many tables are empty
+    keep: float  # share of the original rows that stay
+    extra: float  # new rows for each original row
+    change: float  # share of cells that get another value
+    rewire: float  # share of rows whose foreign keys are changed
+    asked: float  # share of new values that questions ask about
+    blank: float  # share of new values that are NULL, where allowed
+    few: int  # number of different values in a column; 0: no limit
+    beside: float  # share of new values near another value in the same row
+    lonely: float  # share of rows that no foreign key points to
+    empty: float  # share of tables that are empty
 
     @classmethod
-    def drawn(cls, draw: Draw) -> "_Temper":
+    def drawn(cls, draw: Draw) -> "_Recipe":
         return cls(
             keep=draw.of((0.0, 0.4, 0.7, 0.9, 1.0)),
             extra=draw.of((0.2, 0.5, 1.0, 1.0)),
@@ -42,14 +42,14 @@ class _Temper:
             few=draw.of((0, 0, 2, 4, 8)),
             beside=draw.of((0.0, 0.1, 0.3)),
             lonely=draw.of((0.1, 0.3, 0.5)),
-            gone=draw.of((0.0, 0.0, 0.0, 0.0, 0.15)),
+            empty=draw.of((0.0, 0.0, 0.0, 0.0, 0.15)),
         )
 
 
 class Fuzzer:
     """Makes databases of one schema."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: DatabaseSource) -> None:
         self._source = source
         with closing(source.original()) as db:
             self._shapes = parents_first(read_shapes(db))
@@ -71,13 +71,13 @@ class Fuzzer:
         db = self._source.empty()
         db.execute("PRAGMA foreign_keys=ON")
         draw = Draw(self._source.db_id, seed)
-        temper = _Temper.drawn(draw)
+        recipe = _Recipe.drawn(draw)
         made: dict[str, list[Record]] = {}
         db.execute("BEGIN")
         for shape in self._shapes:
             made[shape.name] = []
-            if not draw.chance(temper.gone):
-                _Filling(self, shape, draw, temper, made).fill(db)
+            if not draw.chance(recipe.empty):
+                _Filling(self, shape, draw, recipe, made).fill(db)
         db.execute("COMMIT")
         return db
 
@@ -85,10 +85,10 @@ class Fuzzer:
         """A table's original rows."""
         return self._rows[table]
 
-    def siblings(self, shape: Shape, column: str) -> list[str]:
+    def siblings(self, shape: TableShape, column: str) -> list[str]:
         """The columns of the same table whose values can be compared with this one's."""
         moment, number = is_moment(self._own[shape.name, column]), is_numeric(shape.types[column])
-        linked = {one for link in shape.links for one in link.columns} | {*shape.primary}
+        linked = {name for link in shape.links for name in link.columns} | {*shape.primary}
         return [
             other
             for other, declared in shape.types.items()
@@ -97,7 +97,7 @@ class Fuzzer:
         ]
 
     def palette(self, table: str, column: str, few: int, draw: Draw) -> tuple[list[Value], list[Value]]:
-        """The values of its own, and the asked ones, that a column is given in one database."""
+        """The original values, and the asked ones, that a column may have in one database."""
         own, asked = self._own[table, column], self._near[table, column]
         return (draw.some(own, few), draw.some(asked, few + 2)) if few else (own, asked)
 
@@ -106,15 +106,15 @@ class _Filling:
     """Filling one table of one database."""
 
     def __init__(
-        self, fuzzer: Fuzzer, shape: Shape, draw: Draw, temper: _Temper, made: dict[str, list[Record]]
+        self, fuzzer: Fuzzer, shape: TableShape, draw: Draw, recipe: _Recipe, made: dict[str, list[Record]]
     ) -> None:
-        self._shape, self._draw, self._temper, self._made = shape, draw, temper, made
+        self._shape, self._draw, self._recipe, self._made = shape, draw, recipe, made
         self._originals = fuzzer.rows(shape.name)
-        self._palettes = {column: fuzzer.palette(shape.name, column, temper.few, draw) for column in shape.types}
+        self._palettes = {column: fuzzer.palette(shape.name, column, recipe.few, draw) for column in shape.types}
         self._siblings = {column: fuzzer.siblings(shape, column) for column in shape.types}
         self._steps = fuzzer.steps
         linked = {column for link in shape.links for column in link.columns}
-        # A row of its own needs a key of its own; keys made of links are drawn until they are new.
+        # A new row needs a new key; keys made of foreign keys are drawn again until they are new.
         self._keys = [unique[0] for unique in shape.unique if len(unique) == 1 and unique[0] not in linked]
         self._free = [column for column in shape.types if column not in linked and column not in self._keys]
         self._popular = {link: self._partners(link) for link in shape.links if link.parent != shape.name}
@@ -124,11 +124,11 @@ class _Filling:
 
     def fill(self, db: sqlite3.Connection) -> None:
         """Keep some rows, make some more; a row that breaks a constraint is drawn again."""
-        draw, temper = self._draw, self._temper
-        kept = [row for row in self._originals if draw.chance(temper.keep)]
-        more = int(len(self._originals) * temper.extra) + draw.below(4)
-        kept = draw.some(kept, _MOST_ROWS) if len(kept) > _MOST_ROWS else kept
-        plan = [(row, False) for row in kept]
+        draw, recipe = self._draw, self._recipe
+        originals = [row for row in self._originals if draw.chance(recipe.keep)]
+        more = int(len(self._originals) * recipe.extra) + draw.below(4)
+        originals = draw.some(originals, _MOST_ROWS) if len(originals) > _MOST_ROWS else originals
+        plan = [(row, False) for row in originals]
         plan += [(draw.of(self._originals), True) for _ in range(min(more, _MOST_ROWS)) if self._originals]
         names = ", ".join(f'"{column}"' for column in self._shape.types)
         insert = f'INSERT INTO "{self._shape.name}" ({names}) VALUES ({", ".join("?" * len(self._shape.types))})'
@@ -143,30 +143,30 @@ class _Filling:
                 break
 
     def _row(self, base: Record, fresh: bool, attempt: int) -> Record:
-        draw, temper = self._draw, self._temper
+        draw, recipe = self._draw, self._recipe
         row = dict(base)
         for column in self._free:
-            if draw.chance(temper.change if attempt < _TRIES // 2 else temper.change / 4):
+            if draw.chance(recipe.change if attempt < _TRIES // 2 else recipe.change / 4):
                 row[column] = self._value(column, row)
         if fresh:
             for column in self._keys:
                 row[column] = self._key(column, base[column])
         for link in self._shape.links:
-            self._connect(row, link, rewire=fresh or attempt > 0 or draw.chance(temper.rewire))
+            self._connect(row, link, rewire=fresh or attempt > 0 or draw.chance(recipe.rewire))
         return row
 
     def _value(self, column: str, row: Record) -> Value:
-        draw, temper = self._draw, self._temper
-        if column not in self._shape.required and draw.chance(temper.blank):
+        draw, recipe = self._draw, self._recipe
+        if column not in self._shape.required and draw.chance(recipe.blank):
             return None
-        if self._siblings[column] and draw.chance(temper.beside):
+        if self._siblings[column] and draw.chance(recipe.beside):
             near_by = beside(
                 row[draw.of(self._siblings[column])], draw.of(self._steps if draw.chance(0.5) else (-1, 0, 1))
             )
             if near_by is not None:
                 return near_by
         own, asked = self._palettes[column]
-        choices = asked if asked and (not own or draw.chance(temper.asked)) else own
+        choices = asked if asked and (not own or draw.chance(recipe.asked)) else own
         return draw.of(choices) if choices else None
 
     def _key(self, column: str, like: Value) -> Value:
@@ -179,31 +179,33 @@ class _Filling:
         return f"{stem}{self._next:0{max(1, len(text) - len(stem))}d}"
 
     def _connect(self, row: Record, link: Link, *, rewire: bool) -> None:
-        """Give a row a partner: the one it has while that is there, or another one, or none."""
+        """Set a row's foreign key: to its present target if that exists, or to another row, or to NULL."""
         draw = self._draw
-        there = self._made[link.parent]
+        parents = self._made[link.parent]
         optional = not any(column in self._shape.required for column in link.columns)
         if not rewire:
             wanted = tuple(row[column] for column in link.columns)
-            if None in wanted or any(tuple(p[t] for t in link.targets) == wanted for p in there):
+            if None in wanted or any(tuple(p[t] for t in link.targets) == wanted for p in parents):
                 return
-        if optional and (not there or draw.chance(self._temper.blank)):
+        if optional and (not parents or draw.chance(self._recipe.blank)):
             row.update(dict.fromkeys(link.columns))
-        elif there:
-            partner = draw.of(self._popular.get(link) or there)
+        elif parents:
+            partner = draw.of(self._popular.get(link) or parents)
             row.update(zip(link.columns, (partner[target] for target in link.targets), strict=True))
 
     def _partners(self, link: Link) -> list[Record]:
-        """Who may be chosen: some are lonely, some are there several times."""
-        draw, there = self._draw, self._made[link.parent]
-        chosen = [row for row in there if not draw.chance(self._temper.lonely)]
+        """The parent rows to choose from: some are left out, some are listed several times."""
+        draw, parents = self._draw, self._made[link.parent]
+        chosen = [row for row in parents if not draw.chance(self._recipe.lonely)]
         return [row for row in chosen for _ in range(draw.of((1, 1, 2, 4)))]
 
     def _values(self, column: str) -> list[Value]:
         return [row[column] for row in self._originals]
 
 
-def _rows(db: sqlite3.Connection, shape: Shape) -> list[Record]:
+def _rows(db: sqlite3.Connection, shape: TableShape) -> list[Record]:
     names = ", ".join(f'"{column}"' for column in shape.types)
-    found = db.execute(f'SELECT {names} FROM "{shape.name}" ORDER BY {names}')  # an order no planner can choose
-    return [dict(zip(shape.types, row, strict=True)) for row in found]
+    rows = db.execute(
+        f'SELECT {names} FROM "{shape.name}" ORDER BY {names}'
+    )  # an order that does not depend on SQLite's planner
+    return [dict(zip(shape.types, row, strict=True)) for row in rows]

@@ -25,7 +25,7 @@ _WAY_OUT = "install merit again, or ask a live model with --model"
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A file of answers, and what its manifest says of how they were made."""
+    """A file of answers, and the manifest that says how they were made."""
 
     path: Path
     manifest: dict[str, Any]
@@ -37,15 +37,15 @@ class Recording:
 
 
 def recorded(folder: Path = HERE) -> Recording:
-    """The recording in a folder, whole: its content is what its manifest says."""
-    path, place = folder / FILE, folder / MANIFEST
-    for needed in (path, place):
+    """The recording in a folder, checked against the hash in its manifest."""
+    path, manifest_path = folder / FILE, folder / MANIFEST
+    for needed in (path, manifest_path):
         if not needed.is_file():
             raise InputError(f"{needed}: the recorded answers that come with merit are not here; {_WAY_OUT}")
-    manifest = parse_json(read_text(place), place)
-    check_fields(manifest, {"format": int}, str(place))
-    check_format(manifest["format"], FORMAT, "a recording", str(place))
-    check_fields(manifest, _FIELDS, str(place))
+    manifest = parse_json(read_text(manifest_path), manifest_path)
+    check_fields(manifest, {"format": int}, str(manifest_path))
+    check_format(manifest["format"], FORMAT, "a recording", str(manifest_path))
+    check_fields(manifest, _FIELDS, str(manifest_path))
     if hash_file(path) != manifest["sha256"]:
         raise InputError(f"{path}: damaged (its hash is not the one that {MANIFEST} names); {_WAY_OUT}")
     return Recording(path, manifest)

@@ -1,4 +1,4 @@
-"""The benchmark as it is written down: a folder for each database, with its schema, its rows and its questions."""
+"""The benchmark's source files: a folder for each database, with its schema, its rows and its questions."""
 
 import json
 import sqlite3
@@ -17,7 +17,7 @@ _SUITE = "suite.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenQuestion:
     """A question with its reference, and the earlier question it rewords or neighbours."""
 
     id: str
@@ -28,11 +28,11 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DatabaseSource:
     """One database of the benchmark: where its files are, its questions, and the seeds of its test suite."""
 
     folder: Path
-    questions: tuple[Written, ...]
+    questions: tuple[WrittenQuestion, ...]
     seeds: tuple[int, ...]
 
     @property
@@ -53,39 +53,45 @@ class Source:
     def empty(self) -> sqlite3.Connection:
         """The database without rows."""
         db = sqlite3.connect(":memory:", isolation_level=None)
-        for setting in (f"page_size={PAGE_BYTES}", "encoding='UTF-8'", "auto_vacuum=0"):  # whatever this build prefers
+        for setting in (
+            f"page_size={PAGE_BYTES}",
+            "encoding='UTF-8'",
+            "auto_vacuum=0",
+        ):  # set, since builds of SQLite have different defaults
             db.execute(f"PRAGMA {setting}")
         _execute(db, self.folder / "schema.sql")
         return db
 
 
-def read_sources(here: Path = HERE) -> tuple[Source, ...]:
-    """All databases of the benchmark in the order of their names; what is wrong is said with file and line."""
+def read_sources(here: Path = HERE) -> tuple[DatabaseSource, ...]:
+    """All databases of the benchmark in the order of their names; raises with file and line of the first fault."""
     folders = sorted(folder for folder in (here / "databases").iterdir() if folder.is_dir())
     suites = read_suites(here)
     if stray := suites.keys() - {folder.name for folder in folders}:
         raise InputError(f"{here / _SUITE}: there is no database {min(stray)!r}; take its line out")
-    sources = tuple(Source(folder, tuple(_questions(folder)), suites.get(folder.name, ())) for folder in folders)
+    sources = tuple(
+        DatabaseSource(folder, tuple(_questions(folder)), suites.get(folder.name, ())) for folder in folders
+    )
     seen: dict[str, str] = {}
     for source in sources:
         for written in source.questions:
-            said = " ".join(written.question.lower().split())
-            if said in seen:
-                raise InputError(f"{source.folder}: the question {written.id} is asked before, as {seen[said]}")
-            seen[said] = written.id
+            text = " ".join(written.question.lower().split())
+            if text in seen:
+                raise InputError(f"{source.folder}: the question {written.id} is asked before, as {seen[text]}")
+            seen[text] = written.id
     return sources
 
 
 def read_suites(here: Path = HERE) -> Mapping[str, tuple[int, ...]]:
     """The seeds of every database's test suite."""
     path = here / _SUITE
-    found = parse_json(read_text(path), path)
-    if not isinstance(found, dict):
+    suites = parse_json(read_text(path), path)
+    if not isinstance(suites, dict):
         raise InputError(f"{path}: expected an object with a list of seeds for each database")
-    for db_id, seeds in found.items():
+    for db_id, seeds in suites.items():
         if not isinstance(seeds, list) or not all(type(seed) is int for seed in seeds) or len({*seeds}) < len(seeds):
             raise InputError(f"{path}: the field {db_id!r} should be a list of different numbers, not {seeds!r}")
-    return {db_id: tuple(seeds) for db_id, seeds in found.items()}
+    return {db_id: tuple(seeds) for db_id, seeds in suites.items()}
 
 
 def write_suites(suites: Mapping[str, tuple[int, ...]], here: Path = HERE) -> None:
@@ -94,7 +100,7 @@ def write_suites(suites: Mapping[str, tuple[int, ...]], here: Path = HERE) -> No
     (here / _SUITE).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def _questions(folder: Path) -> Iterator[Written]:
+def _questions(folder: Path) -> Iterator[WrittenQuestion]:
     path = folder / "questions.jsonl"
     seen: set[str] = set()
     for number, record in read_json_lines(read_text(path), path):
@@ -102,7 +108,7 @@ def _questions(folder: Path) -> Iterator[Written]:
         check_fields(record, {"id": str, "question": str, "sql": str, "difficulty": str, "like": object}, where)
         _check(record, folder.name, seen, where)
         seen.add(record["id"])
-        yield Written(**record)
+        yield WrittenQuestion(**record)
     if not seen:
         raise InputError(f"{path}: there is no question in it")
 

@@ -1,4 +1,4 @@
-"""What SQLite itself says about a database's tables, and the same in the words of Spider's tables.json."""
+"""What SQLite itself says about a database's tables, and the same in the format of Spider's tables.json."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class TableShape:
     """A table's columns with their declared types, and its keys."""
 
     name: str
@@ -26,7 +26,7 @@ class Shape:
     links: tuple[Link, ...]
 
 
-def read_shapes(db: sqlite3.Connection) -> tuple[Shape, ...]:
+def read_shapes(db: sqlite3.Connection) -> tuple[TableShape, ...]:
     """Every table, in the order of its creation."""
     names = db.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
@@ -35,9 +35,9 @@ def read_shapes(db: sqlite3.Connection) -> tuple[Shape, ...]:
     return tuple(_shape(db, name, primaries) for name in primaries)
 
 
-def parents_first(shapes: tuple[Shape, ...]) -> list[Shape]:
-    """The tables so that a row's partners can be there before it; in a circle, as they were created."""
-    ordered: list[Shape] = []
+def parents_first(shapes: tuple[TableShape, ...]) -> list[TableShape]:
+    """The tables with each after those it refers to; in a cycle, in the order of creation."""
+    ordered: list[TableShape] = []
     waiting = list(shapes)
     while waiting:
         done = {shape.name for shape in ordered}
@@ -71,7 +71,7 @@ def spider_record(db_id: str, db: sqlite3.Connection) -> dict[str, Any]:
     }
 
 
-def _shape(db: sqlite3.Connection, name: str, primaries: dict[str, tuple[str, ...]]) -> Shape:
+def _shape(db: sqlite3.Connection, name: str, primaries: dict[str, tuple[str, ...]]) -> TableShape:
     columns = db.execute('SELECT name, type, "notnull" FROM pragma_table_info(?)', (name,)).fetchall()
     primary = primaries[name]
     indexes = db.execute('SELECT name FROM pragma_index_list(?) WHERE "unique" AND NOT partial ORDER BY seq', (name,))
@@ -79,17 +79,17 @@ def _shape(db: sqlite3.Connection, name: str, primaries: dict[str, tuple[str, ..
         tuple(column for (column,) in db.execute("SELECT name FROM pragma_index_info(?) ORDER BY seqno", index))
         for index in indexes.fetchall()
     ]
-    found: dict[int, list[tuple[str, str, str | None]]] = {}
+    keys: dict[int, list[tuple[str, str, str | None]]] = {}
     for number, parent, column, target in db.execute(
         'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq', (name,)
     ):
-        found.setdefault(number, []).append((parent, column, target))
+        keys.setdefault(number, []).append((parent, column, target))
     links = []
-    for parts in found.values():
+    for parts in keys.values():
         parent = next(known for known in primaries if known.lower() == parts[0][0].lower())
         targets = tuple(t for _, _, t in parts if t is not None) or primaries[parent]
         links.append(Link(tuple(column for _, column, _ in parts), parent, targets))
-    return Shape(
+    return TableShape(
         name,
         {column: declared.upper() for column, declared, _ in columns},
         frozenset(column for column, _, required in columns if required) | {*primary},
@@ -100,8 +100,8 @@ def _shape(db: sqlite3.Connection, name: str, primaries: dict[str, tuple[str, ..
 
 
 def _primary(db: sqlite3.Connection, name: str) -> tuple[str, ...]:
-    found = db.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", (name,))
-    return tuple(column for (column,) in found)
+    names = db.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", (name,))
+    return tuple(column for (column,) in names)
 
 
 def _kind(declared: str) -> str:

@@ -18,32 +18,32 @@ def is_numeric(declared: str) -> bool:
 
 def constants(queries: Iterable[str], columns: Container[str]) -> Mapping[str, list[int | float | str]]:
     """The constants in queries, each under the column last mentioned before it, in lower case: most often its own."""
-    found: dict[str, dict[int | float | str, None]] = {}
+    by_column: dict[str, dict[int | float | str, None]] = {}
     for sql in queries:
         mentioned = ""
         for token in _TOKEN.findall(sql):
             if token[0] == "'":
-                found.setdefault(mentioned, {})[token[1:-1].replace("''", "'")] = None
+                by_column.setdefault(mentioned, {})[token[1:-1].replace("''", "'")] = None
             elif token[0].isdigit():
-                found.setdefault(mentioned, {})[float(token) if "." in token else int(token)] = None
+                by_column.setdefault(mentioned, {})[float(token) if "." in token else int(token)] = None
             elif token.strip('"').lower() in columns:
                 mentioned = token.strip('"').lower()
-    return {name: list(values) for name, values in found.items()}
+    return {name: list(values) for name, values in by_column.items()}
 
 
 def near(asked: Sequence[int | float | str], own: Sequence[Value], declared: str) -> list[Value]:
     """Values at the edge of what is asked, in the shape of the column's own."""
-    found: dict[Value, None] = {}
+    values: dict[Value, None] = {}
     texts = [value for value in own if isinstance(value, str)]
     for constant in asked:
         if is_numeric(declared):
             if not isinstance(constant, str):
-                found.update(dict.fromkeys(_numbers(constant, declared)))
+                values.update(dict.fromkeys(_numbers(constant, declared)))
         elif is_moment(texts):
-            found.update(dict.fromkeys(_days(str(constant), texts)))
+            values.update(dict.fromkeys(_days(str(constant), texts)))
         elif isinstance(constant, str):
-            found.update(dict.fromkeys(_texts(constant, texts)))
-    return list(found)
+            values.update(dict.fromkeys(_texts(constant, texts)))
+    return list(values)
 
 
 def beside(sibling: Value, step: int) -> Value:

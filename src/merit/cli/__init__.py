@@ -12,13 +12,13 @@ def _stop(*_: object) -> None:
 
 
 _usual = signal.getsignal(signal.SIGINT)
-_ours = _usual is signal.default_int_handler and threading.current_thread() is threading.main_thread()
-if _ours:  # where nobody else decided what Ctrl-C means
+_default_handler = _usual is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+if _default_handler:  # only where no other code handles Ctrl-C
     signal.signal(signal.SIGINT, _stop)
 try:
     from merit.cli.main import main
 finally:
-    if _ours:
+    if _default_handler:
         signal.signal(signal.SIGINT, _usual)
 
 __all__ = ["main"]

@@ -68,9 +68,9 @@ def audit(
     _check_given(paths, roots, examples)
     total = len(outcomes) + len(paths)
     with ExitStack() as stack:
-        bench = _Bench(roots, examples, encoder, cache or cache_folder(), stack)
+        parts = _SharedParts(roots, examples, encoder, cache or cache_folder(), stack)
         for path in paths:
-            outcomes.append(bench.audit(path))
+            outcomes.append(parts.audit(path))
             if not as_json and (total > 1 or outcomes[-1].holds):
                 outcomes[-1].show()
     failed = [outcome for outcome in outcomes if not outcome.holds]
@@ -88,7 +88,7 @@ def audit(
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What an audit of one run came to."""
+    """The outcome of one audit."""
 
     path: Path
     holds: bool | None  # None where it could not be audited
@@ -97,7 +97,7 @@ class _Outcome:
     other_code: bool = False  # whether another version of merit made the run
 
     def show(self) -> None:
-        """Say it to a person."""
+        """Print it for people."""
         if self.findings is None:
             say(str(self.error), err=True)
             return
@@ -134,17 +134,17 @@ def _found(given: Sequence[Path]) -> tuple[list[Path], list[_Outcome]]:
 
 def _counted_failures(failed: Sequence[_Outcome], total: int) -> str:
     wrong = sum(outcome.holds is False for outcome in failed)
-    said = [f"{wrong} of {total} runs {'does' if wrong == 1 else 'do'} not hold"] if wrong else []
+    sentences = [f"{wrong} of {total} runs {'does' if wrong == 1 else 'do'} not hold"] if wrong else []
     if others := len(failed) - wrong:
-        said.append(f"{others} of {total} runs could not be audited")
-    return ", and ".join(said)
+        sentences.append(f"{others} of {total} runs could not be audited")
+    return ", and ".join(sentences)
 
 
 def _check_given(paths: Sequence[Path], roots: Sequence[Path], examples: Sequence[Path]) -> None:
     """Refuse folders and files that are not there or that no run could need."""
     names = set()
     for path in paths:
-        with suppress(MeritError):  # said when its turn comes
+        with suppress(MeritError):  # reported when this run is audited
             names.add(read_manifest(path).identity.dataset.name)
     if roots and names == {BUNDLED}:
         raise InputError("--data: a bundled run takes none, its data comes with merit; leave --data out")
@@ -183,7 +183,7 @@ def show_trust(audited: Sequence[Findings], console: Console | None = None) -> N
         console.block(f"{item}{f' ({count} of {len(audited)} runs)' if count < len(audited) else ''}", 2, head="- ")
 
 
-class _Bench:
+class _SharedParts:
     """What audits share: data and judges, each opened once."""
 
     def __init__(
@@ -248,8 +248,8 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
         if uri is None:
             return None
         here, there = (
-            f"{one.name} ({short_hash(one.revision)}), of {one.dimension} dimensions"
-            for one in (opened.identity, wanted)
+            f"{identity.name} ({short_hash(identity.revision)}), of {identity.dimension} dimensions"
+            for identity in (opened.identity, wanted)
         )
         raise InputError(f"{view.path}: was made with the encoder {there}, but --encoder {uri} is {here}; give its own")
     return stack.enter_context(closing(CachedEncoder(opened, folder)))

@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
 from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, unknown_dataset
-from merit.cli.plain import Group, at_least
+from merit.cli.plain import CommandGroup, at_least
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
@@ -37,7 +37,7 @@ _HEADINGS = (
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def data() -> None:
     """Check benchmark data, look at its schemas, and cut parts out of it."""
 
@@ -60,21 +60,21 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
     mutants of every reference. --json prints one object, with the splits under datasets.
     """
     if dataset == NAME:
-        open_dataset(dataset, root, "dev", cache_folder(), label)  # which takes neither folder nor name
+        open_dataset(dataset, root, "dev", cache_folder(), label)  # refuses a folder or a name
         _check_bundled(as_json, quick)
         return
     with closing(SQLiteSandbox(frozen=True)) as sandbox:
         surveys = [
-            {**survey(one, sandbox.is_sound), "dataset": one.title, "layout": one.layout.name}
-            for one in _splits(dataset, root, label)
+            {**survey(part, sandbox.is_sound), "dataset": part.title, "layout": part.layout.name}
+            for part in _splits(dataset, root, label)
         ]
     if as_json:
         print_json({"datasets": surveys})
     else:
         console = Console(highlight=False, soft_wrap=True)
-        for found in surveys:
-            _show(found, console)
-    damaged = [path for found in surveys for path in found["damaged"]]
+        for result in surveys:
+            _show(result, console)
+    damaged = [path for result in surveys for path in result["damaged"]]
     if damaged:
         others = f" and {counted(len(damaged) - 1, 'other')}" if len(damaged) > 1 else ""
         raise InputError(f"{damaged[0]}{others}: damaged; fetch the dataset again")
@@ -93,13 +93,13 @@ def schema(dataset: str, database: str | None, root: Path | None) -> None:
     if database is None and dataset not in LAYOUTS and not Path(dataset).exists() and "/" not in dataset:
         dataset, database = _benchmark_of(dataset, root), dataset
     splits = _splits(dataset, root)
-    known = sorted({db_id for one in splits for db_id in one.schemas})
+    known = sorted({db_id for part in splits for db_id in part.schemas})
     if database is None:
         click.echo("\n".join(known))
         return
-    for one in splits:
-        if database in one.schemas:
-            click.echo(one.schemas[database].text())
+    for part in splits:
+        if database in part.schemas:
+            click.echo(part.schemas[database].text())
             return
     near = difflib.get_close_matches(database, known, 3)
     typed = shlex.join(["merit", "data", "schema", dataset, *(["--data", str(root)] if root else [])])
@@ -108,7 +108,7 @@ def schema(dataset: str, database: str | None, root: Path | None) -> None:
 
 
 def _benchmark_of(database: str, root: Path | None) -> str:
-    """The benchmark of a database that was named alone: that of the folder, or ours if it has such a database."""
+    """The benchmark of a database that was named alone: that of the folder, or bundled if it has one."""
     if root is not None:
         return detect(root)[0].layout.name
     if database in _bundled().schemas:
@@ -147,7 +147,7 @@ def subset(
     """
     whole = open_dataset(dataset, root, split, cache_folder())
     count = write_subset(whole, out, databases=databases, distinct=distinct, seed=seed, limit=limit)
-    layout = "spider" if dataset == NAME else dataset  # a part of ours is no longer ours
+    layout = "spider" if dataset == NAME else dataset  # a part of bundled is ordinary data in Spider's layout
     if as_json:
         print_json({"out": str(out), "layout": layout, "questions": count})
     else:
@@ -161,18 +161,18 @@ def _bundled() -> Dataset:
 
 
 def _splits(name: str, root: Path | None, label: str = "") -> Sequence[Dataset]:
-    """Every split of a dataset that is there; a folder alone, without a dataset's name, is taken for what it is."""
+    """Every split of a dataset that is there; a folder without a dataset's name is detected by its content."""
     if name == NAME:
         return [open_dataset(name, root, "dev", cache_folder(), label)]
     if name in LAYOUTS:
         if root is None and Path(name).is_dir():
             raise InputError(f"{name}: give its folder with --data; for the folder here, type `{name} --data {name}`")
-        found = [one for one in detect(root) if one.layout.name == name] if root and root.is_dir() else []
-        if not found:
-            return [open_dataset(name, root, "dev", cache_folder(), label)]  # which says what is wrong
+        splits = [part for part in detect(root) if part.layout.name == name] if root and root.is_dir() else []
+        if not splits:
+            return [open_dataset(name, root, "dev", cache_folder(), label)]  # raises the error that says what is wrong
         if label:
             check_label(label, "--name")
-        return [replace(one, label=label) for one in found]
+        return [replace(part, label=label) for part in splits]
     if root is not None or label or not ("/" in name or Path(name).exists()):
         raise InputError(unknown_dataset(name))
     return detect(Path(name))
@@ -187,54 +187,54 @@ def _check_bundled(as_json: bool, quick: bool) -> None:
         raise InputError(f"{surveyed['damaged'][0]}: damaged; remove its folder, and it is built anew")
     sources = read_sources()
     with progress_bar() as bar:
-        task = bar.add_task("bundled", total=len(sources), said="")
-        found = mutation.check(sources, quick=quick, on_database=lambda name: bar.update(task, advance=1, said=name))
+        task = bar.add_task("bundled", total=len(sources), detail="")
+        result = mutation.check(sources, quick=quick, on_database=lambda name: bar.update(task, advance=1, detail=name))
     if as_json:
-        print_json({"content_hash": surveyed["content_hash"], **found})
+        print_json({"content_hash": surveyed["content_hash"], **result})
         return
     console = Console(highlight=False, soft_wrap=True)
     headings = (Column(name, justify="right", overflow="fold") for name in _HEADINGS[: 5 if quick else None])
     table = Table(Column("database", no_wrap=True), *headings, padding=0)
-    for one in [*found["databases"], found["overall"]]:
-        if one is found["overall"]:
+    for row in [*result["databases"], result["overall"]]:
+        if row is result["overall"]:
             table.add_section()
-        levels = "/".join(str(one["difficulty"].get(level, 0)) for level in DIFFICULTIES)
-        cells = [one["tables"], one["rows"], f"{one['questions']} ({levels})", one["like"], one["suite"]]
+        levels = "/".join(str(row["difficulty"].get(level, 0)) for level in DIFFICULTIES)
+        cells = [row["tables"], row["rows"], f"{row['questions']} ({levels})", row["like"], row["suite"]]
         if not quick:
-            cells += [one["mutants"], one["differing"], one["killed_by_original"], one["killed"]]
-            cells.append(f"{100 * one['kill_rate']:.2f}%")
-        table.add_row(one["database"], *map(str, cells))
+            cells += [row["mutants"], row["differing"], row["killed_by_original"], row["killed"]]
+            cells.append(f"{100 * row['kill_rate']:.2f}%")
+        table.add_row(row["database"], *map(str, cells))
     console.print(table)
     console.print(f"  content hash  {surveyed['content_hash']}")
-    Console().block(_totals(found, quick), 16, head="  in all")
+    Console().block(_totals(result, quick), 16, head="  in all")
 
 
-def _totals(found: dict[str, Any], quick: bool) -> str:
+def _totals(result: dict[str, Any], quick: bool) -> str:
     """The sums, shown when the terminal is too narrow for the table."""
-    total = found["overall"]
-    said = (
-        f"{counted(len(found['databases']), 'database')}, {counted(total['tables'], 'table')}, "
+    total = result["overall"]
+    totals = (
+        f"{counted(len(result['databases']), 'database')}, {counted(total['tables'], 'table')}, "
         f"{counted(total['rows'], 'row')}, {counted(total['questions'], 'question')}"
     )
     if quick:
-        return said
+        return totals
     rate = f"{100 * total['kill_rate']:.2f}%"
-    return f"{said}; suites tell {total['killed']} of {total['differing']} differing mutants, {rate}"
+    return f"{totals}; suites tell {total['killed']} of {total['differing']} differing mutants, {rate}"
 
 
-def _show(found: dict[str, Any], console: Console) -> None:
+def _show(result: dict[str, Any], console: Console) -> None:
     suite = (
-        f", test suite of {counted(found['suite_files'], 'file')} for {found['suite_databases']}"
-        if found["suite_files"]
+        f", test suite of {counted(result['suite_files'], 'file')} for {result['suite_databases']}"
+        if result["suite_files"]
         else ""
     )
-    console.print(f"[bold]{escape(found['dataset'])} {found['split']}[/]")
-    console.print(f"  questions     {found['questions']}, of which {found['usable_questions']} have their database")
-    console.print(f"  databases     {found['databases']}{suite}")
-    for db_id, count in found["absent_databases"].items():
+    console.print(f"[bold]{escape(result['dataset'])} {result['split']}[/]")
+    console.print(f"  questions     {result['questions']}, of which {result['usable_questions']} have their database")
+    console.print(f"  databases     {result['databases']}{suite}")
+    for db_id, count in result["absent_databases"].items():
         console.print(f"  [yellow]missing[/]       {escape(db_id)}, {counted(count, 'question')}")
-    for db_id in found["without_suite"]:
+    for db_id in result["without_suite"]:
         console.print(f"  [yellow]no suite[/]      {escape(db_id)}")
-    for path in found["damaged"]:
+    for path in result["damaged"]:
         console.print(f"  [red]damaged[/]       {escape(path)}")
-    console.print(f"  content hash  {found['content_hash']}")
+    console.print(f"  content hash  {result['content_hash']}")

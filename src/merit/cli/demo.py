@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
-from rich.table import Table as Recalled
+from rich.table import Table
 from rich.text import Text
 
 from merit.agent import METHODS as ALL_METHODS
@@ -29,7 +29,7 @@ from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import CachedEncoder, open_encoder
 from merit.models.completers import KNOWN
-from merit.report import Mark, Report, Table, build, summary_table, write_report
+from merit.report import Mark, Report, ReportTable, build, summary_table, write_report
 from merit.report.page import write_page
 from merit.runs import RunView, account, read_run
 from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
@@ -79,25 +79,25 @@ def demo(
     """Run methods over the bundled benchmark, compare and audit them, and write the report.
 
     Without --model, the answers are those that a real model gave when they were recorded, and no model is called. A run
-    whose prompts the recording does not cover is left out and said. Exit 1 where nothing could be run. --json prints
+    whose prompts the recording does not cover is left out with a note. Exit 1 where nothing could be run. --json prints
     one object: the report, and the metrics of every run by its folder's name, null for one that was left out.
     """
     started = time.monotonic()
-    console = Console(stderr=as_json)  # with --json, what people read is beside it
+    console = Console(stderr=as_json)  # with --json, text for people goes to stderr
     recording = None if model else recorded()
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
     folder = (cache or cache_folder()).absolute()
-    with _room(out):
+    with _demo_folder(out):
         gaps = _run(grid, folder, concurrency)
         views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
         if not views:
-            _tell(console, left_out(grid, gaps))
+            _show_left_out(console, left_out(grid, gaps))
             raise InputError("nothing could be run: the recording covers none of it; ask a live model with --model")
     against = "merit" if any(view.method.name == "merit" for view in views) else _AGAINST
     made = build(views, against=against)
     show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
-    _tell(console, left_out(grid, gaps))
+    _show_left_out(console, left_out(grid, gaps))
     with stoppable(lambda: f"the runs in {grid.out} are finished, the report is not", AGAIN):
         _audit(console, views, encoder, folder)
         page = _write(made, views, out)
@@ -107,7 +107,7 @@ def demo(
     console.print()
     console.block(f"{page}  (open it in a browser; every episode is in it)", 10, head="[bold]report[/]")
     console.block(f"{grid.out}, {time.monotonic() - started:.0f} s in all", 10, head="runs")
-    console.print(f"next      {inline(_episode(views))}", soft_wrap=True)  # whole, to be copied
+    console.print(f"next      {inline(_episode(views))}", soft_wrap=True)  # in one line, to be copied
     live = f"{this_command()} demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
     console.block(live, 10)
 
@@ -169,8 +169,8 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
 
 
 @contextmanager
-def _room(out: Path) -> Iterator[None]:
-    """An empty place for a demo; an earlier one comes back if it fails, and what is not a demo's is left alone."""
+def _demo_folder(out: Path) -> Iterator[None]:
+    """An empty folder for a demo; an earlier demo is restored if this one fails, and other files are never touched."""
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def _room(out: Path) -> Iterator[None]:
         "Made by `merit demo`; the next one with this --out replaces its runs and report.\n", encoding="utf-8"
     )
     earlier = out / _EARLIER
-    _move(earlier, out)  # a demo was killed before it could
+    _move(earlier, out)  # left by a demo that was killed
     (out / f"{_INITIAL}.part").unlink(missing_ok=True)
     if any((out / name).exists() for name in (_RUNS, _REPORT, _INITIAL)):
         earlier.mkdir(exist_ok=True)
@@ -197,7 +197,7 @@ def _room(out: Path) -> Iterator[None]:
 
 
 def _move(source: Path, target: Path) -> None:
-    """Move whatever of a demo is in one folder to another, in the place of what is there."""
+    """Move the runs, report and first answers of a demo to another folder; they replace those there."""
     for name in (_RUNS, _REPORT, _INITIAL):
         if (source / name).exists():
             if (target / name).is_dir():
@@ -205,7 +205,7 @@ def _move(source: Path, target: Path) -> None:
             (source / name).replace(target / name)
 
 
-def _tell(console: Console, sentences: Iterator[str]) -> None:
+def _show_left_out(console: Console, sentences: Iterator[str]) -> None:
     for sentence in sentences:
         console.block(sentence, 10, head="left out")
 
@@ -222,8 +222,8 @@ def _run(grid: Grid, cache: Path, concurrency: int) -> dict[str, Gap | None]:
     try:
         with stoppable(lambda: _left(grid), AGAIN):
             return asyncio.run(go())
-    except BaseExceptionGroup as several:
-        raise first_of(several) from None
+    except BaseExceptionGroup as failures:
+        raise first_of(failures) from None
 
 
 def _left(grid: Grid) -> str:
@@ -238,18 +238,18 @@ def _left(grid: Grid) -> str:
 
 def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
     """A sentence for each method that a recording does not cover, with the seeds where."""
-    found: dict[str, dict[int, Gap]] = {}
+    by_method: dict[str, dict[int, Gap]] = {}
     for name, gap in gaps.items():
         if gap is not None:
-            found.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
-    for method, missing in found.items():
+            by_method.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
+    for method, missing in by_method.items():
         yield f"{method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
 
 
-def show_table(console: Console, table: Table) -> None:
+def show_table(console: Console, table: ReportTable) -> None:
     """Print a table of a report."""
     columns = [column for column in table.columns if column.key != "dataset"]
-    shown = Recalled(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         if column.numeric:  # figures are never cut; names are folded where a line is too short for both
             longest = max(len(text) for text in (column.label, *(row[column.key].text for row in table.rows)))

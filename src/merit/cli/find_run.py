@@ -1,4 +1,4 @@
-"""The one run and the one question that a command is about, and what to type where they are not there."""
+"""Finding the run and the question that a command names, with a hint where they do not exist."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ def open_run(path: Path, command: str, *arguments: str) -> RunView:
 def refuse_several(
     path: Path, command: str, *arguments: str, better: Callable[[Path], bool] = lambda _run: True
 ) -> None:
-    """Complain about a folder that holds runs below it and is none itself, and list them.
+    """Refuse a folder that is not a run but holds runs, and list them.
 
     The example is the first run, or the first that is `better` for this command.
     """
@@ -29,7 +29,7 @@ def refuse_several(
     if runs in ([], [path]):
         return
     typed = shlex.join([*command.split(), str(next(filter(better, runs), runs[0])), *arguments])
-    names = "" if len(runs) == 1 else f"; there are {listed([str(one.relative_to(path)) for one in runs])}"
+    names = "" if len(runs) == 1 else f"; there are {listed([str(run.relative_to(path)) for run in runs])}"
     held = counted(len(runs), "run")
     raise InputError(f"{path}: holds {held} and is none itself; name one, for example `{typed}`{names}")
 
@@ -47,9 +47,9 @@ def find_turn(view: RunView, wanted: str) -> Turn:
 
 
 def _why_not(view: RunView, wanted: str, done: int) -> str:
-    """Why a run has no episode of a question: not in its stream, beyond its end, or not come to yet."""
-    order = stream_order([one.question for one in view.questions.values()], view.identity.seed)
-    position = next((place for place, one in enumerate(order) if str(one.id) == wanted), None)
+    """Why a run has no episode of a question: not in its stream, beyond its limit, or not reached yet."""
+    order = stream_order([asked.question for asked in view.questions.values()], view.identity.seed)
+    position = next((number for number, question in enumerate(order) if str(question.id) == wanted), None)
     if position is None:
         return "is not in its stream"
     length = view.identity.length or (done if is_finished(view.path) else len(order))

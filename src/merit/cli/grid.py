@@ -22,9 +22,9 @@ from merit.cli.options import (
     TRACE,
     allowed,
     stoppable,
-    watched,
+    traced,
 )
-from merit.cli.progress import kept, progress_bar, warn_without_sql
+from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import Allowance
@@ -103,13 +103,16 @@ def grid(
     folder = (cache or cache_folder()).absolute()
     bar = progress_bar()
     try:
-        with watched(trace), stoppable(lambda: "every finished turn is kept" if engine == "ray" else kept(bar, "turn")):
+        with (
+            traced(trace),
+            stoppable(lambda: "every finished turn is kept" if engine == "ray" else kept_so_far(bar, "turn")),
+        ):
             if engine == "ray":
                 metrics = run_grid_on_ray(read, folder, concurrency, ahead, allowance)
             else:
                 metrics = asyncio.run(_run(read, concurrency, ahead, allowance, folder, bar))
-    except BaseExceptionGroup as several:
-        raise first_of(several) from None
+    except BaseExceptionGroup as failures:
+        raise first_of(failures) from None
     if as_json:
         print_json({"out": str(read.out), "runs": metrics})
     else:
@@ -122,30 +125,30 @@ async def _run(
     async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
         seen: dict[str, Progress] = {}
         with bar:
-            found = await run_grid(read, shop, ahead, following(bar, len(read.runs), seen))
+            metrics = await run_grid(read, shop, ahead, following(bar, len(read.runs), seen))
         warn_without_sql(*(progress.replies for progress in seen.values()))
-        return found
+        return metrics
 
 
 def following(bar: Bar, runs: int, seen: dict[str, Progress]) -> Callable[[str, Progress], None]:
     """A callback that shows on a bar how far each of so many runs is, and keeps it in `seen`."""
-    task = bar.add_task(f"{runs} runs", total=None, said="")
+    task = bar.add_task(f"{runs} runs", total=None, detail="")
 
-    def heard(name: str, progress: Progress) -> None:
+    def show_progress(name: str, progress: Progress) -> None:
         seen[name] = progress
         finished = sum(run.done == run.total for run in seen.values())
         tokens = sum(run.tokens for run in seen.values())
         about = "about " if any(run.estimated for run in seen.values()) else ""
-        said = f"{finished} of {runs} runs finished, {about}{tokens / 1e6:,.2f}M tokens"
+        detail = f"{finished} of {runs} runs finished, {about}{tokens / 1e6:,.2f}M tokens"
         total = sum(run.total for run in seen.values()) if len(seen) == runs else None
-        bar.update(task, completed=sum(run.done for run in seen.values()), total=total, said=said)
+        bar.update(task, completed=sum(run.done for run in seen.values()), total=total, detail=detail)
 
-    return heard
+    return show_progress
 
 
-def first_of(several: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """What went wrong first."""
-    first: BaseException = several
+    first: BaseException = failures
     while isinstance(first, BaseExceptionGroup):
         first = first.exceptions[0]
     return first
@@ -155,7 +158,7 @@ def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
     figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
     folder, metrics = _within(read.out, metrics)
     table = Table(
-        Column("run", overflow="fold", min_width=max(map(len, metrics))),  # whole; what is said of it may fold
+        Column("run", overflow="fold", min_width=max(map(len, metrics))),  # names stay whole; other columns may fold
         *(Column(name, justify="right", overflow="fold") for name in figures),
         box=SIMPLE_HEAD,
         show_edge=False,
@@ -180,7 +183,7 @@ def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
 
 
 def _within(out: Path, metrics: dict[str, dict[str, Any]]) -> tuple[Path, dict[str, dict[str, Any]]]:
-    """The folder that all runs are in, and runs by their names there: what all names share need not be read in each."""
+    """The folder that holds all runs, and the runs by their names in it, without the part that all names share."""
     datasets = {name.partition("/")[0] for name in metrics}
     if len(datasets) > 1:
         return out, metrics

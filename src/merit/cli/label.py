@@ -51,7 +51,7 @@ def label(
         raise InputError(f"{run}: no first answer failed, so there is nothing to label")
     begun = out.exists()
     if begun:
-        chosen = _there(view, out, chosen if size is not None else None)
+        chosen = _begun_records(view, out, chosen if size is not None else None)
     else:
         labels.write_records(out, chosen)
     here = sys.stdin.isatty() if fill is None else fill
@@ -77,21 +77,25 @@ def _labelled(lines: list[labels.Record]) -> int:
     return sum(bool(record["human"].strip()) for record in lines)
 
 
-def _there(view: RunView, out: Path, wanted: list[labels.Record] | None) -> list[labels.Record]:
+def _begun_records(view: RunView, out: Path, wanted: list[labels.Record] | None) -> list[labels.Record]:
     """The lines of a file that was begun, if it is of this run and sample."""
-    found = [record for _, record in labels.read_records(out)]
-    if any(record["run"] != view.manifest.run for record in found):
+    records = [record for _, record in labels.read_records(out)]
+    if any(record["run"] != view.manifest.run for record in records):
         raise InputError(f"{out}: holds labels of another run; choose another --out")
-    if wanted is not None and [one["question_id"] for one in wanted] != [one["question_id"] for one in found]:
+    if wanted is not None and _ids(wanted) != _ids(records):
         raise InputError(f"{out}: holds another sample; leave --n out to go on with it, or choose another --out")
-    return found
+    return records
+
+
+def _ids(records: list[labels.Record]) -> list[str]:
+    return [record["question_id"] for record in records]
 
 
 def _fill(view: RunView, out: Path, lines: list[labels.Record], console: Console) -> None:
     """Ask for one label after the other, beginning with the first that is missing."""
-    place = next((i for i, one in enumerate(lines) if not one["human"].strip()), len(lines))
-    while place < len(lines):
-        _show(lines[place], f"{place + 1} of {len(lines)}", console)
+    index = next((i for i, record in enumerate(lines) if not record["human"].strip()), len(lines))
+    while index < len(lines):
+        _show(lines[index], f"{index + 1} of {len(lines)}", console)
         try:
             key = click.getchar().lower()
         except EOFError:
@@ -99,17 +103,17 @@ def _fill(view: RunView, out: Path, lines: list[labels.Record], console: Console
         if key in ("q", "", "\x04"):
             return
         if key in _KEYS:
-            lines[place]["human"] = _KEYS[key].value
+            lines[index]["human"] = _KEYS[key].value
             labels.write_records(out, lines)
             console.print(f"  [green]{FAILURES[_KEYS[key]]}[/]")
-            place += 1
+            index += 1
         elif key == "s":
-            place += 1
+            index += 1
         elif key == "b":
-            place = max(0, place - 1)
+            index = max(0, index - 1)
         elif key == "d":
-            schemas = {one.question.db_id: one.schema for one in view.questions.values()}
-            console.block(schemas.get(lines[place]["db_id"], ""), 2)
+            schemas = {asked.question.db_id: asked.schema for asked in view.questions.values()}
+            console.block(schemas.get(lines[index]["db_id"], ""), 2)
 
 
 def _show(record: labels.Record, where: str, console: Console) -> None:

@@ -15,7 +15,7 @@ from merit.cli.memory import memory
 from merit.cli.methods import methods
 from merit.cli.model import answers, model
 from merit.cli.options import AGAIN
-from merit.cli.plain import Group, Price
+from merit.cli.plain import CommandGroup, Price
 from merit.cli.predict import predict
 from merit.cli.report import report
 from merit.cli.run import run
@@ -39,7 +39,7 @@ _STOPPED = {
 }
 
 
-class _Merit(Group):
+class _Merit(CommandGroup):
     """The group of all commands: what they print is shown, and Ctrl-C means the same in each."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -62,7 +62,10 @@ class _Merit(Group):
 
 @click.group(
     cls=_Merit,
-    context_settings={"help_option_names": ["-h", "--help"], "color": True},  # True: escapes are ours to show
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "color": True,
+    },  # True: merit shows escape sequences itself
 )
 @click.version_option(__version__, "-V", "--version", prog_name="merit")
 def cli() -> None:
@@ -103,6 +106,6 @@ def main() -> None:
         except MeritError as error:
             say(f"merit: {error}", err=True)
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            say(f"merit: {place}{error.strerror or error}", err=True)
+            where = f"{error.filename}: " if error.filename else ""
+            say(f"merit: {where}{error.strerror or error}", err=True)
         sys.exit(1)

@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from merit.cli.find_run import refuse_several
 from merit.cli.options import JSON
-from merit.cli.plain import Group
+from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, say, visible
 from merit.errors import InputError, counted
 from merit.memory import Entry, FileStore, Precedent, Repair, curate, entries_in, memory_folder
@@ -50,13 +50,13 @@ def _entries(number: int) -> str:
 
 
 def _memory_in(context: click.Context, _argument: click.Parameter, folder: Path) -> Path:
-    """A memory's folder, as given or inside a run's; a folder above several runs is told with what to type."""
+    """A memory's folder, as given or inside a run's; a folder above several runs is refused, with a command to type."""
     if folder.is_file():
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
-    found = memory_folder(folder)
-    if found == folder and context.info_name != "import":  # which may begin a memory wherever it likes
+    memory_path = memory_folder(folder)
+    if memory_path == folder and context.info_name != "import":  # `import` may create a memory in any folder
         refuse_several(folder, f"merit memory {context.info_name}", better=_remembers)
-    return found
+    return memory_path
 
 
 def _remembers(run: Path) -> bool:
@@ -85,7 +85,7 @@ def _writing(folder: Path) -> Iterator[FileStore]:
         yield store
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def memory() -> None:
     """List, show, delete, confirm, export, import and count a memory's entries.
 
@@ -250,13 +250,13 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
 def stats(folder: Path, as_json: bool) -> None:
     """Count entries."""
     with _reading(folder) as store:
-        found = {**curate.stats(store), "bytes": curate.size_bytes(folder)}
+        counts = {**curate.stats(store), "bytes": curate.size_bytes(folder)}
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(counts, indent=2))
         return
     console = Console(soft_wrap=True)
-    console.print(f"{_entries(found['entries'])}, {found['deleted']} deleted, {counted(found['bytes'], 'byte')}")
+    console.print(f"{_entries(counts['entries'])}, {counts['deleted']} deleted, {counted(counts['bytes'], 'byte')}")
     for group in ("by_polarity", "by_type", "by_grade", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")
-        for name, count in found[group].items():
+        for name, count in counts[group].items():
             console.print(f"  {escape(f'{_visible(name):<24}')}{count:>8}")

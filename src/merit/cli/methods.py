@@ -32,7 +32,7 @@ def methods(as_json: bool) -> None:
 def _row(method: Method) -> tuple[str, ...]:
     pools = method.recall.pools if method.recall is not None else {}
     recalled = " and ".join(f"{limit} {polarity or 'of one pool'}" for polarity, limit in pools.items()) or "nothing"
-    kept = " and ".join(sorted(method.writes)) or "nothing"
+    written = " and ".join(sorted(method.writes)) or "nothing"
     online = "online" if method.online else "not online"
     summary = f"{method.summary} (from {method.origin.package})" if method.origin else method.summary
-    return method.name, online, f"recalls {recalled}", f"keeps {kept}", summary
+    return method.name, online, f"recalls {recalled}", f"keeps {written}", summary

@@ -1,4 +1,4 @@
-"""`merit model`: is a model there, and how fast is it; and `merit answers`: what models have answered."""
+"""`merit model`: whether a model answers, and how fast; `merit answers`: the answers that models have given."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from merit import prompts
 from merit.audit.recording import manifest_place, write_recording
 from merit.cache import cache_folder
 from merit.cli.options import JSON
-from merit.cli.plain import Group
+from merit.cli.plain import CommandGroup
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, ModelFailed, Stopped
@@ -29,12 +29,12 @@ from merit.stream.replies import beginning
 from merit.types import Completer, Completion, Question, Sampling
 
 _PATH = click.Path(path_type=Path)
-_SHORTEST_S = 0.01  # of writing, below which the network's whims are larger
+_SHORTEST_S = 0.01  # a shorter time of writing is lost in the variation of the network
 _QUESTION = Question("check", "shop", "How many items cost more than 10?")
 _SCHEMA = "Database: shop\nTable: item\n  item_id number PRIMARY KEY\n  name text\n  price number"
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def model() -> None:
     """Check a language model, or fetch a small one."""
 
@@ -51,30 +51,32 @@ def check(uri: str, as_json: bool) -> None:
     longer than 45 seconds for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
     try:
-        found = asyncio.run(_check(uri))
+        result = asyncio.run(_check(uri))
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
-    if not found["sql"]:
-        said = f"merit: warning: {found['model']} answers, but the reply held no SQL; it {beginning(found['reply'])}"
-        say(said, err=True)
+    if not result["sql"]:
+        warning = (
+            f"merit: warning: {result['model']} answers, but the reply held no SQL; it {beginning(result['reply'])}"
+        )
+        say(warning, err=True)
     if as_json:
-        print_json(found)
+        print_json(result)
         return
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(found['model'])}[/]  answers{'' if found['sql'] else ', but not with SQL'}")
-    console.print(f"  SQL           {escape(found['sql']) or '[red]none found in the reply[/]'}")
-    if found["address"]:
-        console.print(f"  address       {escape(found['address'])}")
-    if found["offered"] is not None:
-        console.print(f"  note          the server lists other models: {escape(found['offered'])}")
-    estimated = "  (estimated by merit: the endpoint does not count)" if found["tokens_estimated"] else ""
-    console.print(f"  tokens        {found['prompt_tokens']} in, {found['output_tokens']} out{estimated}")
-    console.print(f"  time          {found['seconds']:.2f} s for the answer, {_speed(found['tokens_per_second'])}")
+    console.print(f"[bold]{escape(result['model'])}[/]  answers{'' if result['sql'] else ', but not with SQL'}")
+    console.print(f"  SQL           {escape(result['sql']) or '[red]none found in the reply[/]'}")
+    if result["address"]:
+        console.print(f"  address       {escape(result['address'])}")
+    if result["offered"] is not None:
+        console.print(f"  note          the server lists other models: {escape(result['offered'])}")
+    estimated = "  (estimated by merit: the endpoint does not count)" if result["tokens_estimated"] else ""
+    console.print(f"  tokens        {result['prompt_tokens']} in, {result['output_tokens']} out{estimated}")
+    console.print(f"  time          {result['seconds']:.2f} s for the answer, {_speed(result['tokens_per_second'])}")
     console.print(
-        f"  repeatable    {'yes' if found['repeatable'] else 'no: the same greedy prompt got another answer'}"
+        f"  repeatable    {'yes' if result['repeatable'] else 'no: the same greedy prompt got another answer'}"
     )
-    if not found["sql"]:
-        console.print(f"  reply         {escape(found['reply'])}")
+    if not result["sql"]:
+        console.print(f"  reply         {escape(result['reply'])}")
 
 
 async def _check(uri: str) -> dict[str, Any]:
@@ -136,12 +138,12 @@ def fetch(name: str, out: Path | None) -> None:
     """Get a small local model, checked against a pinned hash."""
     source = SOURCES[name]
     with progress_bar() as bar:
-        task = bar.add_task(f"{source.file}, MB", total=source.size // 10**6, said="")
+        task = bar.add_task(f"{source.file}, MB", total=source.size // 10**6, detail="")
         path = fetch_model(name, out or cache_folder() / "models", lambda n: bar.update(task, completed=n // 10**6))
     click.echo(f"{path}\nuse it as llamacpp:{path}")
 
 
-@click.group(cls=Group)
+@click.group(cls=CommandGroup)
 def answers() -> None:
     """Count, merge and export the answers that models have given."""
 
@@ -159,7 +161,7 @@ def _store(file: Path | None) -> AnswerStore:
 def _none_yet(path: Path) -> str:
     return (
         f"{path}: no answers yet; `merit predict` and `merit run` keep every answer of a model there, and "
-        "`merit answers merge FILE` takes over somebody else's"
+        "`merit answers merge FILE` takes over those of another file"
     )
 
 
@@ -175,13 +177,13 @@ def list_models(file: Path | None, as_json: bool) -> None:
             say(_none_yet(path))
         return
     table = Table("model", "revision", "answers")
-    found = []
+    models = []
     with closing(_store(file)) as store:
         for identity, count in store.models():
             table.add_row(escape(identity.name), escape(identity.revision), str(count))
-            found.append({"name": identity.name, "revision": identity.revision, "answers": count})
+            models.append({"name": identity.name, "revision": identity.revision, "answers": count})
     if as_json:
-        print_json({"models": found})
+        print_json({"models": models})
     else:
         Console().print(table)
 
@@ -229,13 +231,13 @@ def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[st
 
 
 def _record(runs: tuple[Path, ...], out: Path, notes: tuple[str, ...], as_json: bool) -> None:
-    found, refused = open_runs(runs)
+    views, refused = open_runs(runs)
     for sentence in refused:
         say(f"merit: left out: {sentence}", err=True)
-    manifest = write_recording(found, out, dict(_note(note) for note in notes))
-    count, place = manifest["answers"], manifest_place(out)
-    about = {"out": str(out), "answers": count, "runs": len(found), "manifest": str(place)}
-    _tell(about, f"{count} answers of {len(found)} runs written to {out}, which {place} tells of", as_json)
+    manifest = write_recording(views, out, dict(_note(note) for note in notes))
+    count, manifest_path = manifest["answers"], manifest_place(out)
+    about = {"out": str(out), "answers": count, "runs": len(views), "manifest": str(manifest_path)}
+    _tell(about, f"{count} answers of {len(views)} runs written to {out}, described in {manifest_path}", as_json)
 
 
 def _tell(about: dict[str, Any], sentence: str, as_json: bool) -> None:

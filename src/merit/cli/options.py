@@ -23,8 +23,8 @@ AGAIN = "the same command begins anew"
 SECONDS = Number(float, 0.01, LONGEST_TIMEOUT_S)
 
 
-class _Known(click.Choice[str]):
-    """A dataset's name; what is none gets an answer that leads on."""
+class _DatasetName(click.Choice[str]):
+    """A dataset's name; an unknown name gets a hint what to type."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name, as it is written."""
@@ -34,14 +34,14 @@ class _Known(click.Choice[str]):
 
 
 def unknown_dataset(value: str) -> str:
-    """What to type for a name that is no dataset's."""
+    """A hint for an unknown dataset name."""
     if Path(value).is_dir():
         return f"{value!r} is a folder; type `spider --data {value}`, or `bird --data {value}` for BIRD's layout"
     near = difflib.get_close_matches(value.lower(), LAYOUTS, 1)
     return f"unknown dataset {value!r}; " + (f"did you mean {near[0]}?" if near else OWN_DATA)
 
 
-DATASET = click.argument("dataset", type=_Known(list(LAYOUTS)))
+DATASET = click.argument("dataset", type=_DatasetName(list(LAYOUTS)))
 DATA = click.option(
     "--data",
     "root",
@@ -113,8 +113,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.
 
 
 @contextmanager
-def watched(trace: bool) -> Iterator[None]:
-    """Record spans while something runs, if that is wanted."""
+def traced(trace: bool) -> Iterator[None]:
+    """Record OpenTelemetry spans while something runs, if `trace` is set."""
     if trace:
         tracing.start()
     try:
@@ -124,12 +124,12 @@ def watched(trace: bool) -> Iterator[None]:
 
 
 @contextmanager
-def stoppable(kept: Callable[[], str], then: str = "the same command goes on") -> Iterator[None]:
-    """Let Ctrl-C end something in one sentence; `kept` says what is finished by then, `then` what can be done."""
+def stoppable(describe_kept: Callable[[], str], then: str = "the same command goes on") -> Iterator[None]:
+    """Let Ctrl-C end something in one sentence; `describe_kept` says what is finished, `then` what to do."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Stopped(f"stopped; {kept()}; {then}") from None
+        raise Stopped(f"stopped; {describe_kept()}; {then}") from None
 
 
 def this_command() -> str:

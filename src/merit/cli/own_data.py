@@ -11,7 +11,7 @@ from merit.runs import DatasetIdentity, RunView
 
 
 class OwnData:
-    """Opens each dataset once; a bundled run's comes with merit, whatever folders are given."""
+    """Opens each dataset once; that of a bundled run comes with merit, so no folder is used for it."""
 
     def __init__(self, roots: Sequence[Path], cache: Path) -> None:
         self._roots = roots
@@ -19,7 +19,7 @@ class OwnData:
         self._opened: dict[DataSpec, Benchmark] = {}
 
     def find(self, view: RunView) -> Benchmark | None:
-        """A run's own data. Folders that are all of other data are refused, and it is said what is in them.
+        """A run's own data. If every folder holds other data, an error says what is in them.
 
         None where no folder was given, or where the benchmark that comes with this merit is not the run's.
         """

@@ -6,7 +6,7 @@ import click
 
 
 class Number(click.ParamType[float]):
-    """A number from `least` (or above it) to `most`; what is none gets a sentence that says what to give."""
+    """A number from `least` (or above it) to `most`; anything else is refused, with what to give."""
 
     name = "number"
 
@@ -51,7 +51,7 @@ def at_least(least: int) -> Number:
     return Number(int, least)
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands whose help says what each does in a whole sentence, over two lines where it must."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

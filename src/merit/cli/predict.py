@@ -24,7 +24,7 @@ from merit.cli.options import (
     stoppable,
 )
 from merit.cli.plain import at_least
-from merit.cli.progress import kept, progress_bar, warn_without_sql
+from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.runs import beginnings
@@ -93,7 +93,7 @@ def predict(
     async def go() -> int:
         async with Workshop(model, "", folder, concurrency, allowance) as shop:
             with bar:
-                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), said="")
+                task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), detail="")
                 return await predict_all(
                     loaded,
                     questions,
@@ -104,7 +104,7 @@ def predict(
                     on_answer=lambda done, total: bar.update(task, completed=done, total=total),
                 )
 
-    with stoppable(lambda: kept(bar, "first answer")):
+    with stoppable(lambda: kept_so_far(bar, "first answer")):
         added = asyncio.run(go())
     warn_without_sql(Replies.in_file(out, loaded, benchmark.protocol))
     if as_json:

@@ -1,4 +1,4 @@
-"""How far a command is, on a terminal."""
+"""The progress of a command, shown on a terminal."""
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
@@ -9,29 +9,29 @@ from merit.stream import Replies
 
 
 def progress_bar() -> Bar:
-    """How far something is, on a terminal: name, bar, count and time left always, then what there is room for."""
+    """A progress bar on a terminal: name, bar, count and time left always, then details as far as they fit."""
     console = Console(stderr=True)
     return Bar(
         TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, max_width=24)),
         BarColumn(bar_width=16, table_column=Column(no_wrap=True)),
         MofNCompleteColumn(table_column=Column(no_wrap=True)),
         TimeRemainingColumn(table_column=Column(no_wrap=True)),
-        TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        TextColumn("{task.fields[detail]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
         disable=not console.is_terminal,
         expand=True,
-        redirect_stdout=False,  # rich would take escapes in what others print for colours
+        redirect_stdout=False,  # rich would read escape sequences in other output as colours
         redirect_stderr=False,
     )
 
 
 def warn_without_sql(*replies: Replies) -> None:
-    """Say on stderr where most replies of a model held no SQL: the numbers say nothing then."""
+    """Warn on stderr if most replies of a model held no SQL, since the numbers mean nothing then."""
     if warning := Replies.together(replies).warning():
         say(f"merit: warning: {warning}", err=True)
 
 
-def kept(bar: Bar, what: str) -> str:
-    """What is finished, as far as a bar was told."""
+def kept_so_far(bar: Bar, what: str) -> str:
+    """What is finished, by the counts of a progress bar."""
     done = sum(int(task.completed) for task in bar.tasks)
     return f"everything up to {what} {done} is kept" if done else f"no {what} was finished"

@@ -34,7 +34,7 @@ _HOW = {
     False: "no difference was seen on any database",
     None: "too much to compare here",
 }
-Answers = dict[str, dict[str, Any]]  # by stream and protocol, then by the question's place in it, then by SQL
+Answers = dict[str, dict[str, Any]]  # by stream and protocol, then by the question's number in it, then by SQL
 
 
 @contextmanager
@@ -70,21 +70,21 @@ def _open(view: RunView, data: OwnData) -> Explainer:
 
 
 def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
-    """For a page: every question that went wrong somewhere, with its reference beside what stood there."""
-    found: Answers = {}
+    """For a page: every question with a wrong first or final answer, compared with its reference."""
+    collected: Answers = {}
     with explainers(roots) as of:
         for view in views:
-            places = {question_id: str(place) for place, question_id in enumerate(view.questions)}
-            of_stream = found.setdefault(f"{stream_key(view.identity)}/{view.identity.protocol}", {})
+            numbers = {question_id: str(number) for number, question_id in enumerate(view.questions)}
+            of_stream = collected.setdefault(f"{stream_key(view.identity)}/{view.identity.protocol}", {})
             for turn in view.answers:
                 attempts, question = turn.episode.attempts, turn.episode.task.question
                 wrong = [] if turn.initial_correct else [attempts[0].sql]
                 wrong += [] if turn.final_correct else [turn.episode.final.sql]
-                kept = of_stream.setdefault(places[question.id], {}) if wrong else {}
+                by_sql = of_stream.setdefault(numbers[question.id], {}) if wrong else {}
                 for sql in wrong:
-                    if sql not in kept:
-                        kept[sql] = asdict(of(view).explain(question, sql))
-    return found
+                    if sql not in by_sql:
+                        by_sql[sql] = asdict(of(view).explain(question, sql))
+    return collected
 
 
 def check_asked(roots: Sequence[Path], with_references: bool) -> None:
@@ -93,7 +93,7 @@ def check_asked(roots: Sequence[Path], with_references: bool) -> None:
         raise InputError("--data is for --with-references; give both, or neither")
 
 
-class Beside:
+class ReferencePrinter:
     """Prints the answers of one episode beside their reference, which is printed once."""
 
     def __init__(self, view: RunView, console: Console, explainer: Explainer) -> None:
@@ -103,8 +103,10 @@ class Beside:
         self._shown: set[str] = set()
 
     @classmethod
-    def opened(cls, view: RunView, console: Console, roots: Sequence[Path], with_references: bool) -> "Beside | None":
-        """One that is closed with its command; None where nobody asked for references."""
+    def opened(
+        cls, view: RunView, console: Console, roots: Sequence[Path], with_references: bool
+    ) -> "ReferencePrinter | None":
+        """A printer that is closed with its command; None without --with-references."""
         check_asked(roots, with_references)
         if not with_references:
             return None
@@ -118,25 +120,25 @@ class Beside:
         if sql in self._shown:
             self._console.print("  [dim]the same rows as before[/]")
             return
-        found, console = self._explainer.explain(question, sql), self._console
+        comparison, console = self._explainer.explain(question, sql), self._console
         first = not self._shown
         self._shown.add(sql)
         if first:
-            console.print(f"  [dim]reference[/]  [green]{inline(' '.join(found.reference_sql.split()))}[/]")
-        elif found.own.failure:
+            console.print(f"  [dim]reference[/]  [green]{inline(' '.join(comparison.reference_sql.split()))}[/]")
+        elif comparison.own.failure:
             return
-        how = f"this attempt has none: {found.own.failure}" if found.own.failure else _HOW[found.differs]
-        console.print(f"  [dim]first rows on {inline(where(found))}; {inline(how)}[/]")
+        how = f"this attempt has none: {comparison.own.failure}" if comparison.own.failure else _HOW[comparison.differs]
+        console.print(f"  [dim]first rows on {inline(where(comparison))}; {inline(how)}[/]")
         tables = Table.grid(padding=(0, 4, 0, 2))
-        sides = [_table("reference", found.reference)]
-        sides += [] if found.own.failure else [_table("this attempt", found.own)]
+        sides = [_table("reference", comparison.reference)]
+        sides += [] if comparison.own.failure else [_table("this attempt", comparison.own)]
         tables.add_row(*sides)
         console.print(tables)
 
 
-def where(found: Comparison) -> str:
+def where(comparison: Comparison) -> str:
     """The database of a comparison."""
-    return f"{found.database}, a database of the test suite" if found.suite else found.database
+    return f"{comparison.database}, a database of the test suite" if comparison.suite else comparison.database
 
 
 def _table(title: str, excerpt: Excerpt) -> Table:

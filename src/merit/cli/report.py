@@ -10,7 +10,7 @@ from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
 from merit.errors import InputError, counted
-from merit.report import Prices, build, open_runs, read_labels, write_report
+from merit.report import TokenPrices, build, open_runs, read_labels, write_report
 from merit.report.accuracy import FULL
 from merit.report.page import write_page
 from merit.report.writing import check_folder
@@ -50,17 +50,17 @@ def report(
     """Write the paper's tables and figures of RUNS, run folders or folders that hold some, and of human labels.
 
     Runs that do not share data, first answers, protocol, regime, budget, model or encoder are never compared; what
-    differs is said. A run that is damaged or not finished is said and left out. Exit 1 where nothing can be reported.
-    --json prints one object: the files, how many runs, which tables and figures, and what was said.
+    differs is shown. A run that is damaged or not finished is left out with a note. Exit 1 if nothing can be reported.
+    --json prints one object: the files, how many runs, which tables and figures, and all notes.
     """
     check_asked(roots, with_references)
     if not runs and not labels:
         raise InputError("nothing to report: give run folders, or --labels with a file")
     check_folder(out)
-    found, refused = open_runs(runs, unfinished=unfinished)
+    views, refused = open_runs(runs, unfinished=unfinished)
     made = build(
-        found,
-        Prices(*prices) if prices else None,
+        views,
+        TokenPrices(*prices) if prices else None,
         against=find_method(against or FULL).name,
         named=against is not None,
         labels=read_labels(*labels),
@@ -70,8 +70,8 @@ def report(
         say(f"merit: {sentence}", err=True)
     if not made.tables:
         sys.exit(1)
-    reported = {run.view.path for group in made.groups for run in group.every()}
-    shown = [view for view in found if view.path in reported]
+    reported = {run.view.path for group in made.groups for run in group.all_runs()}
+    shown = [view for view in views if view.path in reported]
     page = out / "report.html"
     with stoppable(lambda: "every file that was written is whole", "the same command writes all of them"):
         files = write_report(made, out)
@@ -81,9 +81,9 @@ def report(
     if with_references:
         say(f"merit: {page} holds reference answers", err=True)
     if as_json:
-        found_there = {"tables": [one.id for one in made.tables], "figures": [one.id for one in made.figures]}
-        said = {"refused": [*made.refused, *left_out], "notes": made.notes}
-        print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **found_there, **said})
+        contents = {"tables": [table.id for table in made.tables], "figures": [figure.id for figure in made.figures]}
+        messages = {"refused": [*made.refused, *left_out], "notes": made.notes}
+        print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **contents, **messages})
         return
     parts = (counted(len(reported), "run"), counted(len(made.tables), "table"), counted(len(made.figures), "figure"))
     say(f"{', '.join(parts)}: {files[0]}, and with every episode {page}")

@@ -30,10 +30,10 @@ from merit.cli.options import (
     TRACE,
     allowed,
     stoppable,
-    watched,
+    traced,
 )
 from merit.cli.plain import at_least
-from merit.cli.progress import kept, progress_bar, warn_without_sql
+from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import counted
 from merit.stream import (
@@ -145,16 +145,16 @@ def run(
             setup = open_setup(spec, shop)
             far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             with bar:
-                task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, said="")
+                task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, detail="")
 
-                def heard(progress: Progress) -> None:
+                def note_progress(progress: Progress) -> None:
                     nonlocal replies
                     replies = progress.replies
-                    _heard(bar, task, progress)
+                    _show_progress(bar, task, progress)
 
-                return await run_stream(setup, out, heard, ahead=far)
+                return await run_stream(setup, out, note_progress, ahead=far)
 
-    with watched(trace), stoppable(lambda: kept(bar, "first answer" if _asking_first(bar) else "turn")):
+    with traced(trace), stoppable(lambda: kept_so_far(bar, "first answer" if _asking_first(bar) else "turn")):
         metrics = asyncio.run(go())
     warn_without_sql(replies)
     if as_json:
@@ -169,7 +169,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
         return
     say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
-        task = bar.add_task(_FIRST, said="")
+        task = bar.add_task(_FIRST, detail="")
         await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
     bar.remove_task(task)
 
@@ -178,15 +178,15 @@ def _asking_first(bar: Bar) -> bool:
     return any(task.description == _FIRST for task in bar.tasks)
 
 
-def _heard(bar: Bar, task: TaskID, progress: Progress) -> None:
+def _show_progress(bar: Bar, task: TaskID, progress: Progress) -> None:
     first = 100 * progress.initial_right / max(1, progress.answered)
     now = 100 * progress.right / max(1, progress.answered)
-    said = (
+    detail = (
         f"{now:.1f}% right, {first:.1f}% at first, {progress.repaired} repaired, "
         f"{progress.entries} remembered, "
         f"{'about ' if progress.estimated else ''}{progress.tokens / 1000:,.0f}k tokens"
     )
-    bar.update(task, completed=progress.done, total=progress.total, said=said)
+    bar.update(task, completed=progress.done, total=progress.total, detail=detail)
 
 
 def tokens_shown(tokens: dict[str, int]) -> str:
@@ -208,8 +208,8 @@ def _show(metrics: dict[str, Any], out: Path) -> None:
     console.print(f"  repaired      {metrics['repaired']}, {metrics['steps']:.3f} steps for each wrong first answer")
     console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
     console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
-    kept = metrics["entries"]
+    entries = metrics["entries"]
     keeps_answers = Polarity.PRECEDENT in find_method(metrics["method"]).writes
-    answers = f", {counted(kept['precedent'], 'precedent')}" if keeps_answers else ""
-    console.print(f"  memory        {kept['positive']} positive, {kept['negative']} negative entries{answers}")
+    answers = f", {counted(entries['precedent'], 'precedent')}" if keeps_answers else ""
+    console.print(f"  memory        {entries['positive']} positive, {entries['negative']} negative entries{answers}")
     console.print(f"  run           {inline(str(out))}")

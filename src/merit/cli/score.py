@@ -20,7 +20,7 @@ from merit.scoring import score as run
 from merit.stream import Replies
 from merit.types import QuestionId, Verdict
 
-_MOST_BYTES = 64 << 20  # of what a pipe brings, which may not end
+_MOST_BYTES = 64 << 20  # limit for standard input, which may be endless
 
 
 @click.command()
@@ -66,21 +66,23 @@ def score(
     For example: merit score spider --data path/to/spider --pred predictions.jsonl, or --pred - to read what a pipe
     brings. --json prints one object.
     """  # noqa: D301 - click's own mark for lines that stay as they are
-    _check_places(root, pred)
+    _check_swapped(root, pred)
     _check_out(out, pred)
     benchmark = DataSpec(dataset, root, split, protocol, timeout_s, label).open(cache, keep_results=not no_cache)
     loaded, chosen = benchmark.dataset, benchmark.protocol
     predictions = _read(pred, loaded, chosen)
     with benchmark, progress_bar() as bar:
-        task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), said="")
+        task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), detail="")
         right = 0
 
-        def heard(verdict: Verdict | None) -> None:
+        def show_verdict(verdict: Verdict | None) -> None:
             nonlocal right
             right += verdict is not None and verdict.correct
-            bar.update(task, advance=1, said=f"{right} right")
+            bar.update(task, advance=1, detail=f"{right} right")
 
-        result = run(loaded, chosen, predictions, benchmark.judge.judge, partial=partial, jobs=jobs, on_verdict=heard)
+        result = run(
+            loaded, chosen, predictions, benchmark.judge.judge, partial=partial, jobs=jobs, on_verdict=show_verdict
+        )
     if out is not None:
         write_verdicts(result, out)
     if 2 * result.empty > len(result.verdicts) and str(pred) != "-":
@@ -95,25 +97,25 @@ def _read(pred: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, str]:
     absent = dataset.absent(protocol)
     if str(pred) != "-":
         return read_predictions(pred, dataset.questions, absent)
-    place = Path("standard input")
+    source = Path("standard input")
     data = sys.stdin.buffer.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise InputError(f"{place}: more than {_MOST_BYTES >> 20} MiB; are these predictions?")
+        raise InputError(f"{source}: more than {_MOST_BYTES >> 20} MiB; are these predictions?")
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"{place}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
-    return parse_predictions(text, place, dataset.questions, absent)
+        raise InputError(f"{source}: not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+    return parse_predictions(text, source, dataset.questions, absent)
 
 
-def _check_places(root: Path | None, pred: Path) -> None:
-    """Complain about a file and a folder that are each other's."""
+def _check_swapped(root: Path | None, pred: Path) -> None:
+    """Refuse --data and --pred that were given in each other's place."""
     if root is not None and root.is_file() and pred.is_dir():
         raise InputError(f"--data {root} is a file and --pred {pred} a folder; type --data {pred} --pred {root}")
 
 
 def _check_out(out: Path | None, pred: Path) -> None:
-    """Complain about a place to write to before hours of judging, not after."""
+    """Check where to write before the judging, which may take hours."""
     if out is None:
         return
     if not out.absolute().parent.is_dir():

@@ -1,6 +1,6 @@
-r"""The two doors to the terminal: standard streams that show control characters, and a console that may use colours.
+r"""The two ways to the terminal: standard streams that show control characters, and a console that may use colours.
 
-Whatever is printed may hold text of a model, a database, a file or a peer. A control character in it is shown as
+Everything printed may hold text of a model, a database, a file or a server. A control character in it is shown as
 `\x1b`, never sent: it could move the cursor, hide text, or make the terminal answer.
 """
 
@@ -22,7 +22,7 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
-# C0 but for tab and newline, DEL, C1, what turns the direction of writing, and halves of characters
+# C0 but for tab and newline, DEL, C1, what turns the direction of writing, and lone surrogates
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _WORD = re.compile(r"\s*(?:[^\s`]|`[^`]*`|`)+")  # with the space before it
 _MOST_LISTED = 10
@@ -31,12 +31,12 @@ _NARROWEST = 20  # columns for a text, however deep it is indented
 
 def visible(text: str, *, one_line: bool = False) -> str:
     """A text whose control characters can be read; `one_line` does the same to tabs and newlines."""
-    shown = _CONTROL.sub(lambda found: _spelled(found[0]), text)
+    shown = _CONTROL.sub(lambda match: _spelled(match[0]), text)
     return shown.replace("\t", "\\t").replace("\n", "\\n") if one_line else shown
 
 
 def inline(text: str) -> str:
-    """A stranger's text for the middle of a line of markup."""
+    """Untrusted text for the middle of a line of markup."""
     return escape(visible(text, one_line=True))
 
 
@@ -51,7 +51,7 @@ def _spelled(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-class _Shown(io.TextIOBase):
+class _EscapingStream(io.TextIOBase):
     """A standard stream on which control characters are shown; only our own console reaches what is below."""
 
     def __init__(self, below: IO[str]) -> None:
@@ -74,7 +74,7 @@ class _Shown(io.TextIOBase):
         return self.below.fileno()
 
     def isatty(self) -> bool:
-        return False  # so that nobody sends colours, which would be shown too
+        return False  # so that libraries send no colours, which would be shown as characters
 
     def writable(self) -> bool:
         return True
@@ -84,13 +84,15 @@ class _Shown(io.TextIOBase):
 def shown() -> Iterator[None]:
     """Show control characters in everything that is printed meanwhile, by us or by a library."""
     out, err = sys.stdout, sys.stderr
-    if isinstance(out, _Shown) or "_MERIT_COMPLETE" in os.environ:  # a shell asks for completions, byte for byte
+    if (
+        isinstance(out, _EscapingStream) or "_MERIT_COMPLETE" in os.environ
+    ):  # a shell asks for completions, byte for byte
         yield
         return
-    shown_out, shown_err = sys.stdout, sys.stderr = _Shown(out), _Shown(err)
+    shown_out, shown_err = sys.stdout, sys.stderr = _EscapingStream(out), _EscapingStream(err)
     try:
         yield
-    finally:  # click puts a stream of its own in the place of one that nobody reads any more: that one stays
+    finally:  # click replaces a closed pipe by a stream of its own, which must stay
         sys.stdout = out if sys.stdout is shown_out else sys.stdout
         sys.stderr = err if sys.stderr is shown_err else sys.stderr
 
@@ -108,8 +110,8 @@ class Console(rich.console.Console):
     @property
     def file(self) -> IO[str]:
         """Where to write: below the stream that would show our own colours as characters."""
-        found = super().file
-        return found.below if isinstance(found, _Shown) else found
+        stream = super().file
+        return stream.below if isinstance(stream, _EscapingStream) else stream
 
     @file.setter
     def file(self, new_file: IO[str]) -> None:
@@ -126,7 +128,7 @@ class Console(rich.console.Console):
         return super().render(renderable, options)
 
     def block(self, text: str, indent: int, style: str = "", *, head: str = "") -> None:
-        """Print a stranger's text: every line of it at an indent, the first one after `head` (which is markup)."""
+        """Print untrusted text: every line of it at an indent, the first one after `head` (which is markup)."""
         start = self.render_str(head)
         indent = max(indent, start.cell_len)
         start.pad_right(indent - start.cell_len)
@@ -143,7 +145,7 @@ def say(sentence: str, *, err: bool = False) -> None:
     """Print a sentence as one line; on a terminal, broken between words, but never inside a command to be copied."""
     shown = visible(sentence, one_line=True)
     stream = sys.stderr if err else sys.stdout
-    below = stream.below if isinstance(stream, _Shown) else stream
+    below = stream.below if isinstance(stream, _EscapingStream) else stream
     click.echo(broken(shown, shutil.get_terminal_size().columns) if below.isatty() else shown, err=err)
 
 
@@ -165,4 +167,4 @@ def print_json(value: Any) -> None:
 
 def json_line(text: str) -> str:
     """JSON of the same value in which every control character is spelled as JSON spells it."""
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -12,7 +12,7 @@ import click
 from merit.agent import Attempt
 from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
-from merit.cli.references import DATA, WITH_REFERENCES, Beside, check_asked
+from merit.cli.references import DATA, WITH_REFERENCES, ReferencePrinter, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
 from merit.errors import InputError
 from merit.memory import Entry, Precedent, entries_in
@@ -26,7 +26,7 @@ from merit.types import Polarity
 
 _MARKS = {"+": "green", "-": "red"}
 _MOST_QUESTIONS = 40  # of a list, on a terminal
-_MOST_CLAUSES = 200  # beyond them a comparison takes minutes and nobody could read it
+_MOST_CLAUSES = 200  # a comparison of more clauses takes minutes and cannot be read
 _MOST_COMPARED = 3000  # characters of two texts; all pairs of clauses are compared letter by letter
 
 
@@ -48,7 +48,7 @@ def show(
     """Print a question's episode: attempts with their changes, verdicts, what was recalled and what was learned.
 
     Without QUESTION, list the run's finished questions. --json prints one object: the list, or the episode as
-    trajectories.jsonl has it, with its question, its recalls, their entries and who recalled what it left.
+    trajectories.jsonl has it, with its question, its recalls, their entries and the questions that used its entry.
     """
     check_asked(roots, with_references)
     if as_json and with_references:
@@ -60,12 +60,13 @@ def show(
         _list(view, as_json)
         return
     turn = find_turn(view, question)
-    recalls, entries = _recalls(view, turn), {one.entry.id: one.entry for one in entries_in(view.path / MEMORY)}
+    recalls = _recalls(view, turn)
+    entries = {stored.entry.id: stored.entry for stored in entries_in(view.path / MEMORY)}
     if as_json:
         print_json(_record(view, turn, recalls, entries, with_schema))
         return
     console = Console()
-    beside = Beside.opened(view, console, roots, with_references)
+    references = ReferencePrinter.opened(view, console, roots, with_references)
     task = turn.episode.task
     console.block(task.question.text, 2, head=f"[bold]question {inline(str(task.question.id))}[/]  ")
     if task.question.evidence:
@@ -73,20 +74,20 @@ def show(
     console.print(f"  [dim]database[/]  {inline(task.question.db_id)}, position {task.position} of the stream")
     if with_schema:
         console.block(task.schema, 2)
-    seen = None
+    shown_before = None
     for step, attempt in enumerate(turn.episode.attempts):
         try:
-            found = _shown_by(recalls.get(step))
-            if not found or found != seen:
+            shown = _shown_by(recalls.get(step))
+            if not shown or shown != shown_before:
                 _show_recall(view, recalls.get(step), entries, console)
             elif not attempt.repeat:
                 console.print("\n  [bold]recalled[/] the same entries again")
-            seen = found
+            shown_before = shown
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{view.path / RETRIEVALS}: damaged at step {step}; `merit audit` says where") from None
         _show_attempt(view, turn, step, console)
-        if beside is not None and not attempt.repeat and not _right(turn, step):
-            beside.show(task.question, attempt.sql)
+        if references is not None and not attempt.repeat and not _right(turn, step):
+            references.show(task.question, attempt.sql)
         if step < len(turn.episode.reflections):
             console.block(turn.episode.reflections[step].text, 14, "italic", head="  [italic]reflection:[/] ")
     _show_end(view, turn, console)
@@ -119,16 +120,16 @@ def _list(view: RunView, as_json: bool) -> None:
         line = f"{task.question.id!s:<{width}}  {ended} {tried}  {task.question.db_id}: {task.question.text}"
         console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
     more = len(turns) - most
-    said = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
+    more_hint = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
     if not turns or not console.soft_wrap:  # piped, a line is a question
-        console.print(inline(f"{finished(turns)}{said}; `merit show {view.path} ID` prints one"))
+        console.print(inline(f"{finished(turns)}{more_hint}; `merit show {view.path} ID` prints one"))
 
 
 def _record(
     view: RunView, turn: Turn, recalls: Mapping[int, Any], entries: Mapping[str, Entry], with_schema: bool
 ) -> dict[str, Any]:
     question = turn.episode.task.question
-    recalled = dict.fromkeys(name for one in recalls.values() for name in _shown_by(one) or ())
+    recalled = dict.fromkeys(name for recall in recalls.values() for name in _shown_by(recall) or ())
     return {
         **json.loads(turn_line(turn, view.manifest.run)),
         "question": asdict(question) | ({"schema": turn.episode.task.schema} if with_schema else {}),
@@ -148,7 +149,8 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
         return
     stands = "  [bold]stands[/]" if step == turn.episode.chosen else ""
     console.print(f"\n[bold]attempt {step}[/]{'' if step else '  the shared first answer'}{stands}")
-    earlier = [one.sql for one in attempts[:step] if not one.repeat and view.method.history]  # or it changes nothing
+    # Without history an attempt does not change an earlier one, so there is nothing to compare with.
+    earlier = [other.sql for other in attempts[:step] if not other.repeat and view.method.history]
     _show_sql(earlier[-1] if earlier else None, attempt.sql, console)
     colour = "green" if verdict.satisfied else "yellow"
     kind = f"  {attempt.failure.type} / {attempt.failure.subtype}" if attempt.failure else ""
@@ -163,7 +165,7 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
 
 
 def _right(turn: Turn, step: int) -> bool:
-    """Whether an attempt is known to be right: told by the judge, or the first or last one where nobody told."""
+    """Whether an attempt is known to be right: by its verdict, or by the run's own judging of the first and last."""
     attempts = turn.episode.attempts
     return (
         attempts[step].verdict.correct
@@ -178,26 +180,28 @@ def _tokens(attempt: Attempt) -> str:
 
 
 def _agreement(turn: Turn, step: int) -> str:
-    """Which of the different results an attempt gave, and who else gave it, where candidates vote."""
+    """Which of the different results an attempt gave, and which others gave it, where candidates vote."""
     attempts = turn.episode.attempts
     result = attempts[step].verdict.result
     if turn.episode.chosen < 0 or result is None:
         return ""
-    numbered = list(dict.fromkeys(one.verdict.result for one in attempts if one.verdict.result))
-    others = [str(i) for i, one in enumerate(attempts) if one.verdict.result == result and i != step]
+    numbered = list(dict.fromkeys(other.verdict.result for other in attempts if other.verdict.result))
+    others = [str(i) for i, other in enumerate(attempts) if other.verdict.result == result and i != step]
     name = f"result {numbered.index(result) + 1}" if result else "no rows"
     return f"  {name}{', as attempt ' + listed(others) if others else ''}"
 
 
 def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
     path, identity = view.path / RETRIEVALS, turn.episode.task.question.id
-    found = {}
+    recalls = {}
     for number, line in enumerate(read_lines(path), 1):
-        one = parse_json(line, path, number)
-        check_fields(one, {"question_id": object, "phase": str, "step": int, "pools": list}, f"{path}, line {number}")
-        if one["question_id"] == identity and one["phase"] == turn.phase:
-            found[one["step"]] = one
-    return found
+        record = parse_json(line, path, number)
+        check_fields(
+            record, {"question_id": object, "phase": str, "step": int, "pools": list}, f"{path}, line {number}"
+        )
+        if record["question_id"] == identity and record["phase"] == turn.phase:
+            recalls[record["step"]] = record
+    return recalls
 
 
 def _show_sql(before: str | None, sql: str, console: Console) -> None:
@@ -231,7 +235,7 @@ def _shown_by(record: Any) -> list[str] | None:
 def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], console: Console) -> None:
     if record is None:
         return
-    kept = kept_by(view)
+    kept_entries = kept_by(view)
     for pool in record["pools"]:
         name = inline(str(pool["polarity"] or "all"))
         sizes = f"{pool['legal']} legal of {pool['stored']}, pool of {pool['size']}"
@@ -247,7 +251,7 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
                 f"    {match['rank']}. [magenta]{inline(entry.id)}[/] "
                 f"score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
                 f"{entry.grade}, from question {inline(str(source.question_id))} at position {source.position}, "
-                f"{inline(source.db_id)}{', poisoned' if kept[entry.id].poisoned else ''}"
+                f"{inline(source.db_id)}{', poisoned' if kept_entries[entry.id].poisoned else ''}"
             )
             if isinstance(entry, Precedent):
                 console.block(entry.question, 7, "dim")
@@ -265,9 +269,9 @@ def _show_end(view: RunView, turn: Turn, console: Console) -> None:
     ended = "right" if turn.final_correct else "wrong"
     left = f"left {inline(turn.entry)}" if turn.entry else "left no entry"
     if turn.entry:
-        kept = kept_by(view)[turn.entry]
-        left += f" ({kept.grade})"
-        left += ", poisoned: kept as right, but the judge calls it wrong" if kept.poisoned else ""
+        kept_entry = kept_by(view)[turn.entry]
+        left += f" ({kept_entry.grade})"
+        left += ", poisoned: kept as right, but the judge calls it wrong" if kept_entry.poisoned else ""
     users = _used_by(view, turn.entry) if turn.entry else []
     used = (
         f", recalled later by {'question' if len(users) == 1 else 'questions'} {inline(listed(users))}" if users else ""

@@ -10,7 +10,7 @@ from merit.cli.plain import Number
 from merit.cli.screen import say
 from merit.errors import InputError
 from merit.report import build
-from merit.report.page import Live, PageServer
+from merit.report.page import LiveRuns, PageServer
 from merit.runs.paths import MANIFEST
 
 
@@ -30,7 +30,7 @@ def view(folder: Path, port: int, host: str, no_browser: bool) -> None:
         )
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give a run's folder, or one that holds runs")
-    live = Live(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
+    live = LiveRuns(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
     with PageServer(live, host, port) as server:
         live.start()
         try:

@@ -1,4 +1,4 @@
-"""Benchmark files: what is asked, over which databases. Must never hand out an answer."""
+"""Benchmark files: questions, and the databases they are about. Must never return an answer."""
 
 from merit.data.dataset import (
     LAYOUTS,

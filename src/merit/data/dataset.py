@@ -13,7 +13,7 @@ from merit.files import hash_listing
 from merit.reading import check_inside, check_name, check_regular, hash_file, read_records, sendable, shown
 from merit.types import Question, Schema
 
-_JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; what they say is part of it
+_JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; they are part of its content
 _SIDECARS = (*_JOURNALS, "-shm")
 
 
@@ -26,7 +26,7 @@ class Layout:
     tables: Mapping[str, str]
     databases: Mapping[str, str]
     suites: tuple[str, ...]
-    reference_field: str  # which field of a question the oracle, and nobody else, reads
+    reference_field: str  # the field of a question that only the oracle may read
 
 
 SPIDER = Layout(
@@ -64,11 +64,11 @@ class Dataset:
     root: Path
     questions: tuple[Question, ...]
     schemas: Mapping[str, Schema]
-    label: str = ""  # what its owner calls it, where it is not the benchmark itself
+    label: str = ""  # the user's name for it (--name), where it is not the benchmark itself
 
     @property
     def title(self) -> str:
-        """What people are shown as its name."""
+        """Its name in messages and reports."""
         return self.label or self.layout.name
 
     @property
@@ -83,7 +83,7 @@ class Dataset:
 
     @cached_property
     def databases(self) -> Mapping[str, tuple[Path, ...]]:
-        """The database files of every database a question names and the disk has: the original first."""
+        """The files of every database that a question names and that exists: the original first."""
         return self._files_under(self.root / self.layout.databases[self.split])
 
     @cached_property
@@ -112,12 +112,12 @@ class Dataset:
 
     def _files_under(self, folder: Path) -> dict[str, tuple[Path, ...]]:
         named = sorted({question.db_id for question in self.questions})
-        found = {db_id: _database_files(folder / db_id, self.root) for db_id in named}
-        return {db_id: files for db_id, files in found.items() if files}
+        by_name = {db_id: _database_files(folder / db_id, self.root) for db_id in named}
+        return {db_id: files for db_id, files in by_name.items() if files}
 
 
 def with_journals(databases: Iterable[Path]) -> list[Path]:
-    """Database files, each with what a writer that was killed left beside it: that is part of its content."""
+    """Database files, each with the journals that a killed writer left beside it: they are part of its content."""
     return [
         file
         for path in databases
@@ -143,22 +143,22 @@ def load(name: str, root: Path, split: str = "dev") -> Dataset:
 
 def detect(root: Path) -> list[Dataset]:
     """Every split of Spider or BIRD whose questions are in `root`."""
-    found = [
+    datasets = [
         load(layout.name, root, split)
         for layout in (SPIDER, BIRD)  # by its files alone, the bundled one looks like Spider
         for split in layout.questions
         if _is_here(layout, root, split)
     ]
-    if not found:
+    if not datasets:
         raise InputError(
             _elsewhere(root)
             or f"{root}: neither spider ({_files(SPIDER, 'dev')}) nor bird ({_files(BIRD, 'dev')}) is here"
         )
-    return found
+    return datasets
 
 
 def check_label(label: str, where: str) -> None:
-    """Complain about a name of a dataset's own that could be taken for another's, or that no folder could have."""
+    """Raise for a dataset's name that could be mistaken for another dataset, or that could not be a folder's name."""
     plain = label.isprintable() and label == label.strip() and not set(label) & {"/", "\\"} and label[:1] != "."
     if not plain or not 0 < len(label) <= _LONGEST_LABEL:
         raise InputError(
@@ -169,7 +169,7 @@ def check_label(label: str, where: str) -> None:
 
 
 def _layout(name: str, root: Path, split: str) -> Layout:
-    """The layout of that name; where `root` does not have it, a sentence with the way out."""
+    """The layout of that name; raises with advice if `root` does not have it."""
     if name not in LAYOUTS:
         raise InputError(f"unknown dataset {shown(name)}; {OWN_DATA}")
     layout = LAYOUTS[name]
@@ -186,39 +186,41 @@ def _is_here(layout: Layout, root: Path, split: str) -> bool:
 
 def splits_in(root: Path) -> list[tuple[str, str]]:
     """Which splits of Spider or BIRD are in a folder, by its files alone: name and split of each."""
-    return [(one.name, split) for one in (SPIDER, BIRD) for split in one.questions if _is_here(one, root, split)]
+    return [
+        (layout.name, split) for layout in (SPIDER, BIRD) for split in layout.questions if _is_here(layout, root, split)
+    ]
 
 
-def _held(root: Path) -> list[Layout]:
+def _layouts_in(root: Path) -> list[Layout]:
     return [LAYOUTS[name] for name in dict.fromkeys(name for name, _ in splits_in(root))]
 
 
 def _elsewhere(root: Path, wanted: Layout = SPIDER) -> str | None:
-    """What to type for a place that is no dataset's folder but near one, best that of the one that is wanted."""
+    """Advice for a path near a dataset's folder, preferably near one of the wanted layout; None for such a folder."""
     if root.is_file():
         return f"{root}: is a file; give the folder that it is in, {root.absolute().parent}"
     if not root.is_dir():
         return f"{root}: no such folder"
-    if _held(root):
+    if _layouts_in(root):
         return None
     below = sorted(path for path in root.iterdir() if path.is_dir())
-    places = [*((path, "down") for path in below), (root.absolute().parent, "up")]
-    found = [(layout, near, way) for near, way in places for layout in _held(near)]
-    for layout, near, way in sorted(found, key=lambda one: one[0].tables != wanted.tables):
+    folders = [*((path, "down") for path in below), (root.absolute().parent, "up")]
+    matches = [(layout, near, way) for near, way in folders for layout in _layouts_in(near)]
+    for layout, near, way in sorted(matches, key=lambda match: match[0].tables != wanted.tables):
         return f"{root}: {layout.name} is one level further {way}: give {near}"
     return None
 
 
 def _instead(wanted: Layout, root: Path, split: str) -> str:
-    """What to type for a folder that has another dataset, another split, or only some of the files."""
+    """Advice for a folder that has another dataset, another split, or only some of the files."""
     if any(_is_here(wanted, root, other) for other in wanted.questions):
         there = next(other for other in wanted.questions if _is_here(wanted, root, other))
         return f"{root}: has no split {split} of {wanted.name}, which is {_files(wanted, split)}; use --split {there}"
-    for layout in _held(root):
+    for layout in _layouts_in(root):
         return f"{root}: looks like {layout.name}, not like {wanted.name}; type `{layout.name} --data {root}`"
     paths = (root / wanted.tables[split], _questions_file(wanted, root, split))
-    gone = next(path for path in paths if not path.exists())
-    return f"{gone}: no such file; {wanted.name}'s folder holds {_files(wanted, split)}"
+    missing = next(path for path in paths if not path.exists())
+    return f"{missing}: no such file; {wanted.name}'s folder holds {_files(wanted, split)}"
 
 
 def _files(layout: Layout, split: str) -> str:

@@ -1,4 +1,4 @@
-"""Predictions as people have them: JSON lines, one JSON object, CSV, plain text, or the benchmarks' own layouts."""
+"""Predictions in any of the usual formats: JSON lines, a JSON object, CSV, plain text, or a benchmark's own layout."""
 
 import csv
 import json
@@ -33,41 +33,41 @@ def read_predictions(path: Path, questions: Sequence[Question], absent: Mapping[
 def parse_predictions(
     text: str, path: Path, questions: Sequence[Question], absent: Mapping[str, int]
 ) -> dict[QuestionId, str]:
-    """The same for a text that was read already; `path` is what messages call it."""
+    """The same for a text that was read already; `path` names it in messages."""
     start = text.lstrip()
     if not start:
         raise InputError(f"{path}: the file is empty")
     if start.startswith("["):
         raise InputError(f"{path}: a JSON list; write {_FORMS} instead")
     if start.startswith("{"):
-        found = _collect(_json(text, path), questions)
+        predictions = _collect(_json(text, path), questions)
     elif _has_columns(start.split("\n", 1)[0]) or path.suffix.lower() == ".csv":
-        found = _collect(_csv(text, path), questions)
+        predictions = _collect(_csv(text, path), questions)
     else:
-        found = _collect(_plain(text, path, questions, absent), questions)
-    if not found:
+        predictions = _collect(_plain(text, path, questions, absent), questions)
+    if not predictions:
         raise InputError(f"{path}: holds no prediction; write {_FORMS}")
-    return found
+    return predictions
 
 
 def _collect(answers: Iterable[_Answer], questions: Sequence[Question]) -> dict[QuestionId, str]:
-    """Predictions by question; an answer to no question, to one that has one, or on another database is refused."""
+    """Predictions by question; an unknown question, a second answer to one, or another database is refused."""
     known = {question.id: question for question in questions}
-    found: dict[QuestionId, str] = {}
+    predictions: dict[QuestionId, str] = {}
     for answer in answers:
         question = _find(answer.question, known)
         if question is None:
             between = f"; its ids go from {shown(questions[0].id)} to {shown(questions[-1].id)}" if questions else ""
             raise InputError(f"{answer.where}: the dataset has no question with id {shown(answer.question)}{between}")
-        if question.id in found:
+        if question.id in predictions:
             raise InputError(f"{answer.where}: question {question.id} was predicted before; keep one for each id")
         if answer.db_id is not None and answer.db_id != question.db_id:
             raise InputError(
                 f"{answer.where}: names the database {shown(answer.db_id)}, but question {question.id} is on "
                 f"{shown(question.db_id)}; are these the predictions for this dataset, in its order?"
             )
-        found[question.id] = answer.sql
-    return found
+        predictions[question.id] = answer.sql
+    return predictions
 
 
 def _find(identity: object, known: Mapping[QuestionId, Question]) -> Question | None:
@@ -102,13 +102,13 @@ def _by_id(record: dict[str, Any], path: Path) -> Iterator[_Answer]:
     """One object with the SQL by question id: plain, or as BIRD writes it, with a mark and the database behind it."""
     if "sql" in record:
         raise InputError(f"{path}: one object over several lines; write each object on one line")
-    birds = any(isinstance(value, str) and _BIRD_MARK in value for value in record.values())
+    bird_format = any(isinstance(value, str) and _BIRD_MARK in value for value in record.values())
     for key, value in record.items():
         where = f"{path}, {shown(key)}"
         if not isinstance(value, str):
-            if not birds:
+            if not bird_format:
                 raise InputError(f"{where}: expected the SQL as a text, not {shown(value)}; or write {_FORMS}")
-            value = " "  # what BIRD's evaluator runs for an answer that is no text
+            value = " "  # what BIRD's evaluator runs for an answer that is not a text
         sql, mark, db_id = value.partition(_BIRD_MARK)
         yield _Answer(where, key, sql, db_id if mark else None)
 
@@ -145,15 +145,15 @@ def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping
     """One SQL a line, with or without a tab and its database behind it, as Spider's evaluator reads its files."""
     lines = text.removesuffix("\n").split("\n")
     usable = [question for question in questions if question.db_id not in absent]
-    asked = next((some for some in (questions, usable) if len(some) == len(lines)), None)
-    if asked is None:
+    answered = next((listed for listed in (questions, usable) if len(listed) == len(lines)), None)
+    if answered is None:
         expected = f"{len(questions)}" if len(usable) == len(questions) else f"{len(questions)} (or {len(usable)}, "
         expected += "" if len(usable) == len(questions) else "without those whose database is absent)"
         raise InputError(
             f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order"
             f"{', without code fences (```)' if any(line.startswith('```') for line in lines) else ''}, or {_FORMS}"
         )
-    for number, (question, line) in enumerate(zip(asked, lines, strict=True), 1):
+    for number, (question, line) in enumerate(zip(answered, lines, strict=True), 1):
         sql, *columns = line.strip().split("\t")
         if columns and columns[0] != question.db_id:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Looking a dataset over: what is there, what is missing, what is damaged."""
+"""A survey of a dataset: what is there, what is missing, what is damaged."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ from merit.data.dataset import Dataset
 
 
 def survey(dataset: Dataset, is_sound: Callable[[Path], bool]) -> dict[str, Any]:
-    """Counts, gaps, damage and the content hash, as plain values; `is_sound` looks a database file over."""
+    """Counts, gaps, damage and the content hash, as plain values; `is_sound` checks a database file."""
     originals = [path for paths in dataset.databases.values() for path in paths]
     suite = [path for paths in dataset.suites.values() for path in paths]
     absent = dict(dataset.absent())

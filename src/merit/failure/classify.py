@@ -8,15 +8,15 @@ def classify(verdict: Verdict, dialect: str = "sqlite") -> Failure:
     """Name the failure of an unsuccessful attempt on an engine of this dialect."""
     if verdict.satisfied:
         raise ValueError("an attempt that did not fail has no failure to name")
-    seen = observe(verdict, dialect)
+    observation = observe(verdict, dialect)
     for rule in TABLES[dialect]:
-        if rule.matches(seen):
+        if rule.matches(observation):
             return rule.failure
     return Failure(FailureType.UNKNOWN, FailureSubtype.UNKNOWN)
 
 
 def observe(verdict: Verdict, dialect: str) -> Observation:
-    """What the table of a dialect goes by."""
+    """What the rules of a dialect look at."""
     text = verdict.error or ""
     if dialect != "sqlite":
         text = text.split("\n", 1)[0]  # the other engines quote the statement in further lines

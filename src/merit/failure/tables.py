@@ -27,7 +27,7 @@ _MISMATCH = Failure(FailureType.RESULT_MISMATCH, FailureSubtype.UNKNOWN)
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a table goes by."""
+    """What the rules look at."""
 
     verdict: Verdict
     code: str  # the engine's own; empty where it gave none
@@ -35,8 +35,8 @@ class Observation:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """One line of a table."""
+class FailureRule:
+    """One line of a table: a condition, and the failure that it means."""
 
     matches: Callable[[Observation], bool]
     failure: Failure
@@ -51,21 +51,21 @@ def _cause(cause: Cause) -> Callable[[Observation], bool]:
     return lambda seen: seen.verdict.cause is cause
 
 
-def _code(codes: str, failure: Failure, fragment: str = "") -> Rule:
+def _code(codes: str, failure: Failure, fragment: str = "") -> FailureRule:
     """A rule for any of the codes, and where they are shared, for a text that contains the fragment."""
     wanted = frozenset(codes.split()) if codes else frozenset({""})
-    return Rule(lambda seen: seen.code in wanted and fragment in seen.text, failure)
+    return FailureRule(lambda seen: seen.code in wanted and fragment in seen.text, failure)
 
 
 _SQLITE = (
-    Rule(_text("no such table:"), _TABLE),
-    Rule(_text("no such column:"), _COLUMN),
-    Rule(_text("no such view:"), _VIEW),
-    Rule(_text("ambiguous column name:"), _AMBIGUOUS),
-    Rule(_text("no such function:"), _FUNCTION),
-    Rule(_text("syntax error", "incomplete input", "unrecognized token"), _PARSE),
-    Rule(_text("misuse of aggregate", "aggregate functions are not allowed"), _AGGREGATE),
-    Rule(_text("datatype mismatch", "type mismatch"), _TYPE),
+    FailureRule(_text("no such table:"), _TABLE),
+    FailureRule(_text("no such column:"), _COLUMN),
+    FailureRule(_text("no such view:"), _VIEW),
+    FailureRule(_text("ambiguous column name:"), _AMBIGUOUS),
+    FailureRule(_text("no such function:"), _FUNCTION),
+    FailureRule(_text("syntax error", "incomplete input", "unrecognized token"), _PARSE),
+    FailureRule(_text("misuse of aggregate", "aggregate functions are not allowed"), _AGGREGATE),
+    FailureRule(_text("datatype mismatch", "type mismatch"), _TYPE),
 )
 _POSTGRESQL = (
     _code("42P01", _VIEW, "view "),
@@ -115,13 +115,13 @@ _DUCKDB = (
 )
 # What every engine has in common, after its own table: causes that merit knows by their type, and wrong rows.
 _COMMON = (
-    Rule(_cause(Cause.READ_ONLY), _WRITE),
-    Rule(_cause(Cause.DATABASE_MISSING), _DATABASE),
-    Rule(lambda seen: seen.verdict.status is Status.TIMEOUT or "timed out" in seen.text, _TIMEOUT),
-    Rule(lambda seen: bool(seen.verdict.error), _UNKNOWN),
-    Rule(lambda seen: seen.verdict.status is Status.DENOTATION_MISMATCH, _MISMATCH),
+    FailureRule(_cause(Cause.READ_ONLY), _WRITE),
+    FailureRule(_cause(Cause.DATABASE_MISSING), _DATABASE),
+    FailureRule(lambda seen: seen.verdict.status is Status.TIMEOUT or "timed out" in seen.text, _TIMEOUT),
+    FailureRule(lambda seen: bool(seen.verdict.error), _UNKNOWN),
+    FailureRule(lambda seen: seen.verdict.status is Status.DENOTATION_MISMATCH, _MISMATCH),
 )
-TABLES: dict[str, tuple[Rule, ...]] = {
+TABLES: dict[str, tuple[FailureRule, ...]] = {
     "sqlite": (*_SQLITE, *_COMMON),
     "postgresql": (*_POSTGRESQL, *_COMMON),
     "mysql": (*_MYSQL, *_COMMON),

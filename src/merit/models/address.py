@@ -1,6 +1,6 @@
 """Where an endpoint is and what opens it, from OPENAI_BASE_URL and OPENAI_API_KEY; and texts without any secret.
 
-Whatever an endpoint or a library says goes through `Address.told` before it becomes part of a message.
+Every text from an endpoint or a library goes through `Address.redacted` before it becomes part of a message.
 """
 
 import base64
@@ -16,10 +16,10 @@ from merit.errors import InputError
 
 DEFAULT = "https://api.openai.com/v1"
 _PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
-_MOST_TOLD = 300  # characters of what an endpoint says
-_MOST_SEARCHED = 8192  # characters of it that are searched for secrets; a body may have millions
-_WORD = 4  # characters; a shorter secret is hidden only where it stands alone, or it would hide half of every message
-# What looks like a secret, whoever's it is: a token, a user in an address, a telling parameter, a usual kind of key.
+_MOST_SHOWN = 300  # characters of an endpoint's text in a message
+_MOST_SEARCHED = 8192  # characters that are searched for secrets; a response body may have millions
+_WORD = 4  # characters; a shorter secret is hidden only where it stands alone: it occurs inside ordinary words
+# What looks like a secret, known or not: a bearer token, a user in an address, a parameter named key, an OpenAI key.
 _SECRETS = (
     (re.compile(r"\b(bearer)\s+(?=\S*\d)[^\s\"',;}]{8,}", re.IGNORECASE), r"\1 ***"),
     (re.compile(r"://[^\s@]{1,1024}@"), "://***@"),
@@ -33,7 +33,7 @@ class Address:
     """An endpoint's address; `shown` and `named` are the only parts that may be printed or kept."""
 
     shown: str  # without user, password and query
-    named: str  # the same for messages, which say where it is not the user who chose it
+    named: str  # the same for messages, with a note where OPENAI_BASE_URL is not set
     headers: dict[str, str] = field(repr=False)
     _query: str = field(repr=False)
     _secrets: tuple[re.Pattern[str], ...] = field(repr=False)
@@ -67,18 +67,18 @@ class Address:
         """The address of a request."""
         return f"{self.shown}{path}{self._query}"
 
-    def told(self, said: str) -> str:
+    def redacted(self, text: str) -> str:
         """A reply or an error, as a message may hold it: one short printable line without secrets."""
-        line = " ".join(_beginning(said).split())
+        line = " ".join(_beginning(text).split())
         for secret in self._secrets:
             line = secret.sub("***", line)
-        for pattern, instead in _SECRETS:
-            line = pattern.sub(instead, line)
-        return printable(line)[:_MOST_TOLD]
+        for pattern, replacement in _SECRETS:
+            line = pattern.sub(replacement, line)
+        return printable(line)[:_MOST_SHOWN]
 
 
 def _beginning(text: str) -> str:
-    """The beginning of a text, cut between two words: half of a secret would not be known for one."""
+    """The beginning of a text, cut between two words: half of a secret would not be recognised."""
     if len(text) <= _MOST_SEARCHED:
         return text
     words = text[:_MOST_SEARCHED].rsplit(maxsplit=1)
@@ -86,22 +86,22 @@ def _beginning(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text with its control characters spelled out, so that a terminal shows them and does not obey them."""
+    """A text with its control characters spelled out, so that a terminal shows them instead of executing them."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode() for char in text
     )
 
 
 def _pattern(secret: str) -> re.Pattern[str]:
-    """A secret in any of the spellings in which it comes back."""
+    """Matches a secret in every spelling in which an endpoint may return it."""
     encoded = base64.b64encode(secret.encode()).decode().rstrip("=")
     spellings = {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], encoded if len(secret) >= _WORD else secret}
-    found = "|".join(re.escape(one) for one in sorted(spellings, key=len, reverse=True))
-    return re.compile(found if len(secret) >= _WORD else rf"(?<!\w)(?:{found})(?!\w)", re.IGNORECASE)
+    choices = "|".join(re.escape(spelling) for spelling in sorted(spellings, key=len, reverse=True))
+    return re.compile(choices if len(secret) >= _WORD else rf"(?<!\w)(?:{choices})(?!\w)", re.IGNORECASE)
 
 
 def _parts(given: str) -> tuple[str, str, str]:
-    """An address without its secrets, its user (with password), and its query, if it can be an address."""
+    """An address without its secrets, its user (with password), and its query; raises if it is not an address."""
     try:
         url = urlsplit(given)
         usable = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
@@ -118,21 +118,21 @@ def _parts(given: str) -> tuple[str, str, str]:
 
 
 def _without_secrets(given: str) -> str:
-    """An address that is none, without what may have been meant as user, password, query or key."""
+    """A malformed address, without what may have been meant as user, password, query or key."""
     without = re.sub(r"^(\w+://)?.*@", r"\1***@", given, flags=re.DOTALL)
     without = re.sub(r"\?.*", "?***", without, flags=re.DOTALL)
     return _SECRETS[-1][0].sub("***", without)
 
 
 def _proxy_secrets() -> set[str]:
-    """What the environment's proxies are opened with, in whatever shape it was written."""
+    """Users and passwords of the proxies in the environment."""
     proxies = [value for name, value in os.environ.items() if name.lower() in _PROXIES]
     users = [value.split("://", 1)[-1].rpartition("@")[0] for value in proxies]
     return {part for user in users for part in (user, user.partition(":")[2]) if part}
 
 
 def _key(given: str) -> str:
-    """The key, if it can be sent; it is never part of a message."""
+    """The key; raises if it cannot be sent. It is never part of a message."""
     key = given.strip()
     if not key.isascii() or not key.isprintable():
         raise InputError("OPENAI_API_KEY has characters that no key has; set it anew")

@@ -22,7 +22,7 @@ from merit.reading import LINE_BYTES, check_regular, open_file, shown
 from merit.types import Completion, ModelIdentity, Sampling
 
 FILE = "answers-v2.sqlite"
-_OLD = "answers-v1.sqlite"  # which kept a text as often as it was said
+_OLD = "answers-v1.sqlite"  # stored a text once for each answer; now equal texts share a row
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answer (
     key BLOB PRIMARY KEY, model INT NOT NULL, text INT NOT NULL, prompt_tokens INT NOT NULL,
@@ -45,45 +45,45 @@ _SIDECARS = ("-journal", "-wal", "-shm")
 _PACKED = {b"\xfd7zXZ\0": "xz", b"\x1f\x8b": "gzip"}  # how compressed files begin
 KEY_BYTES = 16
 MOST_TOKENS = 2**40
-_STEP_S = 30.0  # a row of an honest file comes in a moment
-_STEPS = 100_000  # of SQLite's machine, between two looks at the clock
+_STEP_S = 30.0  # for one row; in an undamaged file it takes milliseconds
+_STEPS = 100_000  # instructions of SQLite's virtual machine between two looks at the clock
 
 _NEW_TEXT, _OLD_TEXT = "(SELECT said.text FROM said WHERE said.id = answer.text)", "answer.text"
 
 
 def answer_key(model: ModelIdentity, prompt: str, sampling: Sampling) -> bytes:
-    """Under what an answer is kept: everything that decides it."""
-    asked = {
+    """The key of an answer: a hash of everything that decides it."""
+    request = {
         "model": [model.name, model.revision],
         "messages": [["user", prompt]],
         "sampling": [sampling.temperature, sampling.max_tokens, sampling.seed],
     }
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()[:KEY_BYTES]
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).digest()[:KEY_BYTES]
 
 
 class AnswerStore:
-    """A file of answers, or without a path some in memory. Used from one thread; processes may share the file."""
+    """A file of answers, or without a path a store in memory. Used from one thread; processes may share the file."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         fresh = path is not None and path.name == FILE and not path.exists()
         self._db = open_cache(path.parent if path else None, path.name if path else "", _TABLES, precious=True)
-        self._text = _NEW_TEXT  # how a row's text is found
+        self._text = _NEW_TEXT  # the SQL expression for a row's text
         self._models: dict[ModelIdentity, int] = {}
         self._step_ends = math.inf
-        self._foreign = False  # whether somebody else may have made the file
+        self._foreign = False  # whether the file may come from outside this machine's cache
         self._check_tables(_TABLES)
         if fresh and path is not None and path.with_name(_OLD).is_file():
             self.merge(path.with_name(_OLD))
 
     @classmethod
     def recording(cls, path: Path) -> "AnswerStore":
-        """A file that is only read, wherever it lies, as it is now: what others add later may not be seen.
+        """A file that is only read, as it is now: answers that another process adds later may not be seen.
 
-        Whoever made it: its tables must be exactly ours, and every value of the kind that it should be.
+        The file is not trusted: its tables must be exactly ours, and every value of the expected type.
         """
         _check_head(path)
-        # A file nobody writes needs no lock files beside it; only where they are there must SQLite look at them.
+        # Without a -wal file no process is writing, and SQLite can read without locks; with one, it must read that too.
         busy = path.with_name(path.name + "-wal").exists()
         for beside in (path.with_name(path.name + ending) for ending in _SIDECARS):
             if busy and beside.exists():
@@ -97,7 +97,7 @@ class AnswerStore:
             self._db.execute("PRAGMA trusted_schema = OFF")
             self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LINE_BYTES)
             self._db.set_progress_handler(self._late, _STEPS)
-            with self._told("read"):
+            with self._errors("read"):
                 if not self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'said'").fetchone():
                     self._text = _OLD_TEXT
             self._check_tables(_TABLES if self._text is _NEW_TEXT else _OLD_TABLES)
@@ -109,20 +109,20 @@ class AnswerStore:
 
     def get(self, key: bytes) -> Completion | None:
         """An answer that is there."""
-        with self._told("read"):
+        with self._errors("read"):
             row = self._db.execute(
                 f"SELECT {self._text}, prompt_tokens, output_tokens FROM answer WHERE key = ?", (key,)
             ).fetchone()
         return self._completion(key, *row) if row else None
 
     def put(self, key: bytes, model: ModelIdentity, answer: Completion) -> Completion:
-        """Keep an answer, safe from a kill; the first for a key stays, perhaps another process's, and is returned."""
+        """Store an answer durably; the first answer for a key stays, even another process's, and is returned."""
         self._keep([(key, model, answer)])
         return self.get(key) or answer
 
     def models(self) -> list[tuple[ModelIdentity, int]]:
-        """Whose answers are there, and how many."""
-        with self._told("read"):
+        """The models that have answers here, and how many each has."""
+        with self._errors("read"):
             rows = self._db.execute(
                 "SELECT name, revision, count(*) FROM answer JOIN model ON model = id GROUP BY id "
                 "ORDER BY name, revision"
@@ -138,17 +138,19 @@ class AnswerStore:
         """Every answer, in the order of its key."""
         columns = f"key, name, revision, {self._text}, prompt_tokens, output_tokens"
         before = b""
-        with self._told("read"):
+        with self._errors("read"):
             rows = self._db.execute(f"SELECT {columns} FROM answer JOIN model ON model = id ORDER BY key")
             for key, name, revision, *answer in rows:
-                if not isinstance(key, bytes) or len(key) > KEY_BYTES or key <= before:  # or it would go round
+                if (
+                    not isinstance(key, bytes) or len(key) > KEY_BYTES or key <= before
+                ):  # else the file could repeat rows forever
                     raise self._damaged("the key of an answer cannot be what it is")
                 before = key
                 yield key, self._identity(name, revision), self._completion(key, *answer)
                 self._step_ends = time.monotonic() + _STEP_S
 
     def __len__(self) -> int:
-        with self._told("read"):
+        with self._errors("read"):
             return int(self._db.execute("SELECT count(*) FROM answer").fetchone()[0])
 
     def close(self) -> None:
@@ -156,11 +158,11 @@ class AnswerStore:
         self._db.close()
 
     @contextmanager
-    def _told(self, verb: str) -> Iterator[None]:
+    def _errors(self, verb: str) -> Iterator[None]:
         self._step_ends = time.monotonic() + _STEP_S
         try:
             yield
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # what SQLite says of a damaged file may be no text
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message about a damaged file may not be text
             if self._foreign and verb == "read":
                 raise self._damaged(str(error)) from None
             raise CacheUnusable(
@@ -169,13 +171,13 @@ class AnswerStore:
 
     def _keep(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> None:
         try:
-            with self._told("kept"), self._db:
+            with self._errors("kept"), self._db:
                 for key, model, answer in answers:
                     cost = (answer.prompt_tokens, answer.output_tokens)
-                    row = (key, self._model(model), self._said(answer.text), *cost)
+                    row = (key, self._model(model), self._text_id(answer.text), *cost)
                     self._db.execute("INSERT OR IGNORE INTO answer VALUES (?, ?, ?, ?, ?)", row)
         except BaseException:
-            self._models.clear()  # what was noted was taken back
+            self._models.clear()  # these ids were rolled back
             raise
 
     def _completion(self, key: bytes, text: Any, prompt_tokens: Any, output_tokens: Any) -> Completion:
@@ -197,36 +199,36 @@ class AnswerStore:
         return CacheUnusable(f"{self.path}: damaged, {why}; restore the file from a copy")
 
     def _late(self) -> bool:
-        """SQLite asks this now and then, and ends a statement that takes too long: a damaged file can be endless."""
+        """Called by SQLite now and then; True ends a statement that takes too long, as in an endless damaged file."""
         return time.monotonic() > self._step_ends
 
     def _check_tables(self, wanted: str) -> None:
-        """Complain unless the file's tables are exactly those; there is no view, trigger or index of somebody else."""
-        with self._told("read"):
-            made = {_squeezed(sql) for sql in wanted.replace("IF NOT EXISTS ", "").split(";")}
+        """Raise unless the file has exactly these tables, and no other view, trigger or index."""
+        with self._errors("read"):
+            missing = {_squeezed(sql) for sql in wanted.replace("IF NOT EXISTS ", "").split(";")}
             for name, sql in self._db.execute("SELECT name, sql FROM sqlite_schema"):
                 own = sql is None or str(name).startswith("sqlite_")  # SQLite's indexes and statistics
-                if not own and _squeezed(str(sql)) not in made:
+                if not own and _squeezed(str(sql)) not in missing:
                     raise self._damaged(f"it holds {shown(name)}, which is none of the tables that merit makes")
-                made.discard(_squeezed(str(sql)))
-        if made - {""}:
+                missing.discard(_squeezed(str(sql)))
+        if missing - {""}:
             raise self._damaged("the tables are not there")
 
-    def _said(self, text: str) -> int:
-        """Where a text is kept, once however often it is said; its place follows from it, whoever writes it first."""
-        place = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])
+    def _text_id(self, text: str) -> int:
+        """The id of a stored text, derived from its hash, so that equal texts share a row in every file."""
+        text_id = int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])
         while True:
-            self._db.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (place, text))
-            if self._db.execute("SELECT text FROM said WHERE id = ?", (place,)).fetchone()[0] == text:
-                return place
-            place += 1  # taken by another text, which never happens
+            self._db.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (text_id, text))
+            if self._db.execute("SELECT text FROM said WHERE id = ?", (text_id,)).fetchone()[0] == text:
+                return text_id
+            text_id += 1  # a collision of hashes: practically impossible, but it must not mix up answers
 
     def _model(self, model: ModelIdentity) -> int:
         if model not in self._models:
-            named = (model.name, model.revision)
-            self._db.execute("INSERT OR IGNORE INTO model (name, revision) VALUES (?, ?)", named)
-            found = self._db.execute("SELECT id FROM model WHERE name = ? AND revision = ?", named).fetchone()
-            self._models[model] = int(found[0])
+            identity = (model.name, model.revision)
+            self._db.execute("INSERT OR IGNORE INTO model (name, revision) VALUES (?, ?)", identity)
+            row = self._db.execute("SELECT id FROM model WHERE name = ? AND revision = ?", identity).fetchone()
+            self._models[model] = int(row[0])
         return self._models[model]
 
     def take(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> int:
@@ -241,7 +243,7 @@ def _squeezed(sql: str) -> str:
 
 
 def _check_head(path: Path) -> None:
-    """Complain about what is not even a SQLite file, with the way out where it is known."""
+    """Raise for a file that is not SQLite, and say what to do where that is known."""
     with open_file(path) as file:
         head = file.read(16)
     for mark, program in _PACKED.items():

@@ -22,8 +22,8 @@ class CachedEncoder:
         self._encoder = encoder
         self._db = open_cache(folder, _FILE, _TABLES)
         self._lock = threading.Lock()
-        self.encoded = 0  # texts that were not known
-        self.seconds = 0.0  # that took
+        self.encoded = 0  # texts that were not in the cache
+        self.seconds = 0.0  # spent on encoding them
 
     @property
     def identity(self) -> EncoderIdentity:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.models.answers import AnswerStore, answer_key
-from merit.models.places import CALL, Call
+from merit.models.priority import CALL, Call
 from merit.models.spending import Allowance, Sent
 from merit.models.tokens import with_tokens, without_estimate
 from merit.tracing import span
@@ -71,7 +71,7 @@ class CachingCompleter:
     async def answer(
         self, prompt: str, sampling: Sampling, sent: Sent, *, needed: bool = True, urgent: bool = True
     ) -> Completion:
-        """The answer, from the store or for it; `sent` is the account that pays."""
+        """The answer, from the store or else from the model; `sent` is the account that it is charged to."""
         key = answer_key(self.identity, prompt, sampling)
         if needed and key in self._unused:
             self._unused.pop(key).wasted -= 1
@@ -82,7 +82,9 @@ class CachingCompleter:
         if asked is None:
             call = Call(urgent, self._check)
             task = asyncio.create_task(self._ask(key, prompt, sampling, sent, call))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen: its caller may be gone
+            task.add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )  # marks an exception as seen: the caller may be gone
             asked = self._under_way[key] = _Asked(task, call, needed)
         asked.needed |= needed
         asked.call.urgent |= urgent
@@ -90,7 +92,7 @@ class CachingCompleter:
         return await asyncio.shield(asked.task)
 
     async def close(self) -> None:
-        """Stop what is under way and give everything back."""
+        """Stop the calls under way, and close model and store."""
         tasks = [asked.task for asked in self._under_way.values()]
         for task in tasks:
             task.cancel()
@@ -99,7 +101,7 @@ class CachingCompleter:
         self._store.close()
 
     def _check(self) -> None:
-        """Complain where the allowance is used up: before a call waits, and again when it has a place."""
+        """Raise if the allowance is used up: checked before a call waits, and again when its turn comes."""
         if self.allowance.limited:
             self.allowance.check(self.sent)
 
@@ -108,23 +110,23 @@ class CachingCompleter:
         try:
             self._check()
             started = time.monotonic()
-            with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as watched:
+            with span(f"chat {self.identity.name}", _request(self.identity, sampling)) as call_span:
                 completion = with_tokens(prompt, await self._completer.complete(prompt, sampling))
-                watched.set_attribute("gen_ai.usage.input_tokens", completion.prompt_tokens)
-                watched.set_attribute("gen_ai.usage.output_tokens", completion.output_tokens)
+                call_span.set_attribute("gen_ai.usage.input_tokens", completion.prompt_tokens)
+                call_span.set_attribute("gen_ai.usage.output_tokens", completion.output_tokens)
                 if completion.tokens_estimated:
-                    watched.set_attribute("merit.tokens_estimated", True)
+                    call_span.set_attribute("merit.tokens_estimated", True)
             sent.calls += 1
             sent.seconds += time.monotonic() - started
             sent.prompt_tokens += completion.prompt_tokens
             sent.output_tokens += completion.output_tokens
             sent.estimated += completion.tokens_estimated
-            # No waiting between the model's return and here: its place is another's only when this is kept.
-            kept = with_tokens(prompt, self._store.put(key, self.identity, without_estimate(completion)))
+            # No await between the model's return and here: the next call starts only after this answer is stored.
+            stored = with_tokens(prompt, self._store.put(key, self.identity, without_estimate(completion)))
             if not self._under_way[key].needed:
                 self._unused[key] = sent
                 sent.wasted += 1
-            return kept
+            return stored
         finally:
             del self._under_way[key]
 
@@ -167,7 +169,7 @@ class RunCompleter:
     def account(self) -> dict[str, Any]:
         """What was sent for this run, and what it cost where prices are known."""
         record = {**asdict(self.sent), "seconds": round(self.sent.seconds, 3)}
-        if not self.sent.estimated:  # named only where it is so
+        if not self.sent.estimated:  # recorded only where tokens were estimated
             del record["estimated"]
         prices = self._shared.allowance.prices
         return record if prices is None else {**record, "cost": round(prices.cost(self.sent), 6)}

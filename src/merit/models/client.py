@@ -1,8 +1,8 @@
 """Requests to an OpenAI-compatible endpoint, for answers and embeddings alike.
 
-What may pass is asked again, with growing pauses, until an answer comes or nothing has worked for a while; what will
-not pass is reported as itself. An endpoint that only asks for patience (429, Retry-After) while it answers others is
-not failing. An endpoint that has never answered is given up much sooner than one that did, and may come back.
+Temporary faults are retried, with growing pauses, until an answer comes or nothing has worked for a while; permanent
+faults are reported at once. An endpoint that only asks for patience (429, Retry-After) while it answers other calls is
+not failing. An endpoint that has never answered is given up much sooner than one that has, which may come back.
 MERIT_PATIENCE_S is how many seconds a slow server may need for an answer, where 45 of silence or 10 of faults are too
 few.
 """
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from merit.errors import ContextOverflow, ModelFailed
 from merit.models.address import Address
 from merit.models.connection import (
-    Connection,
+    EndpointConnection,
     NoResponse,
     NotSecure,
     Patience,
@@ -30,10 +30,10 @@ from merit.models.connection import (
     Unreachable,
     usual_patience,
 )
-from merit.models.places import CALL, Places
+from merit.models.priority import CALL, PrioritySemaphore
 from merit.models.waiting import Waiting
 
-_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
+_TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
 _CONTEXT_WORDS = (
     *("context length", "context size", "context_length", "maximum context", "too many tokens", "prompt is too long"),
     *("`inputs` tokens + `max_new_tokens` must be", "longer than the maximum model length"),
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class _Fault(Exception):
-    """Something that may pass: `busy` if the endpoint only asks for patience, `unreached` if it was never spoken to."""
+    """A temporary fault: `busy` if the endpoint only asks for patience, `unreached` if there was no connection."""
 
     def __init__(
         self, message: str, *, wait_s: float | None = None, busy: bool = False, unreached: bool = False
@@ -75,15 +75,15 @@ class Client:
         self._waiting = waiting
         self._kind = kind  # what is asked for
         self._patience = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
-        self._free = Places(concurrency)
+        self._free = PrioritySemaphore(concurrency)
         self._answered_at = -math.inf  # when the endpoint last gave an answer
-        self._longest_s = 0.0  # that it took to, from the answer before or the question
+        self._longest_s = 0.0  # the longest wait for an answer, from the previous answer or the question
         self._failing_since = math.inf  # start of the current outage; inf while healthy
         self._failed_at = -math.inf
         self._quiet_until = 0.0
         self._offered: list[str] | None = None  # names of models, once asked for
-        self._asking_offered = asyncio.Lock()  # for the others that are refused meanwhile
-        self._connection = Connection(address, self._patience, most_bytes)
+        self._asking_offered = asyncio.Lock()  # calls that are refused at the same time ask for the list once
+        self._connection = EndpointConnection(address, self._patience, most_bytes)
 
     async def ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         """What `read` makes of the endpoint's reply, asked for again while it may still come.
@@ -100,20 +100,20 @@ class Client:
                     if not self._merely_busy(fault):
                         failing_since, tried = min(failing_since, time.monotonic()), tried + 1
                         self._give_up_on(fault, failing_since, tried)
-                    if fault.wait_s is not None:  # it said when to come back, and means everybody
+                    if fault.wait_s is not None:  # it said when to come back, which holds for every call
                         self._quiet_until = max(self._quiet_until, time.monotonic() + fault.wait_s)
                     await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that callers spread out
                     pause = min(2 * pause, self._longest_pause_s())
 
     async def offered(self) -> list[str]:
-        """The names of the models that the endpoint says it has, as a message may hold them; it may not say.
+        """The names of the models that the endpoint says it has, as a message may hold them; empty if it does not say.
 
-        Complains at once where nobody listens, or only a web server does.
+        Raises at once if no server is there, or only a web server.
         """
         try:
             response = await self._connection.get("/models", _PROBE_S)
         except Silent:
-            return []  # a server that does one thing at a time may be at work
+            return []  # a server that handles one request at a time may be busy
         except NotSecure as error:
             raise self._not_secure(error) from None
         except NoResponse as error:
@@ -127,7 +127,7 @@ class Client:
             raise ModelFailed(f"{self._address.named}: answers with {_PAGE}")
         try:
             data = json.loads(response.body)["data"]
-            return [self._address.told(item["id"]) for item in data if isinstance(item["id"], str)]
+            return [self._address.redacted(item["id"]) for item in data if isinstance(item["id"], str)]
         except (ValueError, LookupError, TypeError, RecursionError):
             return []
 
@@ -136,7 +136,7 @@ class Client:
         await self._connection.close()
 
     async def _ask_in_turn(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
-        """Ask when the endpoint wants to be asked and a place is free; nobody waits for the one in the other."""
+        """Ask when the endpoint's pause is over and a slot is free; a call never holds a slot while it pauses."""
         while True:
             while (left := self._quiet_until - time.monotonic()) > 0:
                 call = CALL.get()
@@ -146,12 +146,12 @@ class Client:
                 if (started := time.monotonic()) < self._quiet_until:
                     continue
                 try:
-                    found = await self._ask(path, body, read)
+                    reply = await self._ask(path, body, read)
                 except _Fault as fault:
                     self._note_fault(fault, started)
                     raise
                 self._note_answer(started)
-                return found
+                return reply
 
     async def _ask(self, path: str, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         try:
@@ -180,19 +180,21 @@ class Client:
                 await self._refuse(response)
             return read(reply)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise _Fault(f"an answer that is no {self._kind} ({self._address.told(repr(error))})") from None
+            raise _Fault(
+                f"an answer that is not a valid {self._kind} ({self._address.redacted(repr(error))})"
+            ) from None
 
     async def _refuse(self, response: Response) -> None:
-        status, all_said = response.status, response.body.decode("utf-8", "replace")
-        said = self._address.told(all_said)
-        if status not in _PASSING and any(words in " ".join(all_said.lower().split()) for words in _CONTEXT_WORDS):
-            raise ContextOverflow(f"openai:{self._model}: a prompt does not fit into the model's context ({said})")
-        if (status in _PASSING or status == 200) and "insufficient_quota" not in all_said:
+        status, body = response.status, response.body.decode("utf-8", "replace")
+        text = self._address.redacted(body)
+        if status not in _TEMPORARY and any(words in " ".join(body.lower().split()) for words in _CONTEXT_WORDS):
+            raise ContextOverflow(f"openai:{self._model}: a prompt does not fit into the model's context ({text})")
+        if (status in _TEMPORARY or status == 200) and "insufficient_quota" not in body:
             wait_s = _asked_to_wait(response, self._patience.longest_wait_s)
-            reason = f"status {status}" + (f": {said}" if said else "")
+            reason = f"status {status}" + (f": {text}" if text else "")
             raise _Fault(reason, wait_s=wait_s, busy=status == 429 or wait_s is not None)
-        why = "; ".join(filter(None, (said, await self._hint(response)))) or "without a word"
-        if self._kind == "embedding" and status in (400, 404, 405, 501):  # it may have no embeddings at all
+        why = "; ".join(filter(None, (text, await self._hint(response)))) or "without a reason"
+        if self._kind == "embedding" and status in (400, 404, 405, 501):  # it may not offer embeddings
             raise ModelFailed(
                 f"{self._address.named}: answered {status} for the encoder {self._model} ({why}); set OPENAI_BASE_URL "
                 "to an endpoint that has /embeddings, --encoder to openai: and one of its models for them, or use "
@@ -208,9 +210,9 @@ class Client:
         return ModelFailed(f"{self._address.named}: {error}; set OPENAI_BASE_URL to {http}")
 
     async def _hint(self, response: Response) -> str:
-        """What may be wrong where an endpoint refuses."""
+        """What may be wrong when an endpoint refuses a request."""
         if 300 <= response.status < 400:
-            other = self._address.told(response.headers.get("Location", ""))
+            other = self._address.redacted(response.headers.get("Location", ""))
             return f"it redirects to {other or 'nowhere'}, which merit does not follow, since its key would go along"
         if response.status not in (400, 404):
             return ""
@@ -232,14 +234,14 @@ class Client:
         self._waiting.answered()
 
     def _note_fault(self, fault: _Fault, started: float) -> None:
-        """Since when the endpoint fails; a try that begins long after the last fault is another matter."""
+        """Update the start of the outage; a try that begins long after the last fault starts a new one."""
         if started - self._failed_at > self._patience.faults_s:
             self._failing_since = math.inf
         self._failed_at = time.monotonic()
         self._failing_since = min(self._failing_since, started if fault.unreached else self._failed_at)
 
     def _merely_busy(self, fault: _Fault) -> bool:
-        """Whether the endpoint asks for patience and has answered somebody not long ago."""
+        """Whether the endpoint asks for patience and has answered some call not long ago."""
         silent_s = time.monotonic() - self._answered_at
         return fault.busy and silent_s <= max(self._patience.faults_s, 3 * self._longest_s) + (fault.wait_s or 0.0)
 
@@ -248,16 +250,16 @@ class Client:
         return self._answered_at > -math.inf
 
     def _longest_pause_s(self) -> float:
-        """Before the first answer, short enough for several tries."""
+        """The longest pause between tries; before the first answer, short enough for several of them."""
         usual = self._patience.longest_pause_s
         return usual if self._has_answered else min(usual, self._patience.first_faults_s / 4)
 
     def _give_up_on(self, fault: _Fault, failing_since: float, tried: int) -> None:
-        """Stop when neither this call nor any other has been answered for a while, or this one never is."""
+        """Raise when no call has been answered for a while, or this one has used up its tries or its time."""
         failing_s = time.monotonic() - max(self._failing_since, self._answered_at, self._quiet_until)
         spent = tried >= self._patience.tries or time.monotonic() - failing_since > self._patience.call_s
         patient_s = self._patience.faults_s
-        if not self._has_answered and not fault.busy:  # one that asks for patience is there
+        if not self._has_answered and not fault.busy:  # an endpoint that asks for patience exists
             patient_s = min(patient_s, self._patience.first_faults_s)
         if failing_s > patient_s or spent:
             way_out = (
@@ -273,7 +275,7 @@ _PAGE = "a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
 
 
 def _is_page(response: Response) -> bool:
-    """Whether a web page came: its body says so, since servers put any type on anything."""
+    """Whether a web page came, by its body: the content type that servers send is unreliable."""
     return response.body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 

@@ -1,8 +1,8 @@
-"""HTTP to a model's endpoint: responses as they come, and whether anybody is there at all.
+"""HTTP to a model's endpoint: sends requests, reads responses, and notices when the endpoint is dead.
 
-A large model on a small machine takes minutes for an answer, and so does a server that hangs. While calls wait and
-nothing is heard, the endpoint is asked for its list of models, which a live one gives at once. One that does one thing
-at a time cannot, so silence that its answers have ended before is waited out three times over.
+A large model on a small machine takes minutes for an answer, and a server that hangs looks the same. While calls wait
+and no response comes, the endpoint is asked for its list of models, which a working one returns at once. A server that
+handles one request at a time cannot, so it is given three times the longest silence that an answer has ended so far.
 """
 
 import asyncio
@@ -31,24 +31,24 @@ _FAULTS = (aiohttp.ClientError, OSError, zlib.error)
 class Patience:
     """How long to keep asking."""
 
-    request_s: float = 300.0  # for one answer, after the last one to anybody; a busy CPU server takes minutes
-    longest_request_s: float = 3600.0  # for one answer, whoever else is answered
+    request_s: float = 300.0  # for one answer, from the last answer to any call; a busy CPU server takes minutes
+    longest_request_s: float = 3600.0  # for one answer, even while other calls are answered
     connect_s: float = 10.0
-    quiet_s: float = 15.0  # of silence before the endpoint is asked whether it lives
-    probe_s: float = 10.0  # for it to say so
-    probes: int = 3  # in vain, before it is given up
-    silent_s: float = 0.0  # at least, before it is given up
+    quiet_s: float = 15.0  # of silence before the endpoint is probed (asked for its models)
+    probe_s: float = 10.0  # for the response to a probe
+    probes: int = 3  # without a response, before the endpoint is given up
+    silent_s: float = 0.0  # of silence at least, before the endpoint is given up
     faults_s: float = 45.0  # of nothing but faults, by an endpoint that has answered before: it may come back
-    first_faults_s: float = 10.0  # of nothing but faults, by one that never has: it is set up wrongly, or not there
+    first_faults_s: float = 10.0  # of nothing but faults, by one that never has: the address is probably wrong
     first_pause_s: float = 0.25
     longest_pause_s: float = 8.0
-    longest_wait_s: float = 300.0  # that an endpoint may ask for
-    tries: int = 20  # of one call, whatever happens to the others
-    call_s: float = 900.0  # of one call that keeps failing, waits that were asked for included
+    longest_wait_s: float = 300.0  # that is granted to an endpoint that asks for a pause
+    tries: int = 20  # of one call, even while others succeed
+    call_s: float = 900.0  # of one call that keeps failing, including pauses that the endpoint asked for
 
 
 def usual_patience(given: str) -> Patience:
-    """The usual patience, or more of it."""
+    """The default patience, extended to MERIT_PATIENCE_S where that is set."""
     usual = Patience()
     if not given.strip():
         return usual
@@ -68,7 +68,7 @@ def usual_patience(given: str) -> Patience:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back, whatever it is."""
+    """An HTTP response, of any status."""
 
     status: int
     headers: Mapping[str, str]
@@ -76,7 +76,7 @@ class Response:
 
 
 class NoResponse(Exception):
-    """Nothing came, or only part of it; that may pass."""
+    """No response came, or only part of one; this may be temporary."""
 
 
 class Unreachable(NoResponse):
@@ -84,21 +84,21 @@ class Unreachable(NoResponse):
 
 
 class NotSecure(NoResponse):
-    """The address says https, and the server there speaks plain http; that will not pass."""
+    """The address says https, and the server there speaks plain http; this is permanent."""
 
 
 class TooLarge(Exception):
-    """More bytes came than any answer has."""
+    """The response is larger than any answer can be."""
 
 
 class Silent(Exception):
-    """The endpoint takes connections and says nothing, not even whether it lives."""
+    """The endpoint accepts connections but never responds, not even to a probe."""
 
 
-class Connection:
+class EndpointConnection:
     """Requests to one endpoint; proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) and SSL_CERT_FILE as everywhere.
 
-    No redirect is followed, so that what opens the endpoint is sent nowhere else. A response is unpacked here, so that
+    No redirect is followed, so that the key is sent to no other server. A response is unpacked here, so that
     a few packed bytes cannot become more than `most_bytes`.
     """
 
@@ -110,10 +110,10 @@ class Connection:
         url, proxies = URL(address.shown), getproxies()
         self._proxy = None if proxy_bypass(url.host or "") else proxies.get(url.scheme) or proxies.get("all")
         self._session: aiohttp.ClientSession | None = None
-        self._listening: asyncio.Task[None] | None = None
-        self._waiting: dict[asyncio.Timeout, float] = {}  # calls under way, since when
+        self._watching: asyncio.Task[None] | None = None
+        self._waiting: dict[asyncio.Timeout, float] = {}  # calls under way, and when each began
         self._heard_at = 0.0
-        self._longest_s = 0.0  # silence that an answer has ended
+        self._longest_s = 0.0  # the longest silence that an answer has ended
         self._silent = False
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Response:
@@ -143,7 +143,7 @@ class Connection:
             self._waiting.pop(limit, None)
 
     async def get(self, path: str, within_s: float) -> Response:
-        """The response to a question that a live endpoint answers at once; silent ones get so many seconds."""
+        """The response to a request that a working endpoint answers at once; Silent after `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s), self._request("GET", path, connect_s=within_s / 2) as response:
                 return Response(response.status, response.headers, await self._read(response))
@@ -156,9 +156,9 @@ class Connection:
 
     async def close(self) -> None:
         """Close every connection."""
-        if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.gather(self._listening, return_exceptions=True)
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
         if self._session is not None:
             await self._session.close()
 
@@ -178,13 +178,13 @@ class Connection:
         )
 
     def _no_response(self, error: Exception) -> NoResponse:
-        """Why nothing came; the endpoint's own certificate is its own matter, and a proxy's protocol not ours."""
+        """Why no response came; behind a proxy, an SSL error says nothing about the endpoint's own protocol."""
         if isinstance(error, aiohttp.ClientConnectorSSLError) and self._proxy is None and _speaks_http(error):
             return NotSecure("it speaks http, not https")
-        return NoResponse(self._address.told(_reason(error)))
+        return NoResponse(self._address.redacted(_reason(error)))
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """A response's body, unpacked; one without end is not read to its end."""
+        """A response's body, unpacked; raises TooLarge instead of reading an endless one."""
         unpack, whole = _unpacker(response.headers.get("Content-Encoding", "")), bytearray()
         async for part in response.content.iter_chunked(_CHUNK):
             whole += unpack(part, self._most_bytes + 1 - len(whole))
@@ -193,50 +193,50 @@ class Connection:
         return bytes(whole)
 
     def _open(self) -> aiohttp.ClientSession:
-        """The session, which belongs to the event loop that asks first."""
+        """The session, which belongs to the event loop of the first request."""
         if self._session is None:
             tls = ssl.create_default_context() if self._address.shown.startswith("https") else True
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=tls),  # no limit: who calls keeps count
+                connector=aiohttp.TCPConnector(limit=0, ssl=tls),  # no limit here: the caller limits concurrency
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
             )
-            self._listening = asyncio.create_task(self._listen())
+            self._watching = asyncio.create_task(self._watch())
         return self._session
 
     def _silent_s(self) -> float:
-        """For how long calls have waited and nothing was heard."""
+        """For how long calls have waited without any response."""
         now = time.monotonic()
         return now - max(self._heard_at, min(self._waiting.values(), default=now))
 
     def _give_more_time(self) -> None:
-        """Who waits while others are answered only waits in a queue."""
+        """Extend the other calls' time limits after an answer: they only wait in the server's queue."""
         now = time.monotonic()
         for limit, since in self._waiting.items():
             _reschedule(limit, min(now + self._patience.request_s, since + self._patience.longest_request_s))
 
-    async def _listen(self) -> None:
-        """End all calls under way when the endpoint is silent and does not say that it lives."""
-        in_vain = 0
+    async def _watch(self) -> None:
+        """End all calls under way when the endpoint is silent and does not respond to probes."""
+        failed_probes = 0
         while True:
             silent_s = self._silent_s()
             if silent_s < self._patience.quiet_s:
-                in_vain = 0
+                failed_probes = 0
                 await asyncio.sleep(self._patience.quiet_s - silent_s)
                 continue
-            if in_vain >= self._patience.probes and silent_s >= max(self._patience.silent_s, 3 * self._longest_s):
+            if failed_probes >= self._patience.probes and silent_s >= max(self._patience.silent_s, 3 * self._longest_s):
                 break
             started = time.monotonic()
-            if await self._lives():
+            if await self._responds():
                 self._heard_at = time.monotonic()
             else:
-                in_vain += 1
+                failed_probes += 1
                 await asyncio.sleep(started + self._patience.probe_s - time.monotonic())
         self._silent = True
         for limit in self._waiting:
             _reschedule(limit, 0.0)
 
-    async def _lives(self) -> bool:
+    async def _responds(self) -> bool:
         """Whether there is any response at all."""
         try:
             async with asyncio.timeout(self._patience.probe_s), self._request("GET", "/models"):
@@ -246,19 +246,19 @@ class Connection:
 
 
 def _reason(error: Exception) -> str:
-    """What a library says, plainer where people meet it every day."""
+    """A library's error as text; the most common one in plain words."""
     if type(error) is aiohttp.ClientConnectorError and "Connect call failed" in str(error):
         return "connection refused"
     return f"{type(error).__name__} {error}"
 
 
 def _speaks_http(error: aiohttp.ClientConnectorSSLError) -> bool:
-    """Whether what came back is no TLS at all, as OpenSSL's versions put it."""
+    """Whether the response was not TLS, by the words that OpenSSL's versions use."""
     return any(words in str(error) for words in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"))
 
 
 def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
-    """What unpacks the next part of a body into at most so many bytes."""
+    """A function that unpacks the next part of a body into at most so many bytes."""
     if encoding.strip().lower() in ("", "identity"):
         return lambda part, most: part[:most]
     return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress  # gzip or deflate; anything else is an error at once

@@ -43,8 +43,8 @@ class WordLlamaEncoder:
         before = (root.level, list(root.handlers))
         import wordllama
 
-        root.level, root.handlers[:] = before  # importing it would make every library's log show up
-        # The package carries its 256-dimensional weights; without both options it would ask a hub.
+        root.level, root.handlers[:] = before  # importing wordllama reconfigures the root logger
+        # The package carries its 256-dimensional weights; without both options it would download them.
         self._model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
         self.identity = EncoderIdentity("wordllama", version("wordllama"), 256)
 
@@ -79,13 +79,13 @@ class SentenceTransformerEncoder:
         """A vector of length 1 for each text."""
         try:
             raw = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
-        except RuntimeError as error:  # torch's word for a full or failing device
+        except RuntimeError as error:  # torch raises this for a full or failing device
             raise EncoderFailed(f"{self.identity.name}: cannot encode ({str(error).splitlines()[0]})") from None
         return unit_vectors(raw, texts, self.identity)
 
 
 class EndpointEncoder:
-    """An OpenAI-compatible embeddings endpoint, asked with the same care as one for answers."""
+    """An OpenAI-compatible embeddings endpoint, with the same retries as an endpoint for answers."""
 
     BATCH = 128
 
@@ -100,8 +100,8 @@ class EndpointEncoder:
                 f"{self._address.shown}: {model} answered with a vector of {dimension:,} numbers, at most "
                 f"{_MOST_DIMENSIONS:,} are used; is it an embedding model?"
             )
-        known = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
-        self._patience = replace(known, first_faults_s=known.faults_s)  # it has answered once, and may come back
+        usual = patience or usual_patience(os.environ.get("MERIT_PATIENCE_S", ""))
+        self._patience = replace(usual, first_faults_s=usual.faults_s)  # it has answered once, and may come back
         self.identity = EncoderIdentity(f"openai:{model}", self._address.shown, dimension)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
@@ -109,18 +109,18 @@ class EndpointEncoder:
         return unit_vectors(self._ask(texts), texts, self.identity)
 
     def _ask(self, texts: Sequence[str]) -> list[list[float]]:
-        """The endpoint's vectors, by an event loop of their own: whoever encodes may be in another one."""
-        found: Future[list[list[float]]] = Future()
+        """The endpoint's vectors, by an event loop of its own: the caller may already be running one."""
+        vectors: Future[list[list[float]]] = Future()
 
         def work() -> None:
             try:
-                found.set_result(asyncio.run(self._vectors(texts)))
+                vectors.set_result(asyncio.run(self._vectors(texts)))
             except BaseException as error:  # raised again below, in the thread that waits
-                found.set_exception(error)
+                vectors.set_exception(error)
 
-        threading.Thread(target=work, daemon=True).start()  # it keeps no command that was stopped from ending
+        threading.Thread(target=work, daemon=True).start()  # a daemon, so that Ctrl-C ends the command
         try:
-            return found.result()
+            return vectors.result()
         except ModelFailed as error:
             raise EncoderFailed(str(error)) from None
 
@@ -134,32 +134,32 @@ class EndpointEncoder:
             most_bytes=_MOST_EMBEDDING_BYTES,
         )
         try:
-            found = []
+            vectors = []
             for start in range(0, len(texts), self.BATCH):
                 batch = [sendable(text) for text in texts[start : start + self.BATCH]]
                 body = {"model": self._model, "input": batch}
-                found += await client.ask("/embeddings", body, partial(_embeddings, len(batch)))
-            return found
+                vectors += await client.ask("/embeddings", body, partial(_embeddings, len(batch)))
+            return vectors
         finally:
             await client.close()
 
 
 def _embeddings(count: int, reply: Any) -> list[list[float]]:
     """A reply's vectors in the order of the texts, whatever order they came in."""
-    found = {item["index"]: item["embedding"] for item in reply["data"]}
-    if len(reply["data"]) != count or sorted(found) != list(range(count)):
+    vectors = {item["index"]: item["embedding"] for item in reply["data"]}
+    if len(reply["data"]) != count or sorted(vectors) != list(range(count)):
         raise ValueError(f"{len(reply['data'])} embeddings for {count} texts, or their numbers are wrong")
-    lengths = {len(vector) for vector in found.values()}
+    lengths = {len(vector) for vector in vectors.values()}
     if len(lengths) != 1 or lengths == {0}:
         raise ValueError("vectors of different lengths, or empty ones")
-    for vector in found.values():
+    for vector in vectors.values():
         if not all(type(value) in (int, float) and math.isfinite(value) for value in vector):
             raise ValueError("a vector that is not made of finite numbers")
-    return [found[index] for index in range(count)]
+    return [vectors[index] for index in range(count)]
 
 
 def _content(folder: Path) -> str:
-    """A model folder's revision: a hash of its files, since a path says nothing about what lies there."""
+    """A model folder's revision: a hash of its files, since a path does not identify what lies there."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:

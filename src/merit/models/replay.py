@@ -1,4 +1,4 @@
-"""A recording that answers in a model's place, and says so when it cannot."""
+"""A recording that answers in a model's place, or raises where it has no answer."""
 
 from merit.errors import InputError, NotRecorded
 from merit.models.answers import AnswerStore, answer_key
@@ -15,12 +15,19 @@ class ReplayCompleter:
         """Replay the answers of `model`, which need not be named where the recording has one only."""
         self._store = store
         known = [identity for identity, _ in store.models()]
-        found = [identity for identity in known if model in ("", identity.name, f"{identity.name}@{identity.revision}")]
-        if len(found) != 1:
-            names = ", ".join(f"{one.name}@{one.revision}" if one.revision else one.name for one in known) or "none"
+        matches = [
+            identity for identity in known if model in ("", identity.name, f"{identity.name}@{identity.revision}")
+        ]
+        if len(matches) != 1:
+            names = (
+                ", ".join(
+                    f"{identity.name}@{identity.revision}" if identity.revision else identity.name for identity in known
+                )
+                or "none"
+            )
             store.close()
             raise InputError(f"{store.path}: name the model to replay as replay:FILE#MODEL; recorded are: {names}")
-        self._identity = found[0]
+        self._identity = matches[0]
 
     @property
     def identity(self) -> ModelIdentity:
@@ -30,8 +37,8 @@ class ReplayCompleter:
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The recorded answer."""
         key = answer_key(self._identity, prompt, sampling)
-        if (found := self._store.get(key)) is not None:
-            return found
+        if (answer := self._store.get(key)) is not None:
+            return answer
         raise NotRecorded(
             f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()[:12]}; "
             "ask a live model with --model",

@@ -1,4 +1,4 @@
-"""A model that answers from a script: for tests and examples, and honest about it in its name.
+"""A model that answers from a script: for tests and examples; its name says so.
 
 A script is a JSON-lines file. Each line has `reply`, and optionally `contains`, a text or a list of texts that must all
 occur in the prompt; the first line that fits answers. So an answer depends on the prompt alone.
@@ -44,7 +44,7 @@ class ScriptedCompleter:
         )
 
     async def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to close."""
 
 
 def read_script(path: Path) -> ScriptedCompleter:

@@ -1,4 +1,4 @@
-"""What was really asked of a model, what it cost, and how much is allowed."""
+"""The calls really sent to a model, what they cost, and how much may be spent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -8,14 +8,14 @@ from merit.errors import BudgetSpent, InputError
 
 @dataclass(slots=True)
 class Sent:
-    """What was really asked of the model, as opposed to what a run counts."""
+    """What was really sent to the model, as opposed to what a run counts."""
 
     calls: int = 0
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0  # added up over calls that ran side by side
-    reused: int = 0  # answers that were there already
-    wasted: int = 0  # answers asked for early that nobody needed, so far
+    reused: int = 0  # answers that came from the store
+    wasted: int = 0  # prefetched answers that no run has needed so far
     estimated: int = 0  # calls whose tokens merit estimated, since the server did not count them
 
     @property
@@ -25,17 +25,17 @@ class Sent:
 
     @classmethod
     def total(cls, several: Iterable["Sent"]) -> "Sent":
-        """All of them together."""
-        found = cls()
-        for one in several:
+        """The sum of several."""
+        total = cls()
+        for sent in several:
             for part in fields(cls):
-                setattr(found, part.name, getattr(found, part.name) + getattr(one, part.name))
-        return found
+                setattr(total, part.name, getattr(total, part.name) + getattr(sent, part.name))
+        return total
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a million tokens cost, in whatever money the user counts."""
+    """What a million tokens cost, in the user's currency."""
 
     prompt: float
     output: float
@@ -63,7 +63,7 @@ class Allowance:
         return self.max_tokens is not None or self.max_cost is not None
 
     def check(self, sent: Sent) -> None:
-        """Complain where it is used up."""
+        """Raise if it is used up."""
         used = None
         if self.max_tokens is not None and sent.tokens >= self.max_tokens:
             used = f"{sent.tokens} tokens were used of the {self.max_tokens} allowed"

@@ -1,4 +1,4 @@
-"""Token counts of completions, for servers that do not count."""
+"""Token counts of completions, for servers that do not report them."""
 
 import math
 from dataclasses import replace
@@ -10,7 +10,7 @@ _BYTES_PER_TOKEN = 3.5
 
 
 def with_tokens(prompt: str, completion: Completion) -> Completion:
-    """A completion whose tokens are estimated from the texts, and marked as such, where nobody has counted them."""
+    """A completion whose tokens are estimated from the texts, and marked as such, where they were not counted."""
     if completion.prompt_tokens or not prompt:
         return completion
     return Completion(completion.text, _estimate(prompt), _estimate(completion.text), tokens_estimated=True)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from merit.errors import ModelFailed
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.models.weights import Weights, first_line
 from merit.types import Completion, ModelIdentity, Sampling
 
@@ -38,7 +38,7 @@ class TransformersCompleter:
             "auto" if device == "cuda" else torch.float32
         )  # half precision is slow where there is no hardware for it
         try:
-            loaded = library.AutoModelForCausalLM.from_pretrained(self._weights.place, dtype=dtype)
+            loaded = library.AutoModelForCausalLM.from_pretrained(self._weights.location, dtype=dtype)
             self._model: Any = loaded.to(device).eval()
         except (OSError, ValueError, KeyError, ImportError, RuntimeError, _torn_file()) as error:
             raise ModelFailed(f"{name}: transformers cannot load it ({first_line(error)})") from None
@@ -48,18 +48,18 @@ class TransformersCompleter:
         made_with = f"transformers{library.__version__}-torch{torch.__version__}-{self._model.dtype}-{device}"
         revision = f"{self._weights.revision}-{made_with.replace('torch.', '')}"
         self.identity = ModelIdentity(f"transformers:{self._weights.name}", revision)
-        self._place = Places(1)
-        self._lock = threading.Lock()  # whoever stopped waiting may have left the model at its last word
+        self._slot = PrioritySemaphore(1)
+        self._lock = threading.Lock()  # a cancelled call leaves the model working until its next word
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The model's answer through its own chat template."""
         tokens = self._weights.tokens(prompt, sampling)
         stop = threading.Event()
-        async with self._place:
+        async with self._slot:
             try:
                 return await asyncio.to_thread(self._complete, tokens, sampling, stop)
             finally:
-                stop.set()  # nobody waits any more: not another word
+                stop.set()  # a cancelled call's answer is not needed: stop at the next word
 
     async def close(self) -> None:
         """Free the model."""
@@ -67,23 +67,23 @@ class TransformersCompleter:
 
     def _complete(self, tokens: list[int], sampling: Sampling, stop: threading.Event) -> Completion:
         torch, model = self._torch, self._model
-        asked = torch.tensor([tokens], device=model.device)
-        drawn = {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
+        prompt = torch.tensor([tokens], device=model.device)
+        sampled = {"do_sample": True, "temperature": sampling.temperature, "top_k": 0, "top_p": 1.0}
         with self._lock, torch.inference_mode():
             torch.manual_seed(sampling.seed or 0)
             try:
-                found = model.generate(
-                    asked,
-                    attention_mask=torch.ones_like(asked),
+                output = model.generate(
+                    prompt,
+                    attention_mask=torch.ones_like(prompt),
                     max_new_tokens=sampling.max_tokens,
                     stopping_criteria=[lambda ids, _: torch.full((len(ids),), stop.is_set(), device=ids.device)],
-                    **(drawn if sampling.temperature > 0 else {"do_sample": False}),
+                    **(sampled if sampling.temperature > 0 else {"do_sample": False}),
                 )
-            except RuntimeError as error:  # torch's word for a full or failing device
+            except RuntimeError as error:  # torch raises this for a full or failing device
                 raise ModelFailed(f"{self.identity.name}: cannot answer ({first_line(error)})") from None
-        said: list[int] = found[0, len(tokens) :].tolist()
-        text = self._weights.tokenizer.decode(said, skip_special_tokens=True)
-        return Completion(text, len(tokens), len(said))
+        answer: list[int] = output[0, len(tokens) :].tolist()
+        text = self._weights.tokenizer.decode(answer, skip_special_tokens=True)
+        return Completion(text, len(tokens), len(answer))
 
 
 def _ends(model: Any, tokenizer: Any) -> list[int]:
@@ -97,6 +97,6 @@ def _ends(model: Any, tokenizer: Any) -> list[int]:
 
 
 def _torn_file() -> type[Exception]:
-    """What safetensors raises at a file of weights that is none; it has no other name in common."""
-    found: type[Exception] = import_module("safetensors").SafetensorError
-    return found
+    """What safetensors raises for a damaged file of weights; it is derived from Exception alone."""
+    error: type[Exception] = import_module("safetensors").SafetensorError
+    return error

@@ -12,7 +12,7 @@ _SINGLE = 1e-6  # how far from 1 rounding to single precision takes a length
 
 
 def unit_vectors(raw: npt.ArrayLike, texts: Sequence[str], identity: EncoderIdentity) -> Matrix:
-    """Scale an encoder's output to length 1, after making sure that it is what it should be."""
+    """Scale an encoder's output to length 1, after checking its shape and values."""
     matrix = np.asarray(raw, dtype=np.float64)
     if matrix.shape != (len(texts), identity.dimension):
         raise EncoderFailed(
@@ -22,6 +22,6 @@ def unit_vectors(raw: npt.ArrayLike, texts: Sequence[str], identity: EncoderIden
     if not np.isfinite(matrix).all():
         raise EncoderFailed(f"{identity.name}: the encoder returned a vector that is not a number; nothing was kept")
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    # What has length 1 already, or none, is left as it is: scaling it again would change its last bits.
+    # A vector of length 1 or 0 is left as it is: scaling it again would change its last bits.
     settled = (np.abs(lengths - 1.0) < _SINGLE) | (lengths == 0.0)
     return (matrix / np.where(settled, 1.0, lengths)).astype(np.float32)

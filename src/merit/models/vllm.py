@@ -1,6 +1,6 @@
 """A model in this process by vLLM (extra `[vllm]`): many prompts at a time on a GPU, without a server in between.
 
-vLLM puts whatever is under way into one batch, which changes the last bits of a sum and with them, now and then, a
+vLLM puts all prompts under way into one batch, which changes the last bits of a sum and with them, now and then, a
 word; VLLM_BATCH_INVARIANT=1 has it use kernels that do not, where the GPU has them. Either way an answer is asked for
 once and kept. MERIT_GPU_MEMORY is the share of the GPU's memory it takes (0.9), for a GPU that others use too.
 """
@@ -11,13 +11,13 @@ from itertools import count
 from typing import Any
 
 from merit.errors import InputError, ModelFailed
-from merit.models.places import Places
+from merit.models.priority import PrioritySemaphore
 from merit.models.weights import Weights, first_line
 from merit.types import Completion, ModelIdentity, Sampling
 
 _ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "WARNING",
-    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # what merit prints is read by others
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",  # stdout is for merit's own output, which programs read
     "VLLM_NO_USAGE_STATS": "1",  # nothing is sent anywhere by default
 }
 
@@ -43,7 +43,7 @@ class VllmCompleter:
         self._weights = Weights(name, context_tokens)
         try:
             arguments = library.AsyncEngineArgs(
-                model=self._weights.place,
+                model=self._weights.location,
                 max_model_len=self._weights.context,
                 gpu_memory_utilization=share,
                 disable_log_stats=True,
@@ -53,7 +53,7 @@ class VllmCompleter:
             raise ModelFailed(f"{name}: vLLM cannot load it ({first_line(error)})") from None
         self._numbers = count()
         self.concurrency = concurrency
-        self._free = Places(concurrency)
+        self._slots = PrioritySemaphore(concurrency)
         kind = str(self._engine.model_config.dtype).removeprefix("torch.")
         steady = "-batch-invariant" if os.environ.get("VLLM_BATCH_INVARIANT") == "1" else ""
         revision = f"{self._weights.revision}-vllm{library.__version__}-{kind}{steady}"
@@ -62,21 +62,21 @@ class VllmCompleter:
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The model's answer through its own chat template."""
         tokens = self._weights.tokens(prompt, sampling)
-        wanted = self._sampling.SamplingParams(
+        parameters = self._sampling.SamplingParams(
             temperature=sampling.temperature,
             max_tokens=sampling.max_tokens,
             seed=sampling.seed,
             output_kind=self._sampling.RequestOutputKind.FINAL_ONLY,
         )
-        async with self._free:
+        async with self._slots:
             try:
                 prompt_tokens = {"type": "token", "prompt_token_ids": tokens}
-                outputs = self._engine.generate(prompt_tokens, wanted, f"merit-{next(self._numbers)}")
-                found = [output.outputs[0] async for output in outputs]
+                outputs = self._engine.generate(prompt_tokens, parameters, f"merit-{next(self._numbers)}")
+                answers = [output.outputs[0] async for output in outputs]
             except (self._faults.EngineDeadError, self._faults.EngineGenerateError, ValueError) as error:
                 why = first_line(error.__cause__ or error)
                 raise ModelFailed(f"{self.identity.name}: vLLM cannot answer ({why})") from None
-        return Completion(found[-1].text, len(tokens), len(found[-1].token_ids))
+        return Completion(answers[-1].text, len(tokens), len(answers[-1].token_ids))
 
     async def close(self) -> None:
         """End the engine's process."""

@@ -1,4 +1,4 @@
-"""Saying that an endpoint is waited for: soon, and then ever more rarely."""
+"""Messages that merit is waiting for an endpoint: the first one soon, later ones ever more rarely."""
 
 import asyncio
 import logging
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _LOG = logging.getLogger(__name__)
-_FIRST_S = 2.0  # people wonder after three
-_MOST_TOLD = 100  # characters of why the last try was in vain
+_FIRST_S = 2.0  # before a user starts to wonder; an ordinary call is faster
+_MOST_SHOWN = 100  # characters of why the last try failed
 
 
 class Waiting:
-    """Calls to one endpoint; where nothing has been heard for a while, one line on stderr says so.
+    """Calls to one endpoint; when no answer has come for a while, a line on stderr says so.
 
-    Each line comes after twice the silence of the line before, so a server that is always slow is told of a few times.
+    Each line comes after twice the silence of the line before, so a server that is always slow causes only a few lines.
     """
 
     def __init__(self, shown: str) -> None:
@@ -39,28 +39,28 @@ class Waiting:
                 self._stop()
 
     def answered(self) -> None:
-        """An answer came; those that still wait begin anew."""
+        """An answer came; the waiting time of the other calls starts again."""
         self._why = ""
         self._begin()
 
     def failed(self, why: str) -> None:
-        """A try was in vain."""
-        self._why = why[:_MOST_TOLD]
+        """A try failed."""
+        self._why = why[:_MOST_SHOWN]
 
     def _begin(self) -> None:
         self._stop()
         self._since = time.monotonic()
-        self._timer = asyncio.get_running_loop().call_later(self._next_s, self._say)
+        self._timer = asyncio.get_running_loop().call_later(self._next_s, self._warn)
 
     def _stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _say(self) -> None:
+    def _warn(self) -> None:
         silent_s = time.monotonic() - self._since
         _LOG.warning(
             "merit: waiting for %s (%s)", self._shown, "; ".join(filter(None, [f"{silent_s:.0f} s", self._why]))
         )
         self._next_s *= 2
-        self._timer = asyncio.get_running_loop().call_later(max(0.0, self._next_s - silent_s), self._say)
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, self._next_s - silent_s), self._warn)

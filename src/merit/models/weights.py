@@ -1,4 +1,4 @@
-"""Models in Hugging Face's format, by hub name or folder: who they are, and prompts as tokens of their own."""
+"""Models in Hugging Face's format, by hub name or folder: their identity, and prompts as their tokens."""
 
 import hashlib
 from importlib import import_module
@@ -20,12 +20,12 @@ class Weights:
         local = folder.is_dir()
         if not local and (name.startswith((".", "/", "~")) or name.count("/") > 1):
             raise InputError(f"{name}: no such folder; give a model folder or a name on the hub")
-        self.place = str(folder) if local else name
+        self.location = str(folder) if local else name
         self.name = folder.absolute().name if local else name
         library: Any = import_module("transformers")
         try:
-            config = library.AutoConfig.from_pretrained(self.place)
-            self.tokenizer: Any = library.AutoTokenizer.from_pretrained(self.place)
+            config = library.AutoConfig.from_pretrained(self.location)
+            self.tokenizer: Any = library.AutoTokenizer.from_pretrained(self.location)
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise ModelFailed(f"{name}: transformers cannot load it ({first_line(error)})") from None
         if not getattr(self.tokenizer, "chat_template", None):
@@ -38,13 +38,13 @@ class Weights:
         """A prompt as the model reads it; it and the whole answer must fit into the context."""
         message = {"role": "user", "content": sendable(prompt)}
         text = self.tokenizer.apply_chat_template([message], tokenize=False, add_generation_prompt=True)
-        found: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        if self.context is not None and len(found) + sampling.max_tokens > self.context:
+        tokens: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        if self.context is not None and len(tokens) + sampling.max_tokens > self.context:
             raise ContextOverflow(
-                f"{self.name}: a prompt of {len(found)} tokens and an answer of up to {sampling.max_tokens} do not fit "
-                f"into the context of {self.context}"
+                f"{self.name}: a prompt of {len(tokens)} tokens and an answer of up to {sampling.max_tokens} do not "
+                f"fit into the context of {self.context}"
             )
-        return found
+        return tokens
 
 
 def content_hash(folder: Path) -> str:
@@ -60,5 +60,5 @@ def content_hash(folder: Path) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """What a library says, without its page of advice."""
+    """The first line of a library's error, without its advice."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]

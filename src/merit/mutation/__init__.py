@@ -1,4 +1,4 @@
-"""Wrong answers made on purpose: mutants of references, and how many of them a test suite tells from right ones."""
+"""Wrong answers made on purpose: mutants of references, and how many of them a test suite detects."""
 
 from merit.mutation.check import Finding, check, check_database
 from merit.mutation.choose import choose

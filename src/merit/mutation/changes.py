@@ -1,6 +1,6 @@
 """Small changes of meaning to one node of a query: the mistakes that models and people make.
 
-DISTINCT is left alone: Spider's rule drops it from both queries before it compares, so no database could tell.
+DISTINCT is left alone: Spider's rule drops it from both queries before it compares, so no database shows a difference.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,10 +8,10 @@ from datetime import date, timedelta
 
 from sqlglot import exp
 
-from merit.bundled import Shape
+from merit.bundled import TableShape
 from merit.bundled.values import is_numeric
 
-Change = Callable[[exp.Expr], exp.Expr | None]  # what takes a node's place, or None: it was changed itself
+Change = Callable[[exp.Expr], exp.Expr | None]  # returns a node's replacement, or None if it changed the node itself
 
 _SWAPS: Mapping[type[exp.Expr], tuple[type[exp.Expr], ...]] = {
     exp.GT: (exp.GTE, exp.LT, exp.EQ),
@@ -41,25 +41,25 @@ _PREDICATES = (exp.In, exp.Exists, exp.Is, exp.Like, exp.Between)
 class Tables:
     """The tables of a database, and which of them each name in a query stands for."""
 
-    def __init__(self, shapes: Iterable[Shape], tree: exp.Expr) -> None:
+    def __init__(self, shapes: Iterable[TableShape], tree: exp.Expr) -> None:
         self.shapes = {shape.name.lower(): shape for shape in shapes}
         self.named = {table.alias_or_name.lower(): table.name.lower() for table in tree.find_all(exp.Table)}
 
     def columns(self, table: str) -> list[str]:
-        """A table's columns; none for what is no table but a query's own name for something."""
+        """A table's columns; none for a name that only the query defines."""
         return list(self.shapes[table].types) if table in self.shapes else []
 
     def others(self, column: exp.Column) -> list[str]:
-        """Columns of the same table and kind, those that stand nearest first."""
+        """Columns of the same table and kind, the nearest first."""
         name, prefix = column.name.lower(), column.table.lower()
         owners = [self.named.get(prefix, "")] if prefix else list(dict.fromkeys(self.named.values()))
         for owner in owners:
-            places = {one.lower(): place for place, one in enumerate(self.columns(owner))}
-            if name in places:
-                kinds = {one: is_numeric(declared) for one, declared in self.shapes[owner].types.items()}
-                kind = list(kinds.values())[places[name]]
-                same = [one for one in kinds if kinds[one] is kind and one.lower() != name]
-                return sorted(same, key=lambda one: abs(places[one.lower()] - places[name]))
+            positions = {other.lower(): position for position, other in enumerate(self.columns(owner))}
+            if name in positions:
+                kinds = {other: is_numeric(declared) for other, declared in self.shapes[owner].types.items()}
+                kind = list(kinds.values())[positions[name]]
+                same = [other for other in kinds if kinds[other] is kind and other.lower() != name]
+                return sorted(same, key=lambda other: abs(positions[other.lower()] - positions[name]))
         return []
 
     def optional(self, table: str) -> list[str]:
@@ -82,16 +82,16 @@ def changes(node: exp.Expr, tables: Tables) -> Iterator[Change]:
 
 
 def padding(tree: exp.Expr, tables: Tables) -> Iterator[Change]:
-    """Cruder changes of a whole query, for one too simple to go wrong in many ways."""
+    """Cruder changes of a whole query, for a query too simple to have many mutants."""
     select = tree.find(exp.Select)
     table = _first_table(select) if select is not None else None
     if select is None or table is None or select is not tree:
         return
     for count in (1, 5, 2, 10):
-        yield lambda found, count=count: found.set("limit", exp.Limit(expression=exp.Literal.number(count)))  # type: ignore[misc]
+        yield lambda target, count=count: target.set("limit", exp.Limit(expression=exp.Literal.number(count)))  # type: ignore[misc]
     for other in tables.shapes:
         if other != table.name.lower():
-            yield lambda found, other=other: _from(found, other)  # type: ignore[misc]
+            yield lambda target, other=other: _from(target, other)  # type: ignore[misc]
     for name in tables.columns(table.name.lower()):
         for kind, end in ((exp.GT, exp.Min), (exp.LT, exp.Max)):
             yield _without_end(table, name, kind, end)
@@ -112,32 +112,32 @@ def _joins(node: exp.Expr) -> bool:
 
 def _logic(node: exp.Expr) -> Iterator[Change]:
     if isinstance(node, exp.And | exp.Or):
-        yield lambda found: found.args["this"]
-        yield lambda found: found.args["expression"]
+        yield lambda target: target.args["this"]
+        yield lambda target: target.args["expression"]
     if isinstance(node, _PREDICATES) and not isinstance(node.parent, exp.Not):
-        yield lambda found: exp.Not(this=found.copy())
+        yield lambda target: exp.Not(this=target.copy())
     if isinstance(node, exp.Not):
-        yield lambda found: found.this
-    if isinstance(node, exp.NEQ):  # what is unknown is not different
-        yield lambda found: exp.paren(exp.or_(found.copy(), exp.Is(this=found.this.copy(), expression=exp.Null())))
+        yield lambda target: target.this
+    if isinstance(node, exp.NEQ):  # NULL is not different from anything
+        yield lambda target: exp.paren(exp.or_(target.copy(), exp.Is(this=target.this.copy(), expression=exp.Null())))
     if isinstance(node, exp.Between):
         for low, high in ((exp.GT, exp.LTE), (exp.GTE, exp.LT)):
-            yield lambda found, low=low, high=high: exp.paren(  # type: ignore[misc]
+            yield lambda target, low=low, high=high: exp.paren(  # type: ignore[misc]
                 exp.and_(
-                    low(this=found.this.copy(), expression=found.args["low"].copy()),
-                    high(this=found.this.copy(), expression=found.args["high"].copy()),
+                    low(this=target.this.copy(), expression=target.args["low"].copy()),
+                    high(this=target.this.copy(), expression=target.args["high"].copy()),
                 )
             )
     if isinstance(node, exp.In) and len(node.expressions) > 1:
-        for place in range(len(node.expressions)):
-            yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
+        for index in range(len(node.expressions)):
+            yield lambda target, index=index: _without(target, "expressions", index)  # type: ignore[misc]
     if isinstance(node, exp.SetOperation):
-        yield lambda found: found.this
-        yield lambda found: found.expression
+        yield lambda target: target.this
+        yield lambda target: target.expression
         if isinstance(node, exp.Union):
-            yield lambda found: found.set("distinct", not found.args.get("distinct"))
+            yield lambda target: target.set("distinct", not target.args.get("distinct"))
         else:
-            yield lambda found: type(found)(**{**found.args, "this": found.expression, "expression": found.this})
+            yield lambda target: type(target)(**{**target.args, "this": target.expression, "expression": target.this})
 
 
 def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
@@ -146,25 +146,25 @@ def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
             yield lambda _, text=text, quoted=node.is_string: exp.Literal(this=text, is_string=quoted)  # type: ignore[misc]
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
         for name in tables.others(node)[:3]:
-            yield lambda found, name=name: exp.column(name, found.table or None)  # type: ignore[misc]
+            yield lambda target, name=name: exp.column(name, target.table or None)  # type: ignore[misc]
     if isinstance(node, exp.Count):
         if isinstance(node.this, exp.Column) and not isinstance(node.this.this, exp.Star):
             yield lambda _: exp.Count(this=exp.Star())
-            yield lambda found: exp.Sum(this=found.this)
-            yield lambda found: exp.Max(this=found.this)
+            yield lambda target: exp.Sum(this=target.this)
+            yield lambda target: exp.Max(this=target.this)
         elif isinstance(node.this, exp.Star):
             for table in _sources(node.parent_select):
                 for name in [*tables.optional(table.name.lower()), *tables.columns(table.name.lower())][:3]:
                     column = exp.column(name, table.alias_or_name)
                     yield lambda _, column=column: exp.Count(this=column)  # type: ignore[misc]
-    if isinstance(node, exp.Sum | exp.Avg):  # what is unknown as nothing
+    if isinstance(node, exp.Sum | exp.Avg):  # NULL counted as 0
         zero = exp.Literal.number(0)
-        yield lambda found: type(found)(this=exp.Coalesce(this=found.this, expressions=[zero]))
-        yield lambda found: exp.Coalesce(this=found.copy(), expressions=[zero])
+        yield lambda target: type(target)(this=exp.Coalesce(this=target.this, expressions=[zero]))
+        yield lambda target: exp.Coalesce(this=target.copy(), expressions=[zero])
     if isinstance(node, exp.Coalesce | exp.Round | exp.Lower | exp.Upper | exp.Trim | exp.Abs | exp.Cast):
-        yield lambda found: found.this
+        yield lambda target: target.this
     if isinstance(node, exp.Case) and node.args.get("default") is not None:
-        yield lambda found: found.set("default", None)
+        yield lambda target: target.set("default", None)
 
 
 def _near(literal: exp.Literal) -> list[str]:
@@ -194,17 +194,17 @@ def _clauses(node: exp.Expr) -> Iterator[Change]:
     if isinstance(node, exp.Select):
         for clause in ("where", "having", "limit", "order", "group"):
             if node.args.get(clause) is not None:
-                yield lambda found, clause=clause: found.set(clause, None)  # type: ignore[misc]
-        for place in range(len(node.args.get("joins") or [])):
-            yield lambda found, place=place: _without(found, "joins", place)  # type: ignore[misc]
+                yield lambda target, clause=clause: target.set(clause, None)  # type: ignore[misc]
+        for index in range(len(node.args.get("joins") or [])):
+            yield lambda target, index=index: _without(target, "joins", index)  # type: ignore[misc]
         if len(node.expressions) > 1:
-            for place in range(len(node.expressions)):
-                yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
+            for index in range(len(node.expressions)):
+                yield lambda target, index=index: _without(target, "expressions", index)  # type: ignore[misc]
     if isinstance(node, exp.Group | exp.Order) and len(node.expressions) > 1:
-        for place in range(len(node.expressions)):
-            yield lambda found, place=place: _without(found, "expressions", place)  # type: ignore[misc]
+        for index in range(len(node.expressions)):
+            yield lambda target, index=index: _without(target, "expressions", index)  # type: ignore[misc]
     if isinstance(node, exp.Join) and node.args.get("on") is not None:
-        yield lambda found: found.set("side", None if found.args.get("side") else "LEFT")
+        yield lambda target: target.set("side", None if target.args.get("side") else "LEFT")
     if isinstance(node, exp.Ordered):
         yield _turned
 
@@ -222,7 +222,7 @@ def _first_table(node: exp.Expr) -> exp.Table | None:
 
 
 def _filter(alias: str, name: str, *, known: bool) -> Change:
-    """A filter that nobody asked for."""
+    """Add a filter that the question does not ask for."""
 
     def filtered(select: exp.Expr) -> None:
         unknown = exp.Is(this=exp.column(name, alias), expression=exp.Null())
@@ -233,7 +233,7 @@ def _filter(alias: str, name: str, *, known: bool) -> Change:
 
 
 def _without_end(table: exp.Table, name: str, kind: type[exp.Expr], end: type[exp.Expr]) -> Change:
-    """A filter that leaves out the rows with the least or the greatest value of a column."""
+    """Add a filter that leaves out the rows with the least or the greatest value of a column."""
 
     def filtered(select: exp.Expr) -> None:
         least = exp.select(end(this=exp.column(name))).from_(table.name).subquery()
@@ -245,7 +245,7 @@ def _without_end(table: exp.Table, name: str, kind: type[exp.Expr], end: type[ex
 
 def _sources(select: exp.Expr | None) -> list[exp.Table]:
     """The tables that a query itself reads, without those of queries inside it."""
-    return [] if select is None else [one for one in select.find_all(exp.Table) if one.parent_select is select]
+    return [] if select is None else [table for table in select.find_all(exp.Table) if table.parent_select is select]
 
 
 def _from(select: exp.Expr, other: str) -> None:
@@ -253,6 +253,6 @@ def _from(select: exp.Expr, other: str) -> None:
         table.set("this", exp.to_identifier(other))
 
 
-def _without(node: exp.Expr, field: str, place: int) -> None:
-    kept = [part for i, part in enumerate(node.args[field]) if i != place]
-    node.set(field, kept)
+def _without(node: exp.Expr, field: str, index: int) -> None:
+    rest = [part for i, part in enumerate(node.args[field]) if i != index]
+    node.set(field, rest)

@@ -1,4 +1,4 @@
-"""Whether the benchmark that comes with merit is sound, and how many wrong answers its test suites tell."""
+"""Whether the benchmark that comes with merit is sound, and how many wrong answers its test suites detect."""
 
 import os
 import sqlite3
@@ -11,22 +11,22 @@ from math import inf
 from multiprocessing import get_context
 from typing import Any
 
-from merit.bundled import DIFFICULTIES, Fuzzer, Shape, Source, Written, read_shapes
+from merit.bundled import DIFFICULTIES, DatabaseSource, Fuzzer, TableShape, WrittenQuestion, read_shapes
 from merit.errors import InputError
 from merit.mutation.mutate import mutants
-from merit.mutation.trial import Bench, Overrun, run
+from merit.mutation.trial import MutantBench, Overrun, run
 from merit.oracle.rule import SPIDER
 
 SMALLEST_SUITE = 6
 FEWEST_MUTANTS = 20
 LEAST_LIKE = 0.5
 LEAST_KILLED = 0.95
-WITNESSES = range(1_000_000, 1_000_064)  # seeds that no suite is chosen from
+WITNESSES = range(1_000_000, 1_000_064)  # seeds that suites are never chosen from
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found about one database."""
+    """The result of checking one database."""
 
     database: str
     tables: int
@@ -36,7 +36,7 @@ class Finding:
     like: int  # questions that reword or neighbour an earlier one
     suite: int  # databases beside the original
     mutants: int = 0  # that run
-    differing: int = 0  # told from their reference by some database, of the suite or not
+    differing: int = 0  # that some database, of the suite or not, tells from their reference
     killed_by_original: int = 0
     killed: int = 0  # by the original or the suite
 
@@ -47,11 +47,11 @@ class Finding:
 
 
 def check(
-    sources: Sequence[Source], *, quick: bool = False, on_database: Callable[[str], None] = lambda _: None
+    sources: Sequence[DatabaseSource], *, quick: bool = False, on_database: Callable[[str], None] = lambda _: None
 ) -> dict[str, Any]:
     """Check all of it, in as many processes as there are cores; InputError with the first thing that is wrong."""
     workers = min(len(sources), os.cpu_count() or 1)
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))  # forking a process with threads is no good
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))  # forking a process with threads is unsafe
     try:
         running = {pool.submit(check_database, source, quick=quick): source.db_id for source in sources}
         for done in as_completed(running):
@@ -67,8 +67,8 @@ def summary(findings: Sequence[Finding], *, quick: bool = False) -> dict[str, An
     """All findings as plain values, with their sums; InputError where a sum is too small."""
     sums: Counter[str] = Counter()
     levels: Counter[str] = Counter()
-    for one in findings:
-        record = asdict(one)
+    for finding in findings:
+        record = asdict(finding)
         levels.update(record.pop("difficulty"))
         sums.update({name: value for name, value in record.items() if isinstance(value, int)})
     total = Finding("overall", difficulty={level: levels[level] for level in DIFFICULTIES}, **sums)
@@ -82,12 +82,12 @@ def summary(findings: Sequence[Finding], *, quick: bool = False) -> dict[str, An
             f"{100 * LEAST_KILLED:.0f}%; choose their seeds again with python -m merit.mutation"
         )
     return {
-        "databases": [_record(one, quick) for one in findings],
+        "databases": [_record(finding, quick) for finding in findings],
         "overall": _record(total, quick),
     }
 
 
-def check_database(source: Source, *, quick: bool = False, sample: slice = slice(None)) -> Finding:
+def check_database(source: DatabaseSource, *, quick: bool = False, sample: slice = slice(None)) -> Finding:
     """Check one database, its suite, and the questions of `sample`."""
     if len(source.seeds) < SMALLEST_SUITE:
         raise InputError(
@@ -101,7 +101,7 @@ def check_database(source: Source, *, quick: bool = False, sample: slice = slice
         for db in own + witnesses:
             stack.enter_context(closing(db))
         shapes = read_shapes(own[0])
-        reversed_ = [stack.enter_context(closing(upside_down(db, shapes))) for db in own]
+        reversed_ = [stack.enter_context(closing(reversed_rows(db, shapes))) for db in own]
         for db, name in zip(own, ["the original", *(f"seed {seed}" for seed in source.seeds)], strict=True):
             _check_keys(db, source.db_id, name)
         counts: Counter[str] = Counter()
@@ -121,16 +121,18 @@ def check_database(source: Source, *, quick: bool = False, sample: slice = slice
         )
 
 
-def check_reference(written: Written, own: Sequence[sqlite3.Connection], turned: Sequence[sqlite3.Connection]) -> None:
-    """Complain unless a reference runs everywhere, finds rows in the original, and does not hang on how rows lie."""
+def check_reference(
+    written: WrittenQuestion, own: Sequence[sqlite3.Connection], turned: Sequence[sqlite3.Connection]
+) -> None:
+    """Raise unless a reference runs everywhere, finds rows in the original, and is the same however rows are stored."""
     reference = SPIDER.rewrite(written.sql)
-    for place, (db, other) in enumerate(zip(own, turned, strict=True)):
-        where = "the original" if place == 0 else f"database {place} of its suite"
+    for number, (db, other) in enumerate(zip(own, turned, strict=True)):
+        where = "the original" if number == 0 else f"database {number} of its suite"
         try:
             rows, again = run(db, reference, None), run(other, reference, None)
         except (sqlite3.Error, Overrun):
             raise InputError(f"{written.id}: its reference does not run on {where}") from None
-        if place == 0 and not rows:
+        if number == 0 and not rows:
             raise InputError(f"{written.id}: its reference returns no rows on the original; ask for something there is")
         if not SPIDER.same(reference, rows, again, inf):
             raise InputError(
@@ -139,33 +141,33 @@ def check_reference(written: Written, own: Sequence[sqlite3.Connection], turned:
             )
 
 
-def upside_down(db: sqlite3.Connection, shapes: Iterable[Shape]) -> sqlite3.Connection:
+def reversed_rows(db: sqlite3.Connection, shapes: Iterable[TableShape]) -> sqlite3.Connection:
     """The same rows stored the other way round, without keys or indexes."""
     other = sqlite3.connect(":memory:")
     for shape in shapes:
         columns = ", ".join(f'"{name}" {declared}' for name, declared in shape.types.items())
         other.execute(f'CREATE TABLE "{shape.name}" ({columns})')
-        backwards = ", ".join(f"{place} DESC" for place in range(1, len(shape.types) + 1))
+        backwards = ", ".join(f"{column} DESC" for column in range(1, len(shape.types) + 1))
         rows = db.execute(f'SELECT * FROM "{shape.name}" ORDER BY {backwards}')
         other.executemany(f'INSERT INTO "{shape.name}" VALUES ({", ".join("?" * len(shape.types))})', rows)
     return other
 
 
 def _try_mutants(
-    written: Written, own: Sequence[sqlite3.Connection], witnesses: Sequence[sqlite3.Connection]
+    written: WrittenQuestion, own: Sequence[sqlite3.Connection], witnesses: Sequence[sqlite3.Connection]
 ) -> dict[str, int]:
-    bench = Bench([*own, *witnesses], written.sql)
+    bench = MutantBench([*own, *witnesses], written.sql)
     counts: Counter[str] = Counter()
     for mutant in mutants(written.sql, own[0]):
         try:
             by_original = bench.tells(0, mutant)
         except (sqlite3.Error, Overrun):
             continue  # a mutant that does not run tells nothing about a suite
-        by = 0 if by_original else bench.first(mutant, range(1, len(own) + len(witnesses)))
+        detected_by = 0 if by_original else bench.first(mutant, range(1, len(own) + len(witnesses)))
         counts["mutants"] += 1
-        counts["differing"] += by is not None
+        counts["differing"] += detected_by is not None
         counts["killed_by_original"] += by_original
-        counts["killed"] += by is not None and by < len(own)
+        counts["killed"] += detected_by is not None and detected_by < len(own)
     if counts["mutants"] < FEWEST_MUTANTS:
         raise InputError(f"{written.id}: only {counts['mutants']} mutants that run, {FEWEST_MUTANTS} are wanted")
     return dict(counts)
@@ -178,11 +180,11 @@ def _check_keys(db: sqlite3.Connection, db_id: str, name: str) -> None:
         raise InputError(f"{db_id}, {name}: SQLite finds a row that breaks a constraint")
 
 
-def _record(one: Finding, quick: bool) -> dict[str, Any]:
-    record = asdict(one)
+def _record(finding: Finding, quick: bool) -> dict[str, Any]:
+    record = asdict(finding)
     if quick:
         return {name: value for name, value in record.items() if name not in _OF_MUTANTS}
-    return {**record, "kill_rate": round(one.kill_rate, 4)}
+    return {**record, "kill_rate": round(finding.kill_rate, 4)}
 
 
 _OF_MUTANTS = ("mutants", "differing", "killed_by_original", "killed")

@@ -7,59 +7,61 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, closing
 from multiprocessing import get_context
 
-from merit.bundled import Fuzzer, Source, read_shapes
+from merit.bundled import DatabaseSource, Fuzzer, read_shapes
 from merit.errors import InputError
-from merit.mutation.check import check_reference, upside_down
+from merit.mutation.check import check_reference, reversed_rows
 from merit.mutation.mutate import mutants
-from merit.mutation.trial import Bench, Overrun
+from merit.mutation.trial import MutantBench, Overrun
 
 CANDIDATES = range(1, 121)
 FEWEST = 6
 MOST = 12
 
 
-def choose_all(sources: Sequence[Source]) -> dict[str, tuple[int, ...]]:
+def choose_all(sources: Sequence[DatabaseSource]) -> dict[str, tuple[int, ...]]:
     """The seeds of each database's suite."""
     workers = min(len(sources), os.cpu_count() or 1)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         return dict(zip([source.db_id for source in sources], pool.map(choose, sources), strict=True))
 
 
-def choose(source: Source, candidates: Sequence[int] = CANDIDATES) -> tuple[int, ...]:
+def choose(source: DatabaseSource, candidates: Sequence[int] = CANDIDATES) -> tuple[int, ...]:
     """The seeds of one database's suite, by a greedy search."""
     fuzzer = Fuzzer(source)
     with ExitStack() as stack:
         original = stack.enter_context(closing(source.original()))
         databases = {seed: stack.enter_context(closing(fuzzer.database(seed))) for seed in candidates}
         fair = [seed for seed in candidates if _fair(source, original, databases[seed])]
-        told = list(_told(source, original, [databases[seed] for seed in fair]))
+        tellers = list(_tellers(source, original, [databases[seed] for seed in fair]))
     if len(fair) < FEWEST:
         raise InputError(f"{source.db_id}: too few of {len(candidates)} databases leave every reference one answer")
-    chosen = greedy(told, len(fair))
-    return tuple(sorted(fair[place] for place in chosen))
+    chosen = greedy(tellers, len(fair))
+    return tuple(sorted(fair[number] for number in chosen))
 
 
-def greedy(told: Sequence[frozenset[int]], count: int) -> list[int]:
-    """Places that together tell the most mutants; what all are told by decides last, a second teller counts too."""
+def greedy(tellers: Sequence[frozenset[int]], count: int) -> list[int]:
+    """Numbers of databases that together detect the most mutants; `tellers` has those that detect each mutant."""
     chosen: list[int] = []
-    for wanted in (1, 2):  # tell each mutant once, then, while the suite is small, twice
+    for wanted in (1, 2):  # detect each mutant once, then, while the suite is small, twice
         most = MOST if wanted == 1 else FEWEST
         while len(chosen) < min(most, count):
-            left = [places for places in told if len(places & {*chosen}) < wanted]
-            gains = [0 if place in chosen else sum(place in places for places in left) for place in range(count)]
+            left = [databases for databases in tellers if len(databases & {*chosen}) < wanted]
+            gains = [
+                0 if number in chosen else sum(number in databases for databases in left) for number in range(count)
+            ]
             best = max(range(count), key=gains.__getitem__)
             if gains[best] == 0:
                 break
             chosen.append(best)
-    unused = (place for place in range(count) if place not in chosen)
-    return chosen + [place for place, _ in zip(unused, range(FEWEST - len(chosen)), strict=False)]
+    unused = (number for number in range(count) if number not in chosen)
+    return chosen + [number for number, _ in zip(unused, range(FEWEST - len(chosen)), strict=False)]
 
 
-def _fair(source: Source, original: sqlite3.Connection, db: sqlite3.Connection) -> bool:
+def _fair(source: DatabaseSource, original: sqlite3.Connection, db: sqlite3.Connection) -> bool:
     """Whether every reference has one answer: a right query must not fail for the order of tied rows."""
     with (
-        closing(upside_down(original, read_shapes(original))) as first,
-        closing(upside_down(db, read_shapes(db))) as other,
+        closing(reversed_rows(original, read_shapes(original))) as first,
+        closing(reversed_rows(db, read_shapes(db))) as other,
     ):
         for written in source.questions:
             try:
@@ -69,17 +71,17 @@ def _fair(source: Source, original: sqlite3.Connection, db: sqlite3.Connection) 
     return True
 
 
-def _told(
-    source: Source, original: sqlite3.Connection, databases: Sequence[sqlite3.Connection]
+def _tellers(
+    source: DatabaseSource, original: sqlite3.Connection, databases: Sequence[sqlite3.Connection]
 ) -> Iterator[frozenset[int]]:
-    """For each mutant that the original does not tell: which of the databases do."""
+    """For each mutant that the original does not detect: the numbers of the databases that do."""
     for written in source.questions:
-        bench = Bench([original, *databases], written.sql)
+        bench = MutantBench([original, *databases], written.sql)
         for mutant in mutants(written.sql, original):
             try:
                 if bench.tells(0, mutant):
                     continue
             except (sqlite3.Error, Overrun):
                 continue
-            places = range(len(databases))
-            yield frozenset(place for place in places if bench.first(mutant, [place + 1]) is not None)
+            numbers = range(len(databases))
+            yield frozenset(number for number in numbers if bench.first(mutant, [number + 1]) is not None)

@@ -10,22 +10,22 @@ from merit.mutation.changes import Change, Tables, changes, padding
 from merit.oracle.rewrite import rewrite
 
 ENOUGH = 30  # a query with fewer gets cruder ones too
-MOST = 60  # of a query; of every part of it some, and a check that ends while one waits
+MOST = 60  # of one query, so that a check stays short; they are spread over all its parts
 
 
 def mutants(sql: str, db: sqlite3.Connection) -> list[str]:
     """Different mutants of `sql` that a database accepts."""
     tree = sqlglot.parse_one(sql, dialect="sqlite")
     tables = Tables(read_shapes(db), tree)
-    found: dict[str, str] = {}
-    for place, node in enumerate(tree.walk()):
+    by_text: dict[str, str] = {}
+    for position, node in enumerate(tree.walk()):
         for change in changes(node, tables):
-            _add(found, _changed(tree, place, change), db)
-    found.pop(_plain(written(tree)), None)
+            _add(by_text, _changed(tree, position, change), db)
+    by_text.pop(_plain(written(tree)), None)
     for change in padding(tree, tables):
-        if len(found) < ENOUGH:
-            _add(found, _changed(tree, 0, change), db)
-    return _spread(list(found.values()))
+        if len(by_text) < ENOUGH:
+            _add(by_text, _changed(tree, 0, change), db)
+    return _spread(list(by_text.values()))
 
 
 def written(tree: exp.Expr) -> str:
@@ -33,9 +33,9 @@ def written(tree: exp.Expr) -> str:
     return tree.sql(dialect="sqlite")
 
 
-def _changed(tree: exp.Expr, place: int, change: Change) -> str:
+def _changed(tree: exp.Expr, position: int, change: Change) -> str:
     copy = tree.copy()
-    target = next(node for number, node in enumerate(copy.walk()) if number == place)
+    target = next(node for number, node in enumerate(copy.walk()) if number == position)
     replacement = change(target)
     if replacement is None or replacement is target:
         return written(copy)
@@ -45,15 +45,15 @@ def _changed(tree: exp.Expr, place: int, change: Change) -> str:
     return written(copy)
 
 
-def _add(found: dict[str, str], text: str, db: sqlite3.Connection) -> None:
+def _add(by_text: dict[str, str], text: str, db: sqlite3.Connection) -> None:
     plain = _plain(text)
-    if plain in found:
+    if plain in by_text:
         return
     try:
         db.execute(f"EXPLAIN {plain}").close()
     except sqlite3.Error:
         return
-    found[plain] = text
+    by_text[plain] = text
 
 
 def _plain(text: str) -> str:
@@ -62,7 +62,7 @@ def _plain(text: str) -> str:
 
 
 def _spread(texts: list[str]) -> list[str]:
-    """At most so many, from all over the query."""
+    """At most MOST of them, evenly spread over the query."""
     if len(texts) <= MOST:
         return texts
-    return [texts[place * len(texts) // MOST] for place in range(MOST)]
+    return [texts[number * len(texts) // MOST] for number in range(MOST)]

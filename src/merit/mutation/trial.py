@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from merit.oracle.rule import SPIDER
 from merit.types import Row
 
-_STEPS = 100_000  # of SQLite's machine between two looks at the clock that counts them
-_LOOKS = 30
+_STEPS = 100_000  # instructions of SQLite's virtual machine between two calls of the counter
+_MOST_CALLS = 30  # of the counter, before a query is stopped
 
 
 class Overrun(Exception):
     """A query takes far longer than any reference."""
 
 
-class Bench:
+class MutantBench:
     """Databases of one schema, and what a reference returns on each of them."""
 
     def __init__(self, databases: Sequence[sqlite3.Connection], reference: str) -> None:
@@ -24,24 +24,24 @@ class Bench:
         self._reference = SPIDER.rewrite(reference)
         self._expected: dict[int, list[Row]] = {}
 
-    def expected(self, place: int) -> list[Row]:
+    def expected(self, number: int) -> list[Row]:
         """The reference's rows on one database."""
-        if place not in self._expected:
-            self._expected[place] = run(self._databases[place], self._reference, None)
-        return self._expected[place]
+        if number not in self._expected:
+            self._expected[number] = run(self._databases[number], self._reference, None)
+        return self._expected[number]
 
-    def tells(self, place: int, mutant: str) -> bool:
+    def tells(self, number: int, mutant: str) -> bool:
         """Whether one database tells a mutant from the reference; sqlite3.Error or Overrun where it does not run."""
-        expected = self.expected(place)
-        rows = run(self._databases[place], SPIDER.rewrite(mutant), len(expected) + 1)
+        expected = self.expected(number)
+        rows = run(self._databases[number], SPIDER.rewrite(mutant), len(expected) + 1)
         return rows != expected and not SPIDER.same(self._reference, expected, rows, math.inf)
 
-    def first(self, mutant: str, places: Sequence[int]) -> int | None:
+    def first(self, mutant: str, numbers: Sequence[int]) -> int | None:
         """The first of these databases that tells a mutant from the reference."""
-        for place in places:
+        for number in numbers:
             try:
-                if self.tells(place, mutant):
-                    return place
+                if self.tells(number, mutant):
+                    return number
             except (sqlite3.Error, Overrun):  # no evidence either way
                 continue
         return None
@@ -49,8 +49,8 @@ class Bench:
 
 def run(db: sqlite3.Connection, sql: str, most: int | None) -> list[Row]:
     """A query's rows, at most so many."""
-    looks = _Looks()
-    db.set_progress_handler(looks, _STEPS)
+    counter = _StepCounter()
+    db.set_progress_handler(counter, _STEPS)
     try:
         cursor = db.execute(sql)
         try:
@@ -66,10 +66,10 @@ def run(db: sqlite3.Connection, sql: str, most: int | None) -> list[Row]:
 
 
 @dataclass(slots=True)
-class _Looks:
+class _StepCounter:
     """Counts how long a query takes in steps, not in time, so that every machine finds the same."""
 
-    left: int = _LOOKS
+    left: int = _MOST_CALLS
 
     def __call__(self) -> int:
         self.left -= 1

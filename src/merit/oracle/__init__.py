@@ -1,4 +1,4 @@
-"""The only room that ever holds a reference answer. Others get verdicts; people can ask for more (`explain`)."""
+"""The only room that ever holds a reference answer. Other rooms get verdicts; a user can ask for more (`explain`)."""
 
 from merit.oracle.demonstrations import fixed_demonstrations
 from merit.oracle.explain import Comparison, Excerpt, Explainer

@@ -1,4 +1,4 @@
-"""When two results are the same denotation, by each benchmark's own rule."""
+"""Whether two results are the same denotation, by each benchmark's own rule."""
 
 import time
 from collections import Counter
@@ -21,8 +21,8 @@ def same_spider(reference: list[Row], result: list[Row], *, ordered: bool, deadl
         return reference == result if ordered else Counter(reference) == Counter(result)
     ours, theirs = list(zip(*reference, strict=True)), list(zip(*result, strict=True))
     # In order, each column can be matched on its own.
-    found = Counter(ours) == Counter(theirs) if ordered else _columns_match(ours, theirs, deadline)
-    return found and _not_rejected(reference, result, ordered)
+    same = Counter(ours) == Counter(theirs) if ordered else _columns_match(ours, theirs, deadline)
+    return same and _not_rejected(reference, result, ordered)
 
 
 def same_bird(reference: list[Row], result: list[Row]) -> bool:

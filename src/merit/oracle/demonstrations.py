@@ -1,4 +1,4 @@
-"""Solved questions of a training split, to be shown as examples: the one place where references leave this room.
+"""Solved questions of a training split, shown as examples in prompts: the only references that leave this room.
 
 They are fixed, they come from the training split only, and none of them may be a question that is being asked.
 """
@@ -17,23 +17,25 @@ _SPIDER_TRAIN = (0, 34, 62, 225)
 
 def fixed_demonstrations(dataset: Dataset, count: int, file: Path | None) -> tuple[Demonstration, ...]:
     """`count` examples for every prompt of a stream over `dataset`: those of `file`, or its training split's."""
-    found = _from_file(file) if file is not None else _from_train(dataset, count)
+    examples = _from_file(file) if file is not None else _from_train(dataset, count)
     where = file or dataset.root
-    if len(found) != count:
-        raise InputError(f"{where}: {len(found)} examples, but the method shows {count}")
+    if len(examples) != count:
+        raise InputError(f"{where}: {len(examples)} examples, but the method shows {count}")
     asked = {" ".join(question.text.lower().split()) for question in dataset.questions}
-    for one in found:
-        if " ".join(one.question.lower().split()) in asked:
-            raise InputError(f"{where}: the example {one.question!r} is a question of the stream itself; take others")
-    return tuple(found)
+    for example in examples:
+        if " ".join(example.question.lower().split()) in asked:
+            raise InputError(
+                f"{where}: the example {example.question!r} is a question of the stream itself; take others"
+            )
+    return tuple(examples)
 
 
 def _from_file(path: Path) -> Sequence[Demonstration]:
-    found = []
+    examples = []
     for number, record in read_json_lines(read_text(path), path):
         check_fields(record, {"question": str, "sql": str}, f"{path}, line {number}")
-        found.append(_demonstration(record["question"], record["sql"], record.get("evidence")))
-    return found
+        examples.append(_demonstration(record["question"], record["sql"], record.get("evidence")))
+    return examples
 
 
 def _from_train(dataset: Dataset, count: int) -> Sequence[Demonstration]:

@@ -1,4 +1,4 @@
-"""Why an answer is wrong, for a person who asked to see reference answers: never for an agent, a run or a log."""
+"""Why an answer is wrong, for a user who asked to see reference answers: never for an agent, a run or a log."""
 
 import time
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from merit.types.engine import MIB
 
 FIRST_ROWS = 8  # of a result, which is enough to see what differs
 _CELL = 120  # characters of a value
-# Smaller than the judge's: this decides nothing, and a statement that takes more says so.
+# Smaller than the judge's: no verdict depends on them, and the comparison says when a limit was reached.
 _LIMITS = Limits(timeout_s=10.0, rows=100_000, result_bytes=16 * MIB)
 
 
@@ -62,15 +62,15 @@ class Explainer:
         for file in files:
             expected, own = self._expected(question, file, query), self._run(file, sql)
             differs = self._differ(query, expected, own)
-            found = Comparison(query, _excerpt(expected), _excerpt(own), file.name, file != files[0], differs)
+            comparison = Comparison(query, _excerpt(expected), _excerpt(own), file.name, file != files[0], differs)
             if differs is not False:
-                return found
-            first = first or found
+                return comparison
+            first = first or comparison
         assert first is not None, "a question has a database"
         return first
 
     def close(self) -> None:
-        """Give back the sandbox."""
+        """Close the sandbox."""
         self._sandbox.close()
 
     def _expected(self, question: Question, file: Path, query: str) -> Result:
@@ -80,7 +80,7 @@ class Explainer:
         known = self._latest[1]
         if file not in known:
             known[file] = self._run(file, query)
-        if isinstance(known[file], Error):  # the database's words would give parts of it away in a message
+        if isinstance(known[file], Error):  # the database's message would reveal parts of the reference
             raise ReferenceFailed(f"question {question.id}: its reference SQL fails on {file}")
         return known[file]
 
@@ -124,5 +124,5 @@ def _text(value: Value) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text from a database without what would move a terminal's cursor."""
+    """Text from a database without control characters, which could move a terminal's cursor."""
     return "".join(sign if sign.isprintable() else " " if sign.isspace() else "\ufffd" for sign in text[: 4 * _CELL])

@@ -1,4 +1,4 @@
-"""The judge: is this SQL right? An agent gets its verdicts through the Protocol `Oracle`, and nothing else of it."""
+"""The judge: is this SQL right? An agent gets only its verdicts, through the Protocol `Oracle`."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from merit.errors import ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
-from merit.oracle.rule import Rule
+from merit.oracle.rule import JudgingRule
 from merit.oracle.text import same_statement
 from merit.sql import SQLiteSandbox, executed, failed
 from merit.types import (
@@ -34,7 +34,7 @@ class Judge:
     """Judges by one benchmark's rule, over one or many databases a question. Safe to use from many threads."""
 
     def __init__(
-        self, rule: Rule, references: References, sandbox: SQLiteSandbox, store: ResultStore, limits: Limits
+        self, rule: JudgingRule, references: References, sandbox: SQLiteSandbox, store: ResultStore, limits: Limits
     ) -> None:
         self._rule = rule
         self._references = references
@@ -48,7 +48,7 @@ class Judge:
         self._new_kills: Counter[str] = Counter()
 
     def judge(self, question: Question, sql: str) -> Verdict:
-        """Whether `sql` answers `question`; what came to an end is never run twice for one reference."""
+        """Whether `sql` answers `question`; a text that did not time out is never run twice for one reference."""
         reference = self._references.of(question)
         if len(sql) > self._limits.sql_bytes:  # too long even to rewrite
             return _too_long(sql)
@@ -59,12 +59,12 @@ class Judge:
             verdict = self._judge(reference, text)
             if len(self._verdicts) >= _VERDICTS_KEPT:
                 self._verdicts.clear()
-            if verdict.status is not Status.TIMEOUT:  # that may have been a busy moment
+            if verdict.status is not Status.TIMEOUT:  # the machine may have been busy; the next try may succeed
                 self._verdicts[key] = verdict
         return verdict
 
     def execute(self, question: Question, sql: str) -> Verdict:
-        """Whether `sql` runs on the question's own database; nothing of the reference has a part in it."""
+        """Whether `sql` runs on the question's own database; the reference is not used."""
         database, rule = self._references.database(question), self._rule
         if len(sql) > self._limits.sql_bytes:
             return _too_long(sql)
@@ -83,7 +83,7 @@ class Judge:
         return failing
 
     def close(self) -> None:
-        """Save what was learned and give everything back."""
+        """Save the kill counts, and close sandbox and store."""
         with self._lock:
             self._store.add_kills(self._new_kills)
             self._new_kills.clear()
@@ -103,20 +103,20 @@ class Judge:
             self.statements += len(left) if differing is None else differing[0] + 1
             if differing is None:
                 break
-            place, result = differing
-            verdict = self._compare(reference, left[place], result)
-            if verdict is not None and left[place] is original:
+            number, result = differing
+            verdict = self._compare(reference, left[number], result)
+            if verdict is not None and left[number] is original:
                 return verdict
             if verdict is not None:
                 # Status and error come from the original database alone: a suite database only ever turns right into
                 # wrong, so a verdict does not depend on the order in which they are tried.
-                self._note_kill(left[place].content)
+                self._note_kill(left[number].content)
                 return _MISMATCH
-            left = left[place + 1 :]
+            left = left[number + 1 :]
         return _CORRECT
 
     def _compare(self, reference: Reference, expected: Expected, result: Result) -> Verdict | None:
-        """The verdict on a result whose rows are not the reference's to the letter; None where they are right."""
+        """The verdict on a result whose rows are not exactly the reference's; None where they count as right."""
         timeout_s = self._limits.timeout_s
         if isinstance(result, Error):
             return failed(result, expected.database)

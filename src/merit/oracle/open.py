@@ -1,4 +1,4 @@
-"""Putting a judge together for a benchmark on disk."""
+"""Opening the judge of a benchmark on disk."""
 
 from pathlib import Path
 

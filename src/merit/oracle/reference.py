@@ -8,12 +8,12 @@ from pathlib import Path
 
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.results import ResultStore
-from merit.oracle.rule import Rule
+from merit.oracle.rule import JudgingRule
 from merit.sql import SQLITE_VERSION, SQLiteSandbox, Trial, decode, digest, encode
 from merit.types import Error, Limits, Question, QuestionId, Result, Row, Rows, Timeout
 from merit.types.engine import MIB
 
-# A reference is trusted to end; these only catch an accident.
+# References are trusted; these limits only catch accidents.
 _REFERENCE_LIMITS = Limits(
     timeout_s=600.0, rows=10_000_000, result_bytes=2048 * MIB, cell_bytes=16 * MIB, sql_bytes=1_000_000
 )
@@ -38,7 +38,7 @@ class Expected:
         return self._rows
 
     def trial(self, limits: Limits) -> Trial:
-        """What a prediction has to give here, and how much it may take within `limits` until it is known to differ."""
+        """The rows a prediction must return here, and limits beyond which it is known to differ."""
         if self._trial is None:
             size = len(self.encoded)
             bound = replace(
@@ -61,7 +61,7 @@ class Reference:
 
 
 class References:
-    """Computes, keeps and hands out references; distinct questions with the same reference share it."""
+    """Computes and stores the results of references; distinct questions with the same reference share it."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class References:
         suites: Mapping[str, Sequence[Path]],
         sandbox: SQLiteSandbox,
         store: ResultStore,
-        rule: Rule,
+        rule: JudgingRule,
     ) -> None:
         """`suites` lists each database's files, original first."""
         self._queries = queries
@@ -91,9 +91,9 @@ class References:
         key = (question.db_id, self._queries[question.id])
         reference = self._known.get(key)
         if reference is None:
-            made = self._make(question, key[1])  # perhaps by two threads at once, with the same result
+            computed = self._compute(question, key[1])  # perhaps in two threads at once, with the same result
             with self._lock:
-                reference = self._known.setdefault(key, made)
+                reference = self._known.setdefault(key, computed)
         return reference
 
     def database(self, question: Question) -> Path:
@@ -102,15 +102,17 @@ class References:
             raise DatabaseUnusable(f"question {question.id}: there is no database {question.db_id!r}")
         return self._suites[question.db_id][0]
 
-    def _make(self, question: Question, query: str) -> Reference:
+    def _compute(self, question: Question, query: str) -> Reference:
         sql = self._rule.rewrite(query)
         key = hashlib.sha256(f"{self._salt}{sql}".encode("utf-8", "surrogatepass")).digest()[:16]
         files = {self._hashes[file]: file for file in self._suites[question.db_id]}
-        results = self._store.fetch(key)  # only steady ones were kept
+        results = self._store.fetch(key)  # only steady results are stored
         missing = {content: file for content, file in files.items() if content not in results}
         fresh = self._run(question, list(missing.values()), sql) if missing else []
-        stored = {content: (len(got.rows), encode(got.rows)) for content, got in zip(missing, fresh, strict=True)}
-        steady = all(got.steady for got in fresh)
+        stored = {
+            content: (len(result.rows), encode(result.rows)) for content, result in zip(missing, fresh, strict=True)
+        }
+        steady = all(result.steady for result in fresh)
         if stored and steady:
             self._store.keep(key, stored)
         results.update(stored)
@@ -127,6 +129,6 @@ class References:
             return result
         if isinstance(result, Error) and result.cause.environmental:
             raise DatabaseUnusable(f"{file}: {result.message}")
-        # The database's words about a reference would give parts of it away, so they stay here.
+        # The database's message would reveal parts of the reference, so it is left out.
         why = "takes too long" if isinstance(result, Timeout) else "fails"
         raise ReferenceFailed(f"question {question.id}: its reference SQL {why} on {file}")

@@ -1,6 +1,6 @@
 """Results of reference queries, computed once and kept on disk under the content of database and query.
 
-Only this room opens the file: it holds what the right answers look like.
+Only this room opens the file: it holds the rows of right answers.
 """
 
 import threading
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS kills (hash TEXT PRIMARY KEY, count INT NOT NULL) WIT
 _FLUSH_EVERY = 100
 # A file that changed this recently may change again without a new time stamp, so its hash is not kept.
 _SETTLED_NS = 2_000_000_000
-_JOURNALS = ("-wal", "-journal")  # what they say is part of a database's content
+_JOURNALS = ("-wal", "-journal")  # part of a database's content
 
 Stored = tuple[int, bytes]  # how many rows, and the rows encoded
 
@@ -45,10 +45,10 @@ class ResultStore:
         """The encoded rows of a reference on every database it was run on, by the database's content hash."""
         with self._lock:
             pending = self._pending.get(reference, {})
-            found = read_cache(
+            stored = read_cache(
                 self._db, "SELECT database, count, rows, check_ FROM result WHERE reference = ?", reference
             )
-            sound = {database: (count, rows) for database, count, rows, check in found if _check(rows) == check}
+            sound = {database: (count, rows) for database, count, rows, check in stored if _check(rows) == check}
             return {**sound, **pending}
 
     def keep(self, reference: bytes, results: Mapping[str, Stored]) -> None:
@@ -65,14 +65,14 @@ class ResultStore:
             hashes, fresh = {}, []
             for path in paths:
                 journals = [Path(f"{path}{suffix}") for suffix in _JOURNALS]
-                if any(journal.exists() for journal in journals):  # then the database is what they say together
+                if any(journal.exists() for journal in journals):  # the content is the file and its journals together
                     parts = [hash_file(part) for part in (path, *journals) if part.exists()]
                     hashes[path] = "+".join(parts)
                     continue
                 state, settled = _state(path)
-                kept_state, kept_hash = known.get(str(path.absolute()), ("", ""))
-                hashes[path] = str(kept_hash) if kept_state == state else hash_file(path)
-                if kept_state != state and settled:
+                known_state, known_hash = known.get(str(path.absolute()), ("", ""))
+                hashes[path] = str(known_hash) if known_state == state else hash_file(path)
+                if known_state != state and settled:
                     fresh.append((str(path.absolute()), state, hashes[path]))
             write_cache(self._db, "INSERT OR REPLACE INTO content VALUES (?, ?, ?)", fresh)
         return hashes
@@ -100,17 +100,17 @@ class ResultStore:
     def _flush(self) -> None:
         rows = [
             (key, database, count, encoded, _check(encoded))
-            for key, kept in self._pending.items()
-            for database, (count, encoded) in kept.items()
+            for key, results in self._pending.items()
+            for database, (count, encoded) in results.items()
         ]
         write_cache(self._db, "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)", rows)
         self._pending.clear()
 
 
 def _state(path: Path) -> tuple[str, bool]:
-    """What the file system tells of a file, and whether it is old enough to be believed.
+    """A file's metadata, and whether the file is old enough for it to be trusted.
 
-    Size and time of change can be set by anybody who copies a file; the time its inode changed cannot.
+    A copying program can set size and modification time; it cannot set the time the inode changed.
     """
     stat = path.stat()
     state = f"{stat.st_dev}:{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}"

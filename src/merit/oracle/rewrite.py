@@ -9,8 +9,8 @@ _CURRENT_YEAR = re.compile(r"YEAR\s*\(\s*CURDATE\s*\(\s*\)\s*\)\s*", re.IGNORECA
 _ODD = re.compile(r"[\\$#@:\xb4\[\]{}]|--|/\*|;(?!\s*\Z)|\bGO\b")
 _RUN = re.compile(r"%?\w+")
 _QUOTED = re.compile(r"""('[^']*'|"[^"]*"|`[^`]*`)""")
-# Characters that sqlparse reads in our own process, where no time limit holds: 0.13 s were measured for as many. The
-# longest answer of a model to Spider that was seen has 2,039.
+# Characters. sqlparse runs in our own process, without a time limit: this many take 0.13 s. The longest answer of a
+# model to Spider so far has 2,039.
 _LONGEST_PARSED = 10_000
 _DISTINCT = re.compile(r"\b[dD][iI][sS][tT][iI][nN][cC][tT]\b")  # ignoring case would also find a long s
 
@@ -38,18 +38,18 @@ def _first_without_distinct(sql: str) -> str:
 
 
 def _has_odd_distinct(sql: str) -> bool:
-    """Whether a DISTINCT follows a digit or a percent sign in one run of letters; each run is looked at once."""
+    """Whether a DISTINCT follows a digit or a percent sign in one run of letters."""
     if "distinct" not in sql.casefold():
         return False
     for run in _RUN.finditer(sql):
-        before, found, _ = run[0].casefold().rpartition("distinct")
-        if found and (before.startswith("%") or any(character in "0123456789" for character in before)):
+        before, distinct, _ = run[0].casefold().rpartition("distinct")
+        if distinct and (before.startswith("%") or any(character in "0123456789" for character in before)):
             return True
     return False
 
 
 def _as_sqlparse_reads_it(sql: str) -> str:
-    """The same by the official evaluator's own parser, which has its own ideas about comments and odd characters."""
+    """The same by the official evaluator's own parser, which reads comments and unusual characters in its own way."""
     statement = next(iter(StatementSplitter().process(lexer.tokenize(sql))), None)  # type: ignore[no-untyped-call]
     if statement is None:
         return ""

@@ -9,7 +9,7 @@ from merit.types import Row
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class JudgingRule:
     """How one official evaluator treats a query's text, its rows, and two results beside each other."""
 
     name: str  # part of the cache key: change it when results would change
@@ -27,5 +27,5 @@ def _bird(_reference: str, expected: list[Row], rows: list[Row], _deadline: floa
     return same_bird(expected, rows)
 
 
-SPIDER = Rule("spider-1", rewrite=rewrite, distinct=False, lossy=True, same=_spider)
-BIRD = Rule("bird-1", rewrite=str, distinct=True, lossy=False, same=_bird)
+SPIDER = JudgingRule("spider-1", rewrite=rewrite, distinct=False, lossy=True, same=_spider)
+BIRD = JudgingRule("bird-1", rewrite=str, distinct=True, lossy=False, same=_bird)

@@ -20,16 +20,18 @@ def write_subset(
         raise InputError(f"{out}: is not empty; choose a new folder for --out")
     fields: dict[str, type] = {"db_id": str, "question": str, dataset.layout.reference_field: str}
     records = read_records(dataset.questions_file, fields)
-    numbered = [{"question_id": question.id, **one} for question, one in zip(dataset.questions, records, strict=True)]
-    chosen = [one for one in numbered if one["db_id"] in dataset.databases]
+    numbered = [
+        {"question_id": question.id, **record} for question, record in zip(dataset.questions, records, strict=True)
+    ]
+    chosen = [record for record in numbered if record["db_id"] in dataset.databases]
     if databases is not None:
-        kept = _draw(sorted({one["db_id"] for one in chosen}), databases, seed)
-        chosen = [one for one in chosen if one["db_id"] in kept]
+        drawn = _draw(sorted({record["db_id"] for record in chosen}), databases, seed)
+        chosen = [record for record in chosen if record["db_id"] in drawn]
     if distinct:
         chosen = _first_of_each(chosen, dataset.layout.reference_field)
     if limit is not None and limit < len(chosen):
-        drawn = set(random.Random(seed).sample(range(len(chosen)), limit))  # noqa: S311
-        chosen = [one for number, one in enumerate(chosen) if number in drawn]
+        numbers = set(random.Random(seed).sample(range(len(chosen)), limit))  # noqa: S311
+        chosen = [record for number, record in enumerate(chosen) if number in numbers]
     _write(dataset, chosen, out)
     return len(chosen)
 
@@ -43,20 +45,20 @@ def _draw(names: list[str], count: int, seed: int) -> set[str]:
 def _first_of_each(records: list[dict[str, Any]], field: str) -> list[dict[str, Any]]:
     """The first question of each database and reference; references that differ in layout only are one."""
     first: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in records:
-        first.setdefault((one["db_id"], canonical(one[field])), one)
+    for record in records:
+        first.setdefault((record["db_id"], canonical(record[field])), record)
     return list(first.values())
 
 
 def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
-    layout, names = dataset.layout, {one["db_id"] for one in chosen}
-    tables = [one for one in read_records(dataset.tables_file, {"db_id": str}) if one["db_id"] in names]
+    layout, names = dataset.layout, {record["db_id"] for record in chosen}
+    tables = [table for table in read_records(dataset.tables_file, {"db_id": str}) if table["db_id"] in names]
     folders = {layout.databases["dev"]: dataset.databases, (layout.suites or ("",))[0]: dataset.suites}
     try:
-        for folder, found in folders.items():
-            for db_id in sorted(names & set(found)):
+        for folder, databases in folders.items():
+            for db_id in sorted(names & set(databases)):
                 (out / folder / db_id).mkdir(parents=True, exist_ok=True)
-                for path in with_journals(found[db_id]):
+                for path in with_journals(databases[db_id]):
                     with open_file(path) as file, (out / folder / db_id / path.name).open("xb") as copy:
                         shutil.copyfileobj(file, copy)
         (out / layout.tables["dev"]).write_text(_json(tables), encoding="utf-8")

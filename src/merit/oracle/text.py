@@ -1,4 +1,4 @@
-"""What can be told from a statement's text alone, without running it."""
+"""Comparing statements by their text alone, without running them."""
 
 import re
 
@@ -16,7 +16,7 @@ _TOKEN = re.compile(
 
 def same_statement(sql: str, other: str) -> bool:
     """Whether two texts differ in nothing but case and white space outside quotes."""
-    squeezed = sql.translate(_SQUEEZE) == other.translate(_SQUEEZE)  # cheap, and most are not
+    squeezed = sql.translate(_SQUEEZE) == other.translate(_SQUEEZE)  # a cheap test that most pairs fail
     return squeezed and _tokens(sql) == _tokens(other)
 
 

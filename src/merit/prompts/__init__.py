@@ -1,4 +1,4 @@
-"""How everything is said to a model, and how its replies are read. Must never know a reference."""
+"""The prompts for a model, and the parsing of its replies. Must never know a reference."""
 
 from merit.prompts.render import (
     BIRD,

@@ -30,7 +30,7 @@ BIRD = Family("bird", evidence=True)
 
 
 def family_named(benchmark: str) -> Family:
-    """How prompts speak of a benchmark, by the name of its layout."""
+    """The prompt family of a benchmark, by the name of its layout."""
     return BIRD if benchmark == BIRD.name else SPIDER
 
 
@@ -43,7 +43,7 @@ class Prompt:
 
     @property
     def sha256(self) -> str:
-        """What records keep of it; `merit audit` renders the text again."""
+        """The hash that records keep of it; `merit audit` renders the text again."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -164,7 +164,7 @@ def _negative(number: int, entry: Repair) -> str:
 
 
 def _precedents(entries: Sequence[Precedent], question: Question) -> str:
-    """Confirmed answers, the nearest last, where a model heeds it most."""
+    """Confirmed answers, the nearest last, where it influences a model most."""
     if not entries:
         return ""
     shown = []

@@ -1,4 +1,4 @@
-"""Reading a model's reply. Whatever it says, something comes back; nothing at all is the empty text.
+"""Reading a model's reply. Every reply can be read; one without SQL gives an empty text.
 
 SQL is taken from the first of these that is there:
 1. the last complete `<answer>...</answer>` that is not empty (a model that corrects itself means its last word);

@@ -49,5 +49,5 @@ def _optional(name: str) -> tuple[str, ...]:
 @cache
 def _parts(name: str, empty: frozenset[str], dialect: str) -> tuple[str, ...]:
     """A template without its empty optional parts: text, placeholder, text and so on."""
-    whole = _ALONE.sub(lambda found: "" if found[1] in empty else found[0], read(name, dialect))
+    whole = _ALONE.sub(lambda match: "" if match[1] in empty else match[0], read(name, dialect))
     return tuple(_PLACEHOLDER.split(whole))

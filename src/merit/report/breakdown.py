@@ -1,22 +1,22 @@
-"""Accuracy by part: database, failure type of the first answer, difficulty; and what first answers fail of."""
+"""Accuracy by part: database, failure type of the first answer, difficulty; and how first answers fail."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, RANKED, abouts
+from merit.report.accuracy import DATASET, RANKED, group_notes
 from merit.report.cells import Row, count, lead_in_row, number, words
-from merit.report.group import Group
-from merit.report.names import FAILURES, method_label, method_place
-from merit.report.table import Column, Table
+from merit.report.group import RunGroup
+from merit.report.names import FAILURES, method_label, method_order
+from merit.report.table import ReportColumn, ReportTable
 from merit.report.validation import Label, labels_of, scores
 from merit.runs import Turn
 from merit.types import FailureType, QuestionId
 
 Part = TypeVar("Part", bound=str | int)
 _DIFFICULTIES = ("simple", "moderate", "challenging", "easy", "medium", "hard", "extra")
-_UNSEEN = "(not observed)"  # wrong, but nobody told the agent: in the regime dbms_only
+_UNSEEN = "(not observed)"  # wrong, but the agent was not told so (regime dbms_only)
 LEADERS = (
     "Bold and underlined are the best and the second of a row; a method that is not online, or was not run with all "
     "seeds, takes no part in that"
@@ -24,7 +24,7 @@ LEADERS = (
 REPAIRERS = f"{LEADERS}, nor one that repairs nothing. {RANKED}"
 
 
-def by_database(groups: Sequence[Group]) -> Table:
+def by_database(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy on each database."""
     return _breakdown(
         groups,
@@ -35,16 +35,16 @@ def by_database(groups: Sequence[Group]) -> Table:
     )
 
 
-def by_failure(groups: Sequence[Group]) -> Table:
+def by_failure(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy by how the first answer failed."""
     title = "Repaired by failure type of the first answer"
     order = list(FAILURES.values())
     table = _breakdown(groups, "by_failure", title, "Failure type", _failure_of, order, repairing=True)
     note = f"Only questions whose first answer is wrong, so accuracy is the share that was repaired. {table.note}"
-    return Table(table.id, table.title, note, table.columns, table.rows)
+    return ReportTable(table.id, table.title, note, table.columns, table.rows)
 
 
-def by_difficulty(groups: Sequence[Group]) -> Table:
+def by_difficulty(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy by the benchmark's own difficulty."""
 
     def difficulty(turn: Turn) -> str | None:
@@ -54,20 +54,20 @@ def by_difficulty(groups: Sequence[Group]) -> Table:
     return _breakdown(groups, "by_difficulty", title, "Difficulty", difficulty, _DIFFICULTIES)
 
 
-def without_difficulty(groups: Sequence[Group]) -> Iterator[str]:
+def without_difficulty(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group whose questions have no difficulty."""
     for group in groups:
-        if not any(turn.episode.task.question.difficulty for run in group.every() for turn in run.answers):
+        if not any(turn.episode.task.question.difficulty for run in group.all_runs() for turn in run.answers):
             yield f"{group.label}: no accuracy by difficulty, its questions carry none"
 
 
-def failure_table(groups: Sequence[Group], labels: Sequence[Label]) -> Table:
-    """What the first answers fail of, with how well the classifier tells it where people have labelled (Table 5)."""
+def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> ReportTable:
+    """How the first answers fail; with human labels, also how well the classifier agrees with them (Table 5)."""
     rows: list[Row] = []
     validated = [scores(labels_of(labels, group)) for group in groups]
     for group, agreement in zip(groups, validated, strict=True):
         first: dict[QuestionId, str | None] = {}
-        for run in group.every():
+        for run in group.all_runs():
             for turn in run.answers:
                 first.setdefault(turn.episode.task.question.id, _failure_of(turn))
         counts = Counter(name for name in first.values() if name is not None)
@@ -82,49 +82,53 @@ def failure_table(groups: Sequence[Group], labels: Sequence[Label]) -> Table:
             accuracy, macro = agreement or (None, None)
             row |= {"accuracy": number(accuracy), "macro_f1": number(macro, 3)}
         rows.append(row)
-    columns = [DATASET, Column("failures", "Failures", note="questions whose first answer is wrong")]
+    columns = [DATASET, ReportColumn("failures", "Failures", note="questions whose first answer is wrong")]
     for kind, label in FAILURES.items():
         shown = kind in (FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING)
-        columns.append(Column(kind.value.lower(), label, note="percent of the failures", shown=shown))
-    columns.append(Column("other", "Other", note="all other types together, percent of the failures"))
+        columns.append(ReportColumn(kind.value.lower(), label, note="percent of the failures", shown=shown))
+    columns.append(ReportColumn("other", "Other", note="all other types together, percent of the failures"))
     if any(validated):
-        columns.append(Column("accuracy", "Acc. (%)", note="of the classifier, against human labels of these runs"))
-        columns.append(Column("macro_f1", "Macro-F1", note="of the classifier, against human labels of these runs"))
+        columns.append(
+            ReportColumn("accuracy", "Acc. (%)", note="of the classifier, against human labels of these runs")
+        )
+        columns.append(
+            ReportColumn("macro_f1", "Macro-F1", note="of the classifier, against human labels of these runs")
+        )
     note = (
         "Shares are percentages of the failures; Result mismatch is executable SQL with a wrong denotation, Other are "
-        f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {abouts(groups)}"
+        f"Aggregation, Filter/Value, Execution, Syntax, Unknown and what was not observed. {group_notes(groups)}"
     )
-    return Table("failures", "Composition of initial failures", note, tuple(columns), tuple(rows))
+    return ReportTable("failures", "Composition of initial failures", note, tuple(columns), tuple(rows))
 
 
-def part_columns(methods: Sequence[Method]) -> tuple[Column, ...]:
+def part_columns(methods: Sequence[Method]) -> tuple[ReportColumn, ...]:
     """A column for each method."""
-    return tuple(Column(method.name, method_label(method)) for method in methods)
+    return tuple(ReportColumn(method.name, method_label(method)) for method in methods)
 
 
-def all_methods(groups: Sequence[Group]) -> list[Method]:
+def all_methods(groups: Sequence[RunGroup]) -> list[Method]:
     """Every method of any group, in the paper's order."""
-    return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_place)
+    return sorted({method.name: method for group in groups for method in group.methods}.values(), key=method_order)
 
 
 def share_rows(
-    group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None], *, repairing: bool = False
+    group: RunGroup, methods: Sequence[Method], part_of: Callable[[Turn], Part | None], *, repairing: bool = False
 ) -> dict[Part, Row]:
     """For each part of a stream that occurs, the percentage right at last for each method, over all its seeds.
 
     `repairing`: only methods that repair may lead.
     """
     rows = _shares(group, methods, part_of)
-    fair = group.ranking(one for one in group.methods if one.online and (one.repairs or not repairing))
+    fair = group.ranking(method for method in group.methods if method.online and (method.repairs or not repairing))
     for part, ranked in _shares(fair, methods, part_of).items():
         lead_in_row(rows[part], ranked)
     return rows
 
 
-def _shares(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
+def _shares(group: RunGroup, methods: Sequence[Method], part_of: Callable[[Turn], Part | None]) -> dict[Part, Row]:
     right: Counter[tuple[Part, str]] = Counter()
     total: Counter[tuple[Part, str]] = Counter()
-    for run in group.every():
+    for run in group.all_runs():
         for turn in run.answers:
             if (part := part_of(turn)) is not None:
                 total[part, run.method.name] += 1
@@ -133,13 +137,13 @@ def _shares(group: Group, methods: Sequence[Method], part_of: Callable[[Turn], P
     for part in dict.fromkeys(part for part, _ in total):
         row = rows[part] = {}
         for method in methods:
-            place = (part, method.name)
-            row[method.name] = number(100.0 * right[place] / total[place] if total[place] else None)
+            key = (part, method.name)
+            row[method.name] = number(100.0 * right[key] / total[key] if total[key] else None)
     return rows
 
 
 def _breakdown(
-    groups: Sequence[Group],
+    groups: Sequence[RunGroup],
     identity: str,
     title: str,
     heading: str,
@@ -147,28 +151,28 @@ def _breakdown(
     order: Sequence[str] = (),
     *,
     repairing: bool = False,
-) -> Table:
+) -> ReportTable:
     methods = all_methods(groups)
     rows: list[Row] = []
     for group in groups:
         questions: dict[str, set[QuestionId]] = {}
-        for run in group.every():
+        for run in group.all_runs():
             for turn in run.answers:
                 if (part := part_of(turn)) is not None:
                     questions.setdefault(part, set()).add(turn.episode.task.question.id)
         shares = share_rows(group, methods, part_of, repairing=repairing)
-        for part in [*(one for one in order if one in shares), *sorted(shares.keys() - set(order))]:
+        for part in [*(name for name in order if name in shares), *sorted(shares.keys() - set(order))]:
             row = {"dataset": words(group.label), "part": words(part), "questions": count(len(questions[part]))}
             rows.append({**row, **shares[part]})
     columns = (
         DATASET,
-        Column("part", heading, numeric=False),
-        Column("questions", "n", note="questions"),
+        ReportColumn("part", heading, numeric=False),
+        ReportColumn("questions", "n", note="questions"),
         *part_columns(methods),
     )
     leaders = REPAIRERS if repairing else f"{LEADERS}. {RANKED}"
-    note = f"Percent right at last over all seeds together. {leaders} {abouts(groups)}"
-    return Table(identity, title, note, columns, tuple(rows))
+    note = f"Percent right at last over all seeds together. {leaders} {group_notes(groups)}"
+    return ReportTable(identity, title, note, columns, tuple(rows))
 
 
 def _failure_of(turn: Turn) -> str | None:

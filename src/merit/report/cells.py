@@ -8,7 +8,7 @@ from merit.report.statistics import deviation, mean
 from merit.report.table import Cell, Mark
 
 NOTHING = Cell(None, "--")
-PRECISION = 6  # digits for programs; people get fewer
+PRECISION = 6  # digits in CSV and JSON; shown text has fewer
 Row = dict[str, Cell]
 
 
@@ -19,7 +19,7 @@ def words(text: str) -> Cell:
 
 
 def number(value: float | None, digits: int = 2) -> Cell:
-    """A number with so many digits; a dash where there is none."""
+    """A number with so many digits; a dash for None."""
     return NOTHING if value is None else Cell(_plain(value, PRECISION), f"{_plain(value, digits):.{digits}f}")
 
 
@@ -32,8 +32,8 @@ def signed(value: float | None, digits: int = 2) -> Cell:
     """A difference, as the paper writes it: its sign, but none for zero."""
     if value is None:
         return NOTHING
-    kept = _plain(value, digits)
-    return Cell(_plain(value, PRECISION), f"{kept:+.{digits}f}" if kept else f"{kept:.{digits}f}")
+    rounded = _plain(value, digits)
+    return Cell(_plain(value, PRECISION), f"{rounded:+.{digits}f}" if rounded else f"{rounded:.{digits}f}")
 
 
 def spread(values: Sequence[float], digits: int = 2) -> tuple[Cell, Cell]:
@@ -44,17 +44,17 @@ def spread(values: Sequence[float], digits: int = 2) -> tuple[Cell, Cell]:
     return (middle if around.value is None else replace(middle, text=f"{middle.text} ± {around.text}")), around
 
 
-def interval(found: tuple[float, float] | None) -> tuple[Cell, Cell, Cell]:
+def interval(ends: tuple[float, float] | None) -> tuple[Cell, Cell, Cell]:
     """An interval as people read it, and its ends."""
-    if found is None:
+    if ends is None:
         return NOTHING, NOTHING, NOTHING
-    low, high = map(signed, found)
+    low, high = map(signed, ends)
     text = f"[{low.text}, {high.text}]"
     return Cell(text, text), low, high
 
 
 def lead(rows: Sequence[Row], key: str, ranked: Sequence[Row | None], *, low: bool = False) -> None:
-    """Mark a column's best and second by `ranked` (None: takes no part); what reads alike ties (paper, Table 1)."""
+    """Mark a column's best and second by `ranked` (None: not ranked); equal texts tie (paper, Table 1)."""
     _mark([(row, key, by[key]) for row, by in zip(rows, ranked, strict=True) if by is not None], low=low)
 
 
@@ -63,13 +63,13 @@ def lead_in_row(row: Row, ranked: Row) -> None:
     _mark([(row, key, cell) for key, cell in ranked.items()], low=False)
 
 
-def _mark(places: Sequence[tuple[Row, str, Cell]], *, low: bool) -> None:
-    values = {i: float(cell.text.split()[0]) for i, (_, _, cell) in enumerate(places) if cell.value is not None}
+def _mark(entries: Sequence[tuple[Row, str, Cell]], *, low: bool) -> None:
+    values = {i: float(cell.text.split()[0]) for i, (_, _, cell) in enumerate(entries) if cell.value is not None}
     if len(set(values.values())) < 2:
-        return  # nobody leads alone or where all are alike
+        return  # a single value, or equal values: no leader to mark
     ranked = sorted(set(values.values()), reverse=not low)
     for mark, value in zip((Mark.BEST, Mark.SECOND), ranked, strict=False):
-        for i, (row, key, _) in enumerate(places):
+        for i, (row, key, _) in enumerate(entries):
             if values.get(i) == value:
                 row[key] = replace(row[key], mark=mark)
 

@@ -1,10 +1,10 @@
-"""A figure as a value: series of points, whatever draws them."""
+"""A figure as a value: series of points, independent of what draws them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Shape(StrEnum):
+class FigureShape(StrEnum):
     """How points are drawn."""
 
     LINE = "line"
@@ -25,13 +25,13 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A plot and what it says."""
+    """A plot with its labels and note."""
 
     id: str  # also its file name
     title: str
     note: str
     x_label: str
     y_label: str
-    shape: Shape
+    shape: FigureShape
     series: tuple[Series, ...]
-    beside: str = ""  # the id of the table it draws, under which it stands
+    beside: str = ""  # the id of the table it draws; the figure stands below it

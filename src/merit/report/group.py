@@ -10,13 +10,13 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import MeritError
-from merit.report.names import dataset_label, file_name, method_place
+from merit.report.names import dataset_label, file_name, method_order
 from merit.runs import Identity, RunView, Turn, account, difference
 from merit.runs.kept import kept_by
 from merit.runs.retrievals import looks_of
 from merit.types import EncoderIdentity, ModelIdentity
 
-# What two runs must share, the most telling first: the first that differs is what a person is told.
+# What two runs must share, the most telling first: messages name the first field that differs.
 _SHARED = (
     "dataset",
     "initial_sha256",
@@ -29,7 +29,7 @@ _SHARED = (
     "timeout_s",
     "stream_sha256",
 )
-# What a person would call groups apart by, the most telling first; all else, hashes above all, only if it must be.
+# Fields for the labels of groups, the most telling first; others, such as hashes, only if these are not enough.
 _TELLING = {
     "dataset.split": "split",
     "dataset.questions": "questions",
@@ -45,7 +45,7 @@ _TELLING = {
 }
 
 
-class Scored:
+class ScoredRun:
     """A run with everything the paper counts of it."""
 
     def __init__(self, view: RunView) -> None:
@@ -77,14 +77,14 @@ class Scored:
 
 
 @dataclass
-class Group:
+class RunGroup:
     """Runs that may be compared: by method, then by seed."""
 
     shared: dict[str, Any]  # what all its runs share, as a manifest has it
     identity: Identity  # of one of them
     encoder: EncoderIdentity | None
     label: str = ""
-    runs: dict[str, dict[int, Scored]] = field(default_factory=dict)
+    runs: dict[str, dict[int, ScoredRun]] = field(default_factory=dict)
 
     @property
     def answered(self) -> int:
@@ -94,7 +94,7 @@ class Group:
     @property
     def methods(self) -> list[Method]:
         """Its methods, in the paper's order."""
-        return sorted((next(iter(seeds.values())).method for seeds in self.runs.values()), key=method_place)
+        return sorted((next(iter(seeds.values())).method for seeds in self.runs.values()), key=method_order)
 
     @property
     def seeds(self) -> list[int]:
@@ -102,7 +102,7 @@ class Group:
         ran = Counter(seed for seeds in self.runs.values() for seed in seeds)
         return sorted(seed for seed, times in ran.items() if times > len(self.runs) / 2)
 
-    def of(self, method: str) -> list[Scored]:
+    def of(self, method: str) -> list[ScoredRun]:
         """A method's runs by seed; none where it was not run."""
         return [run for _, run in sorted(self.runs.get(method, {}).items())]
 
@@ -110,25 +110,25 @@ class Group:
         """The seeds that both were run with."""
         return sorted(self.runs.get(method, {}).keys() & self.runs.get(other, {}).keys())
 
-    def ranking(self, methods: Iterable[Method]) -> "Group":
+    def ranking(self, methods: Iterable[Method]) -> "RunGroup":
         """The runs by which methods are ranked: of the seeds of these methods, and of those that ran all of them."""
         chosen = replace(self, runs={method.name: self.runs[method.name] for method in methods})
         seeds = set(chosen.seeds)
         whole = {name: runs for name, runs in chosen.runs.items() if seeds and seeds <= runs.keys()}
         return replace(self, runs={name: {seed: runs[seed] for seed in seeds} for name, runs in whole.items()})
 
-    def every(self) -> Iterator[Scored]:
+    def all_runs(self) -> Iterator[ScoredRun]:
         """All its runs."""
         for method in self.methods:
             yield from self.of(method.name)
 
     @property
     def about(self) -> str:
-        """What its numbers are numbers of."""
+        """What its numbers describe: data, model and settings."""
         identity = self.identity
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
-        estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.every())
+        estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.all_runs())
         others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
             f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
@@ -140,8 +140,8 @@ class Group:
             + "."
         )
 
-    def add(self, run: Scored) -> str | None:
-        """Take a run in, or say why not."""
+    def add(self, run: ScoredRun) -> str | None:
+        """Add a run, or return why it cannot be added."""
         seeds = self.runs.setdefault(run.method.name, {})
         for other in seeds.values():
             if other.seed == run.seed:
@@ -152,13 +152,13 @@ class Group:
         return None
 
 
-def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[str]]:
+def group_runs(views: Iterable[RunView]) -> tuple[list[RunGroup], list[str], list[str]]:
     """Groups of comparable runs, a sentence for each run that is compared with fewer, one for each left out."""
     left_out: dict[str, None] = {}
     runs = []
     for view in views:
         try:
-            run = Scored(view)
+            run = ScoredRun(view)
         except MeritError as error:
             left_out[f"{view.path}: left out, {error}"] = None
             continue
@@ -166,64 +166,66 @@ def group_runs(views: Iterable[RunView]) -> tuple[list[Group], list[str], list[s
             runs.append(run)
         else:
             left_out[f"{view.path}: left out, no question is answered yet"] = None
-    groups: list[Group] = []
+    groups: list[RunGroup] = []
     for run in runs:
         encoder = run.view.identity.encoder
         if encoder and not any((group.shared, group.encoder) == (run.shared, encoder) for group in groups):
-            groups.append(Group(run.shared, run.view.identity, encoder))
+            groups.append(RunGroup(run.shared, run.view.identity, encoder))
     for run in runs:
         if not any(group.shared == run.shared for group in groups):
-            groups.append(Group(run.shared, run.view.identity, None))
+            groups.append(RunGroup(run.shared, run.view.identity, None))
     for run in runs:
         encoder = run.view.identity.encoder
         for group in groups:
             if group.shared == run.shared and encoder in (None, group.encoder) and (why := group.add(run)):
                 left_out[why] = None
-    groups.sort(key=lambda group: (_place(_dataset(group)), -sum(map(len, group.runs.values()))))  # the fullest first
+    groups.sort(
+        key=lambda group: (_dataset_order(_dataset(group)), -sum(map(len, group.runs.values())))
+    )  # the fullest first
     _label(groups)
     return groups, list(_apart(groups)), list(left_out)
 
 
-def file_suffix(groups: Sequence[Group], group: Group) -> str:
+def file_suffix(groups: Sequence[RunGroup], group: RunGroup) -> str:
     """What tells a group's files from another's."""
     name = file_name(_dataset(group))
     same = [other for other in groups if file_name(_dataset(other)) == name]
     return f"-{name}" + ("" if len(same) == 1 else f"-{same.index(group) + 1}")
 
 
-def _apart(groups: Sequence[Group]) -> Iterator[str]:
+def _apart(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each run that is not in its dataset's fullest group."""
-    first: dict[str, Group] = {}
+    first: dict[str, RunGroup] = {}
     for group in groups:
         main = first.setdefault(_dataset(group), group)
-        inside = {run.view.path for run in main.every()}
+        inside = {run.view.path for run in main.all_runs()}
         differs = difference(main.shared, group.shared) or difference(_encoder(main), _encoder(group), "encoder")
-        for run in group.every():
+        for run in group.all_runs():
             if run.view.path not in inside:
-                path = next(main.every()).view.path
+                path = next(main.all_runs()).view.path
                 yield f"{run.view.path}: not compared with {path}: {differs}"
 
 
-def versions(groups: Sequence[Group]) -> Iterator[str]:
+def versions(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group whose runs were made by different versions of merit."""
     for group in groups:
-        made_by = Counter(run.view.identity.code for run in group.every())
+        made_by = Counter(run.view.identity.code for run in group.all_runs())
         if len(made_by) > 1:
             each = ", ".join(f"{code[:8]} made {times}" for code, times in sorted(made_by.items()))
             yield f"{group.label}: its runs were made by {len(made_by)} versions of merit's code: {each}"
 
 
-def _label(groups: Sequence[Group]) -> None:
-    """Name groups by their dataset and, where one has several, by the least that tells them apart."""
+def _label(groups: Sequence[RunGroup]) -> None:
+    """Name groups by their dataset and, where one has several, by the fewest fields that differ."""
     for dataset in {_dataset(group) for group in groups}:
         same = [group for group in groups if _dataset(group) == dataset]
         fields = [dict(_flat({**group.shared, "encoder": _encoder(group)})) for group in same]
-        for group, told_by in zip(same, _told_apart(fields), strict=True):
-            group.label = ", ".join([dataset_label(dataset), *told_by])
+        for group, chosen in zip(same, _distinguishing_fields(fields), strict=True):
+            group.label = ", ".join([dataset_label(dataset), *chosen])
 
 
-def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
-    """The fewest fields, with their values, that tell all groups apart: of the telling ones, if these are enough."""
+def _distinguishing_fields(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """The fewest fields, with their values, that differ between all groups; those in `_TELLING` are tried first."""
     names = dict.fromkeys((*_TELLING, *(name for fields in groups for name in fields)))
     values = {name: [_short(fields.get(name)) for fields in groups] for name in names}
     differing = [name for name in names if len(set(values[name])) > 1]
@@ -232,29 +234,29 @@ def _told_apart(groups: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
         labels = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
         if len(set(labels)) == len(groups):
             return labels
-    return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # what differs is too long to say
+    return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # no short label tells them apart
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return chain.from_iterable(combinations(names, size) for size in range(len(names) + 1))
 
 
-def _place(dataset: str) -> tuple[bool, str]:
-    return dataset != "spider", dataset  # the paper's first, then by name
+def _dataset_order(dataset: str) -> tuple[bool, str]:
+    return dataset != "spider", dataset  # Spider first, as in the paper, then by name
 
 
-def _dataset(group: Group) -> str:
-    """What the runs of a group call their dataset: the name of its own that some of them give it, if any does."""
-    given = sorted({run.view.identity.dataset.label for run in group.every()} - {""})
+def _dataset(group: RunGroup) -> str:
+    """The dataset's name in a group: the label that its runs give it, or else the benchmark's name."""
+    given = sorted({run.view.identity.dataset.label for run in group.all_runs()} - {""})
     return " or ".join(given) or group.identity.dataset.name
 
 
-def _encoder(group: Group) -> dict[str, Any] | None:
+def _encoder(group: RunGroup) -> dict[str, Any] | None:
     return asdict(group.encoder) if group.encoder else None
 
 
-def _method(run: Scored) -> dict[str, Any]:
-    """What makes two runs runs of one method: all of it, but for the seeds of its draws and of random recall."""
+def _method(run: ScoredRun) -> dict[str, Any]:
+    """What two runs of one method share: everything except the seeds of draws and of random recall."""
     identity = run.view.identity.record()
     record = {name: value for name, value in identity["method"].items() if name != "seed"}
     if record["recall"] is not None:

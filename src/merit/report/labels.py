@@ -17,26 +17,26 @@ from merit.runs import RunView, Turn
 from merit.types import Cause, FailureType, Status, Verdict
 
 COLUMNS = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
-CLASSIFIER = "classifier"  # the last column, where it is not hidden
+CLASSIFIER = "classifier"  # the last column, where it is written
 Record = dict[str, str]
 
 
 def sample(view: RunView, size: int | None, seed: int) -> list[Turn]:
-    """Failed first answers in a seeded order: all, or so many with every failure type in proportion, none left out."""
+    """Failed first answers in a seeded order: all, or a sample with every failure type in proportion."""
     failed = [turn for turn in view.answers if turn.episode.attempts[0].failure]
     generator = np.random.default_rng(seed)
-    shuffled = [failed[place] for place in generator.permutation(len(failed))]
+    shuffled = [failed[index] for index in generator.permutation(len(failed))]
     if size is None or size >= len(shuffled):
         return shuffled
     strata = {kind: [turn for turn in shuffled if _type(turn) is kind] for kind in FailureType}
-    places = _allot({kind: len(turns) for kind, turns in strata.items() if turns}, size)
-    chosen = {id(turn) for kind, many in places.items() for turn in strata[kind][:many]}
+    quotas = _allot({kind: len(turns) for kind, turns in strata.items() if turns}, size)
+    chosen = {id(turn) for kind, quota in quotas.items() for turn in strata[kind][:quota]}
     return [turn for turn in shuffled if id(turn) in chosen]
 
 
 def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[Record]:
     """The lines to fill in."""
-    found = []
+    lines = []
     for turn in turns:
         question, first = turn.episode.task.question, turn.episode.attempts[0]
         values = (
@@ -53,12 +53,12 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
             "",
         )
         record = dict(zip(COLUMNS, values, strict=True))
-        found.append({**record, CLASSIFIER: _type(turn).value} if classifier else record)
-    return found
+        lines.append({**record, CLASSIFIER: _type(turn).value} if classifier else record)
+    return lines
 
 
 def write_records(path: Path, lines: Sequence[Record]) -> None:
-    """Write the file whole or not at all; what a spreadsheet would run is defused."""
+    """Write the file whole or not at all; formulas are escaped for spreadsheets."""
     columns = list(lines[0]) if lines else COLUMNS
     with atomic_write(path) as file:
         file.write(csv_text([columns, *([line[name] for name in columns] for line in lines)]).encode())
@@ -66,30 +66,30 @@ def write_records(path: Path, lines: Sequence[Record]) -> None:
 
 def read_records(path: Path, needed: Sequence[str] = COLUMNS) -> list[tuple[int, Record]]:
     """The lines of a file and their numbers."""
-    read_text(path)  # says what is wrong with a file; but what it returns has lost which line ends cells hold
+    read_text(path)  # reports an unreadable file; its text is not used, since it changes line ends inside cells
     reader = csv.DictReader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
     try:
         missing = [name for name in needed if name not in (reader.fieldnames or ())]
         if missing:
             raise InputError(f"{path}: the column {missing[0]!r} is missing; it should be a comma-separated file")
-        found = []
+        lines = []
         for record in reader:
             if None in record or None in record.values():
                 raise InputError(f"{path}, line {reader.line_num}: not as many cells as the header has")
-            found.append((reader.line_num, {name: as_written(cell) for name, cell in record.items()}))
-        return found
+            lines.append((reader.line_num, {name: as_written(cell) for name, cell in record.items()}))
+        return lines
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
 
 
 def read_labels(*paths: Path) -> list[Label]:
-    """What people said, beside what the classifier says; lines without a label are left out, one twice is refused."""
+    """Human labels with the classifier's; lines without a label are skipped, duplicates are refused."""
     seen: dict[tuple[str, str], str] = {}
     return [label for path in paths for label in _read_labels(path, seen)]
 
 
 def _read_labels(path: Path, seen: dict[tuple[str, str], str]) -> list[Label]:
-    found = []
+    labels = []
     for number, record in read_records(path, ("human",)):
         if human := record["human"].strip():
             where = f"{path}, line {number}"
@@ -98,14 +98,14 @@ def _read_labels(path: Path, seen: dict[tuple[str, str], str]) -> list[Label]:
                 raise InputError(f"{where}: question {question} of the run {run} is labelled already, in {seen[key]}")
             named, classified = failure_type(human, "human", where), record.get(CLASSIFIER, "").strip()
             kind = failure_type(classified, CLASSIFIER, where) if classified else _classified(record, where)
-            found.append(Label(record.get("dataset") or path.stem, named, kind, run))
-    if not found:
+            labels.append(Label(record.get("dataset") or path.stem, named, kind, run))
+    if not labels:
         raise InputError(f"{path}: nothing is labelled yet; fill in the column 'human', or use `merit label`")
-    return found
+    return labels
 
 
 def failure_type(text: str, column: str, where: str) -> FailureType:
-    """The failure type a cell names, however it is spelled."""
+    """The failure type in a cell, in any case and with spaces, slashes or hyphens."""
     name = text.strip().upper().replace(" ", "_").replace("/", "_").replace("-", "_")
     if name not in list(FailureType):
         raise InputError(f"{where}: the column {column!r} says {text!r}; use {', '.join(FailureType)}")
@@ -113,7 +113,7 @@ def failure_type(text: str, column: str, where: str) -> FailureType:
 
 
 def _classified(record: Record, where: str) -> FailureType:
-    """What the classifier says of a line that does not show it."""
+    """The classifier's type for a line without that column."""
     try:
         cause = Cause(record["cause"]) if record.get("cause") else None
         return classify(Verdict(Status(record["status"]), record["error"] or None, cause)).type
@@ -130,15 +130,15 @@ def _type(turn: Turn) -> FailureType:
 
 
 def _allot(sizes: dict[FailureType, int], size: int) -> dict[FailureType, int]:
-    """Places for each stratum: in proportion by largest remainder, then one for each while there are enough."""
+    """How many to draw from each stratum: in proportion by largest remainder, at least one if possible."""
     total = sum(sizes.values())
-    exact = {kind: size * many / total for kind, many in sizes.items()}
-    places = {kind: int(share) for kind, share in exact.items()}
-    remainders = sorted(sizes, key=lambda kind: places[kind] - exact[kind])
-    for kind in remainders[: size - sum(places.values())]:
-        places[kind] += 1
+    exact = {kind: size * count / total for kind, count in sizes.items()}
+    quotas = {kind: int(share) for kind, share in exact.items()}
+    remainders = sorted(sizes, key=lambda kind: quotas[kind] - exact[kind])
+    for kind in remainders[: size - sum(quotas.values())]:
+        quotas[kind] += 1
     for kind in sizes if size >= len(sizes) else ():
-        if not places[kind]:
-            places[max(places, key=lambda one: places[one])] -= 1
-            places[kind] = 1
-    return places
+        if not quotas[kind]:
+            quotas[max(quotas, key=lambda other: quotas[other])] -= 1
+            quotas[kind] = 1
+    return quotas

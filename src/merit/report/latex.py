@@ -6,7 +6,7 @@ from itertools import groupby
 
 from merit.report.figure import Figure
 from merit.report.report import Report
-from merit.report.table import Cell, Column, Mark, Table
+from merit.report.table import Cell, Mark, ReportColumn, ReportTable
 
 _MARKS = {Mark.BEST: r"\textbf{%s}", Mark.SECOND: r"\underline{%s}", None: "%s"}
 _SIGNS = {
@@ -20,17 +20,17 @@ _SIGNS = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': "''",
-    "[": "{[}",  # after a line's end it would be read as a distance
+    "[": "{[}",  # after a line break LaTeX would read it as an optional length
     "±": r"$\pm$",
     "Δ": r"$\Delta$",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
 }
-_MINUS = re.compile(r"(?<![\w-])-(?=\d)")  # a hyphen is too short for one
+_MINUS = re.compile(r"(?<![\w-])-(?=\d)")  # a hyphen that is meant as a minus sign
 _FITTING = r"\resizebox{\ifdim\width>%s%s\else\width\fi}{!}{%%"  # made smaller, never larger
-_LINES = 44  # of a table that a page holds, its caption among them
-_LETTERS = 90  # in a line of a caption
-_WIDE = 8  # more columns than this take the whole width of a page
+_LINES = 44  # lines of a table that fit on a page, with the caption
+_LETTERS = 90  # characters in a line of a caption
+_WIDE = 8  # a table with more columns takes the whole width of a page
 _PREAMBLE = r"""\documentclass{article}
 \usepackage[utf8]{inputenc}
 \usepackage[T1]{fontenc}
@@ -41,8 +41,8 @@ _PREAMBLE = r"""\documentclass{article}
 """
 
 
-def latex(table: Table) -> str:
-    """Its environments: one, or several where one page does not hold it; datasets set apart as the paper sets them."""
+def latex(table: ReportTable) -> str:
+    """A table as one environment, or several if it is longer than a page; a heading for each dataset."""
     grouped = table.columns[0].key == "dataset"
     columns = [column for column in table.columns[1 if grouped else 0 :] if column.shown]
     caption = f"{table.title}. {table.note}{_meanings(columns)}"
@@ -50,21 +50,21 @@ def latex(table: Table) -> str:
     parts = [table.rows[:first], *(table.rows[at : at + _LINES] for at in range(first, len(table.rows), _LINES))]
     texts = [_environment(table.id, caption, columns, parts[0], grouped=grouped)]
     for number, rows in enumerate(parts[1:], 2):
-        said = f"{table.title} ({number} of {len(parts)}, as above)."
-        texts.append(_environment(f"{table.id}-{number}", said, columns, rows, grouped=grouped))
+        short_caption = f"{table.title} ({number} of {len(parts)}, as above)."
+        texts.append(_environment(f"{table.id}-{number}", short_caption, columns, rows, grouped=grouped))
     return "\n".join(texts)
 
 
 def _environment(
-    identity: str, caption: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Cell]], *, grouped: bool
+    identity: str, caption: str, columns: Sequence[ReportColumn], rows: Sequence[Mapping[str, Cell]], *, grouped: bool
 ) -> str:
     body = [r"\toprule", _line([escape(column.label) for column in columns])]
     datasets = groupby(rows, key=lambda row: row["dataset"].text if grouped else "")
-    for dataset, mine in datasets:
+    for dataset, dataset_rows in datasets:
         body.append(r"\midrule")
         if grouped:
             body += [rf"\multicolumn{{{len(columns)}}}{{c}}{{\textit{{{escape(dataset)}}}}} \\", r"\midrule"]
-        body += [_line([_cell(row[column.key]) for column in columns]) for row in mine]
+        body += [_line([_cell(row[column.key]) for column in columns]) for row in dataset_rows]
     body.append(r"\bottomrule")
     layout = "".join("r" if column.numeric else "l" for column in columns)
     name, width = ("table*", r"\textwidth") if len(columns) > _WIDE else ("table", r"\columnwidth")
@@ -74,13 +74,13 @@ def _environment(
 
 
 def latex_report(report: Report, tables: str, figures: str) -> str:
-    """A document with all of it."""
+    """A document with all tables and figures."""
     parts = [
-        rf"\input{{{tables}/{one.id}.tex}}" if isinstance(one, Table) else _picture(one, figures)
-        for one in report.blocks
+        rf"\input{{{tables}/{block.id}.tex}}" if isinstance(block, ReportTable) else _picture(block, figures)
+        for block in report.blocks
     ]
-    said = "".join(f"{escape(one)}.\\par\n" for one in (*report.refused, *report.notes))
-    return _PREAMBLE + said + "".join(f"{part}\n\\clearpage\n" for part in parts) + "\\end{document}\n"
+    notes = "".join(f"{escape(sentence)}.\\par\n" for sentence in (*report.refused, *report.notes))
+    return _PREAMBLE + notes + "".join(f"{part}\n\\clearpage\n" for part in parts) + "\\end{document}\n"
 
 
 def _picture(figure: Figure, folder: str) -> str:
@@ -97,11 +97,11 @@ def _picture(figure: Figure, folder: str) -> str:
 
 
 def escape(text: str) -> str:
-    """A text that means nothing to LaTeX; letters that its usual fonts lack are named by their number."""
+    """A text without special meaning for LaTeX; characters that its usual fonts lack appear as code points."""
     return "".join(_SIGNS.get(sign, sign if " " <= sign <= "ÿ" else f"U+{ord(sign):04X}") for sign in text)
 
 
-def _meanings(columns: Sequence[Column]) -> str:
+def _meanings(columns: Sequence[ReportColumn]) -> str:
     meant = "; ".join(f"{column.label.strip('↑↓')}: {column.note}" for column in columns if column.note)
     return f" {meant}." if meant else ""
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from merit.report.figure import Figure
 from merit.report.report import Report
-from merit.report.table import Cell, Mark, Table
+from merit.report.table import Cell, Mark, ReportTable
 
-_SIGNS = re.compile(r"[\\|*<>`]|(?<!\w)_|_(?!\w)|\](?=\()")  # an underscore inside a name means nothing anyway
+_SIGNS = re.compile(r"[\\|*<>`]|(?<!\w)_|_(?!\w)|\](?=\()")  # an underscore inside a word needs no escape
 _SPELLED = {"<": "&lt;", ">": "&gt;"}
 _MARKS = {Mark.BEST: "**{}**", Mark.SECOND: "<u>{}</u>", None: "{}"}
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ReportTable) -> str:
     """A table with its title above and its note below."""
     columns = [column for column in table.columns if column.shown]
     lines = [[_plain(column.label) for column in columns]]
@@ -31,7 +31,9 @@ def markdown_report(report: Report, figures: str) -> str:
         parts.append(f"Not reported: {len(report.refused)}; the last section says what and why.\n")
     if report.notes:
         parts.append(_listed("Notes", report.notes))
-    parts += [markdown(one) if isinstance(one, Table) else _picture(one, figures) for one in report.blocks]
+    parts += [
+        markdown(block) if isinstance(block, ReportTable) else _picture(block, figures) for block in report.blocks
+    ]
     if report.refused:
         parts.append(_listed("Not reported", report.refused))
     return "\n".join(parts)
@@ -44,7 +46,7 @@ def _picture(figure: Figure, folder: str) -> str:
 
 
 def _listed(title: str, sentences: Sequence[str]) -> str:
-    return f"## {title}\n\n" + "".join(f"- {_plain(one)}\n" for one in sentences)
+    return f"## {title}\n\n" + "".join(f"- {_plain(sentence)}\n" for sentence in sentences)
 
 
 def _cell(cell: Cell) -> str:
@@ -52,6 +54,6 @@ def _cell(cell: Cell) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text that means nothing to Markdown."""
+    """A text without special meaning for Markdown."""
     text = _SIGNS.sub(lambda sign: _SPELLED.get(sign[0], f"\\{sign[0]}"), text)
     return " ".join(text.split())

@@ -34,11 +34,11 @@ FAILURES = {
     FailureType.UNKNOWN: "Unknown",
 }
 _DATASETS = {"spider": "Spider", "bird": "BIRD"}
-_ORDER = {name: place for place, name in enumerate(METHODS)}
+_ORDER = {name: number for number, name in enumerate(METHODS)}
 
 
 def method_label(method: Method) -> str:
-    """A method's name in a table; a variant says what it changes, and one that is no online method says so, always.
+    """A method's name in a table; a variant says what it changes, and a method that is not online always says so.
 
     A name that no method has is quoted, so that it cannot be taken for one that tables know.
     """
@@ -51,16 +51,16 @@ def method_label(method: Method) -> str:
     return label + ("" if method.online else " (not online)")
 
 
-def method_place(method: Method) -> tuple[int, str]:
-    """Where a method stands among the others: a variant after what it is a variant of."""
+def method_order(method: Method) -> tuple[int, str]:
+    """The sort key of a method: the paper's order, variants after their base."""
     return _ORDER.get(method.name.partition(":")[0], len(_ORDER)), method.name
 
 
 def dataset_label(name: str) -> str:
-    """A benchmark's name as it spells itself."""
+    """A benchmark's name in its own spelling."""
     return _DATASETS.get(name, name)
 
 
 def file_name(name: str) -> str:
-    """A name as part of a file's: whatever somebody called a dataset, it stays in its folder."""
+    """A name that is safe as part of a file name: it cannot lead out of its folder."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"

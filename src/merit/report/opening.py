@@ -1,4 +1,4 @@
-"""Opening the runs a report is asked for; what is damaged or not finished is told in a sentence and left out."""
+"""Opening the runs a report is asked for; a damaged or unfinished run is left out, with a sentence that says so."""
 
 import os
 from collections.abc import Iterable

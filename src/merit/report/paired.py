@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Sequence
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, DELTA, abouts, label_in
+from merit.report.accuracy import DATASET, DELTA, group_notes, label_in
 from merit.report.cells import Row, count, interval, signed, words
-from merit.report.figure import Figure, Series, Shape
-from merit.report.group import Group
+from merit.report.figure import Figure, FigureShape, Series
+from merit.report.group import RunGroup
 from merit.report.names import method_label
 from merit.report.statistics import INTERVAL_NOTE, bootstrap, mcnemar, mean
-from merit.report.table import Cell, Column, Table
+from merit.report.table import Cell, ReportColumn, ReportTable
 from merit.types import QuestionId
 
 _TITLE = "Paired comparison with "
 Outcomes = dict[int, dict[QuestionId, bool]]  # by seed: whether a question was right at last
 
 
-def paired_table(groups: Sequence[Group], against: str) -> Table:
+def paired_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
     """Every method against one: mean difference, its interval, and on how many questions each is better."""
     rows: list[Row] = []
     for group, method, base in _pairs(groups, against):
@@ -45,35 +45,37 @@ def paired_table(groups: Sequence[Group], against: str) -> Table:
     base_name = label_in(groups, against)
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("comparison", "Compared with", numeric=False, shown=False),
-        Column("delta", "Δ pp", note=f"the row's method minus {base_name}, mean over questions, percentage points"),
-        Column("interval", "95% CI"),
-        Column("low", "95% CI, low", shown=False),
-        Column("high", "95% CI, high", shown=False),
-        Column("wins", "Wins", note=f"questions right more often than with {base_name}, over the seeds"),
-        Column("losses", "Losses", note=f"questions right less often than with {base_name}, over the seeds"),
-        Column("ties", "Ties", note="questions right equally often"),
-        Column("questions", "n", note="questions"),
-        Column("seeds", "Seeds", numeric=False, shown=len({row["seeds"].text for row in rows}) > 1),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("comparison", "Compared with", numeric=False, shown=False),
+        ReportColumn(
+            "delta", "Δ pp", note=f"the row's method minus {base_name}, mean over questions, percentage points"
+        ),
+        ReportColumn("interval", "95% CI"),
+        ReportColumn("low", "95% CI, low", shown=False),
+        ReportColumn("high", "95% CI, high", shown=False),
+        ReportColumn("wins", "Wins", note=f"questions right more often than with {base_name}, over the seeds"),
+        ReportColumn("losses", "Losses", note=f"questions right less often than with {base_name}, over the seeds"),
+        ReportColumn("ties", "Ties", note="questions right equally often"),
+        ReportColumn("questions", "n", note="questions"),
+        ReportColumn("seeds", "Seeds", numeric=False, shown=len({row["seeds"].text for row in rows}) > 1),
     )
     note = (
         f"{DELTA.format(against=base_name)} A question's outcome is averaged over these seeds, then differenced. "
         "(The paper's Table 2 has the other sign: there it is MERIT minus the row's method.) "
-        f"{INTERVAL_NOTE} {abouts(groups)}"
+        f"{INTERVAL_NOTE} {group_notes(groups)}"
     )
-    return Table("paired", _TITLE + base_name, note, columns, tuple(rows))
+    return ReportTable("paired", _TITLE + base_name, note, columns, tuple(rows))
 
 
-def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
+def mcnemar_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
     """The same pairs seed by seed, where every outcome is yes or no."""
     rows: list[Row] = []
     for group, method, base in _pairs(groups, against):
         ours, theirs = outcomes(group, method), outcomes(group, base)
         for seed in sorted(ours.keys() & theirs.keys()):
             both = ours[seed].keys() & theirs[seed].keys()
-            wins = sum(ours[seed][one] and not theirs[seed][one] for one in both)
-            losses = sum(theirs[seed][one] and not ours[seed][one] for one in both)
+            wins = sum(ours[seed][question] and not theirs[seed][question] for question in both)
+            losses = sum(theirs[seed][question] and not ours[seed][question] for question in both)
             rows.append(
                 {
                     "dataset": words(group.label),
@@ -89,22 +91,22 @@ def mcnemar_table(groups: Sequence[Group], against: str) -> Table:
     base_name = label_in(groups, against)
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("comparison", "Compared with", numeric=False, shown=False),
-        Column("seed", "Seed"),
-        Column("wins", "Wins", note=f"right where {base_name} is wrong"),
-        Column("losses", "Losses", note=f"wrong where {base_name} is right"),
-        Column("p", "p", note="McNemar's exact test, two-sided"),
-        Column("questions", "n", note="questions"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("comparison", "Compared with", numeric=False, shown=False),
+        ReportColumn("seed", "Seed"),
+        ReportColumn("wins", "Wins", note=f"right where {base_name} is wrong"),
+        ReportColumn("losses", "Losses", note=f"wrong where {base_name} is right"),
+        ReportColumn("p", "p", note="McNemar's exact test, two-sided"),
+        ReportColumn("questions", "n", note="questions"),
     )
     note = (
         f"Each method against {base_name}, one stream order at a time; p is of McNemar's exact two-sided test on the "
-        f"questions where they disagree, not corrected for the number of tests. {abouts(groups)}"
+        f"questions where they disagree, not corrected for the number of tests. {group_notes(groups)}"
     )
-    return Table("mcnemar", f"Wins and losses against {base_name} by seed", note, columns, tuple(rows))
+    return ReportTable("mcnemar", f"Wins and losses against {base_name} by seed", note, columns, tuple(rows))
 
 
-def paired_figure(table: Table) -> Figure:
+def paired_figure(table: ReportTable) -> Figure:
     """The paired differences with their intervals."""
     series = []
     for dataset in dict.fromkeys(row["dataset"].text for row in table.rows):
@@ -114,24 +116,25 @@ def paired_figure(table: Table) -> Figure:
         series.append(Series(dataset, x, y, low, high))
     base = table.title.removeprefix(_TITLE)
     note = f"Points are Δ, a method's accuracy minus that of {base}, in percentage points; bars are its 95% interval."
-    return Figure("paired", table.title, note, "Method", "Δ (pp)", Shape.POINTS, tuple(series), beside="paired")
+    return Figure("paired", table.title, note, "Method", "Δ (pp)", FigureShape.POINTS, tuple(series), beside="paired")
 
 
 def question_differences(ours: Outcomes, theirs: Outcomes) -> dict[QuestionId, float]:
     """For each question the difference of its mean outcomes over common seeds, in percentage points."""
     pairs: dict[QuestionId, list[int]] = {}
     for seed in sorted(ours.keys() & theirs.keys()):
-        for one, right in ours[seed].items():
-            if one in theirs[seed]:
-                pairs.setdefault(one, []).append(int(right) - int(theirs[seed][one]))
-    ordered = sorted(pairs, key=lambda one: (isinstance(one, str), one))  # so that resamples do not depend on a seed
-    return {one: 100.0 * sum(pairs[one]) / len(pairs[one]) for one in ordered}
+        for question, right in ours[seed].items():
+            if question in theirs[seed]:
+                pairs.setdefault(question, []).append(int(right) - int(theirs[seed][question]))
+    # One fixed order, so that resamples are reproducible
+    ordered = sorted(pairs, key=lambda question: (isinstance(question, str), question))
+    return {question: 100.0 * sum(pairs[question]) / len(pairs[question]) for question in ordered}
 
 
-def unpaired(groups: Sequence[Group], against: str, *, named: bool) -> Iterator[str]:
+def unpaired(groups: Sequence[RunGroup], against: str, *, named: bool) -> Iterator[str]:
     """A sentence for each group in which there is nothing to pair with.
 
-    A group of one method has nothing to pair: that is said only where a person named the other one.
+    A group of one method has nothing to pair: there is a sentence only if the user named the other method.
     """
     for group in groups:
         if against not in group.runs and (named or len(group.runs) > 1):
@@ -141,7 +144,7 @@ def unpaired(groups: Sequence[Group], against: str, *, named: bool) -> Iterator[
             yield f"{group.label}: nothing is paired, there are runs of {against} alone"
 
 
-def _pairs(groups: Sequence[Group], against: str) -> Iterator[tuple[Group, Method, Method]]:
+def _pairs(groups: Sequence[RunGroup], against: str) -> Iterator[tuple[RunGroup, Method, Method]]:
     """Every other method with the one that all are compared with."""
     for group in groups:
         if base := group.of(against):
@@ -150,7 +153,7 @@ def _pairs(groups: Sequence[Group], against: str) -> Iterator[tuple[Group, Metho
                     yield group, method, base[0].method
 
 
-def outcomes(group: Group, method: Method) -> Outcomes:
+def outcomes(group: RunGroup, method: Method) -> Outcomes:
     """What became of every question in a method's runs."""
     return {
         run.seed: {turn.episode.task.question.id: turn.final_correct for turn in run.answers}

@@ -6,23 +6,23 @@ from collections.abc import Iterator, Sequence
 from merit.agent import Method
 from merit.files import is_file
 from merit.memory import Grade
-from merit.report.accuracy import DATASET, DELTA, abouts
+from merit.report.accuracy import DATASET, DELTA, group_notes
 from merit.report.cells import Row, count, number, signed, words
-from merit.report.group import Group, Scored
+from merit.report.group import RunGroup, ScoredRun
 from merit.report.names import method_label
 from merit.report.statistics import mean
-from merit.report.table import Cell, Column, Table
+from merit.report.table import Cell, ReportColumn, ReportTable
 from merit.runs import Turn
 from merit.runs.paths import RETRIEVALS
 from merit.types import Polarity, QuestionId
 
-_STEPS = 10  # parts of a similarity of 1
-_FEWEST = 10  # questions that a difference is told of
-_NOTHING = -math.inf  # as a place: before everything that was found
+_STEPS = 10  # equal parts of the similarities from 0 to 1
+_FEWEST = 10  # questions; a difference over fewer is not shown
+_NOTHING = -math.inf  # the "tenth" of a question that recalled nothing; sorts first
 
 
-def memory_table(groups: Sequence[Group]) -> Table:
-    """What each method kept, how much of it is poisoned, and how those fared who were shown some of that."""
+def memory_table(groups: Sequence[RunGroup]) -> ReportTable:
+    """What each method kept, how much of it is poisoned, and how questions fared that were shown poisoned entries."""
     rows: list[Row] = []
     for group in groups:
         for method in group.methods:
@@ -33,31 +33,34 @@ def memory_table(groups: Sequence[Group]) -> Table:
     graded = [grade for grade in Grade if any(row[grade.value].value for row in rows)]
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        *(Column(one.value, one.capitalize(), note=f"{one} entries kept") for one in Polarity),
-        *(Column(one.value, one.capitalize(), note=f"kept with the grade {one}", shown=one in graded) for one in Grade),
-        Column("poisoned", "Poisoned", note="kept as right, though the judge calls the episode's answer wrong"),
-        *(Column(f"poisoned_{one}", f"Poisoned, {one}", shown=False) for one in Grade),
-        Column("poisoned_share", "% pois.", note="of what was kept as right"),
-        Column("recalls", "Recalls", note="recalls that showed something"),
-        Column("recalls_poisoned", "Pois. recalls", note="of those, recalls that showed a poisoned entry"),
-        Column("episodes_poisoned", "n pois.", note="questions that were shown a poisoned entry, over all seeds"),
-        Column("accuracy_poisoned", "Acc. pois.", note="percent of them right at last"),
-        Column("episodes_sound", "n sound", note="questions that were shown entries, none of them poisoned"),
-        Column("accuracy_sound", "Acc. sound", note="percent of them right at last"),
+        ReportColumn("method", "Method", numeric=False),
+        *(ReportColumn(kind.value, kind.capitalize(), note=f"{kind} entries kept") for kind in Polarity),
+        *(
+            ReportColumn(grade.value, grade.capitalize(), note=f"kept with the grade {grade}", shown=grade in graded)
+            for grade in Grade
+        ),
+        ReportColumn("poisoned", "Poisoned", note="kept as right, though the judge calls the episode's answer wrong"),
+        *(ReportColumn(f"poisoned_{grade}", f"Poisoned, {grade}", shown=False) for grade in Grade),
+        ReportColumn("poisoned_share", "% pois.", note="of what was kept as right"),
+        ReportColumn("recalls", "Recalls", note="recalls that showed something"),
+        ReportColumn("recalls_poisoned", "Pois. recalls", note="of those, recalls that showed a poisoned entry"),
+        ReportColumn("episodes_poisoned", "n pois.", note="questions that were shown a poisoned entry, over all seeds"),
+        ReportColumn("accuracy_poisoned", "Acc. pois.", note="percent of them right at last"),
+        ReportColumn("episodes_sound", "n sound", note="questions that were shown entries, none of them poisoned"),
+        ReportColumn("accuracy_sound", "Acc. sound", note="percent of them right at last"),
     )
     note = (
         "Entries and recalls are means over seeds. Only confirmed changes and precedents can be poisoned: a failed "
         "direction is kept as what it is. The agent knows nothing of it; a dash is a run whose retrieval log is not "
-        f"whole, or nothing to count. {abouts(groups)}"
+        f"whole, or nothing to count. {group_notes(groups)}"
     )
-    return Table("memory", "What is remembered, and how sound it is", note, columns, tuple(rows))
+    return ReportTable("memory", "What is remembered, and how sound it is", note, columns, tuple(rows))
 
 
-def similarity_table(groups: Sequence[Group]) -> Table:
+def similarity_table(groups: Sequence[RunGroup]) -> ReportTable:
     """Accuracy by how near the nearest entry of the first recall was, beside the method that remembers nothing."""
     rows: list[Row] = []
-    blind: dict[str, None] = {}  # methods that recall by something else
+    blind: dict[str, None] = {}  # methods that recall without a dense similarity
     for group in groups:
         for method in group.methods:
             if method.recall is not None and not method.encodes:
@@ -66,48 +69,50 @@ def similarity_table(groups: Sequence[Group]) -> Table:
                 rows += _nearness(group, method)
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("part", "Nearest", numeric=False, note="dense similarity of the nearest entry at the first recall"),
-        Column("questions", "n", note="questions that recalled, over the seeds that both methods ran"),
-        Column("accuracy", "Exec. accuracy", note="percent of them right at last"),
-        Column("repaired", "Repaired", note="percent of those wrong at first"),
-        Column("reference", "Beside", numeric=False, note="the method that remembers nothing"),
-        Column("reference_accuracy", "Its accuracy", note="on the same questions and seeds"),
-        Column("gain", "Δ pp", note=f"Exec. accuracy minus Its accuracy; a dash where n is below {_FEWEST}"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn(
+            "part", "Nearest", numeric=False, note="dense similarity of the nearest entry at the first recall"
+        ),
+        ReportColumn("questions", "n", note="questions that recalled, over the seeds that both methods ran"),
+        ReportColumn("accuracy", "Exec. accuracy", note="percent of them right at last"),
+        ReportColumn("repaired", "Repaired", note="percent of those wrong at first"),
+        ReportColumn("reference", "Beside", numeric=False, note="the method that remembers nothing"),
+        ReportColumn("reference_accuracy", "Its accuracy", note="on the same questions and seeds"),
+        ReportColumn("gain", "Δ pp", note=f"Exec. accuracy minus Its accuracy; a dash where n is below {_FEWEST}"),
     )
     without = f"Without a similarity, and so not here: {', '.join(blind)}. " if blind else ""
     note = (
         f"{DELTA.format(against='the method beside it')} "
         "Parts are a tenth wide, their lower end included. Methods that show what failed stand beside iterative, the "
         "others beside resample, or whichever of the two was run; without either, a row is of all seeds. "
-        f"{without}{abouts(groups)}"
+        f"{without}{group_notes(groups)}"
     )
-    return Table("by_similarity", "Gain by similarity of what was recalled", note, columns, tuple(rows))
+    return ReportTable("by_similarity", "Gain by similarity of what was recalled", note, columns, tuple(rows))
 
 
-def without_recalls(groups: Sequence[Group]) -> Iterator[str]:
-    """A sentence for each run whose retrieval log does not have all that it recalled."""
-    for view in {run.view.path: run.view for group in groups for run in group.every() if run.looks is None}.values():
+def without_recalls(groups: Sequence[RunGroup]) -> Iterator[str]:
+    """A sentence for each run with an incomplete retrieval log."""
+    for view in {run.view.path: run.view for group in groups for run in group.all_runs() if run.looks is None}.values():
         log = view.path / RETRIEVALS
         what = "ends before the run does" if is_file(log) else "is missing"
         yield f"{log}: {what}, so no table says what {view.method.name} recalled; `merit audit` says more"
 
 
-def _nearness(group: Group, method: Method) -> Iterator[Row]:
-    """A method's rows: on the seeds that its reference ran too, and where there is none, on all."""
+def _nearness(group: RunGroup, method: Method) -> Iterator[Row]:
+    """A method's rows: on the seeds that its reference also ran; without a reference, on all seeds."""
     reference = _reference(group, method)
     theirs: dict[tuple[int, QuestionId], bool] = {}
     for run in group.of(reference.name) if reference else ():
         theirs |= {(run.seed, turn.episode.task.question.id): turn.final_correct for turn in run.answers}
     parts: dict[float, list[tuple[Turn, bool | None]]] = {}
     for run in group.of(method.name):
-        for place, turn in _places(run):
+        for tenth, turn in _by_tenth(run):
             key = (run.seed, turn.episode.task.question.id)
             if reference is None or key in theirs:
-                parts.setdefault(place, []).append((turn, theirs.get(key)))
-    for place, both in sorted(parts.items()):
+                parts.setdefault(tenth, []).append((turn, theirs.get(key)))
+    for tenth, both in sorted(parts.items()):
         row = {"dataset": words(group.label), "method": words(method_label(method))}
-        row |= {"part": words(_named(place)), "questions": count(len(both))}
+        row |= {"part": words(_named(tenth)), "questions": count(len(both))}
         row |= _accuracies([turn for turn, _ in both])
         row["reference"] = words(method_label(reference) if reference else "")
         others = [right for _, right in both if right is not None]
@@ -117,37 +122,39 @@ def _nearness(group: Group, method: Method) -> Iterator[Row]:
         yield row
 
 
-def _kept(runs: Sequence[Scored]) -> Row:
+def _kept(runs: Sequence[ScoredRun]) -> Row:
     entries = [list(run.kept.values()) for run in runs]
     row: Row = {}
     for polarity in Polarity:
-        row[polarity.value] = _mean([sum(one.polarity is polarity for one in mine) for mine in entries])
+        row[polarity.value] = _mean(
+            [sum(entry.polarity is polarity for entry in kept_entries) for kept_entries in entries]
+        )
     for grade in Grade:
-        row[grade.value] = _mean([sum(one.grade is grade for one in mine) for mine in entries])
-        found = [sum(one.poisoned and one.grade is grade for one in mine) for mine in entries]
-        row[f"poisoned_{grade}"] = _mean(found)
-    poisoned = sum(one.poisoned for mine in entries for one in mine)
-    right = sum(one.polarity is not Polarity.NEGATIVE for mine in entries for one in mine)
+        row[grade.value] = _mean([sum(entry.grade is grade for entry in kept_entries) for kept_entries in entries])
+        counts = [sum(entry.poisoned and entry.grade is grade for entry in kept_entries) for kept_entries in entries]
+        row[f"poisoned_{grade}"] = _mean(counts)
+    poisoned = sum(entry.poisoned for kept_entries in entries for entry in kept_entries)
+    right = sum(entry.polarity is not Polarity.NEGATIVE for kept_entries in entries for entry in kept_entries)
     row["poisoned"] = number(poisoned / len(runs), 1)
     return {**row, "poisoned_share": number(100.0 * poisoned / right if right else None)}
 
 
-def _shown(runs: Sequence[Scored]) -> Row:
+def _shown(runs: Sequence[ScoredRun]) -> Row:
     recalls: list[int] = []
     poisoned: list[int] = []
     outcomes: dict[bool, list[bool]] = {True: [], False: []}
     for run in runs:
-        bad = {identity for identity, one in run.kept.items() if one.poisoned}
+        poisoned_ids = {identity for identity, entry in run.kept.items() if entry.poisoned}
         if run.looks is None:
             keys = ("recalls", "recalls_poisoned", "episodes_poisoned", "accuracy_poisoned", "episodes_sound")
             return {key: number(None) for key in (*keys, "accuracy_sound")}
         showing = {question: [set(look.entries) for look in looks] for question, looks in run.looks.items()}
         recalls.append(sum(bool(entries) for looks in showing.values() for entries in looks))
-        poisoned.append(sum(bool(entries & bad) for looks in showing.values() for entries in looks))
+        poisoned.append(sum(bool(entries & poisoned_ids) for looks in showing.values() for entries in looks))
         for turn in run.answers:
             entries = set().union(*showing.get(turn.episode.task.question.id, ()))
             if entries:
-                outcomes[bool(entries & bad)].append(turn.final_correct)
+                outcomes[bool(entries & poisoned_ids)].append(turn.final_correct)
     row = {"recalls": _mean(recalls), "recalls_poisoned": _mean(poisoned)}
     for name, which in (("poisoned", True), ("sound", False)):
         row[f"episodes_{name}"] = count(len(outcomes[which]))
@@ -155,8 +162,8 @@ def _shown(runs: Sequence[Scored]) -> Row:
     return row
 
 
-def _places(run: Scored) -> Iterator[tuple[float, Turn]]:
-    """At which tenth each question that recalled belongs."""
+def _by_tenth(run: ScoredRun) -> Iterator[tuple[float, Turn]]:
+    """Every question that recalled, with the tenth of similarity that its nearest entry falls into."""
     for turn in run.answers:
         if looks := (run.looks or {}).get(turn.episode.task.question.id):
             near = looks[0].dense
@@ -167,11 +174,11 @@ def _named(tenth: float) -> str:
     return "nothing recalled" if tenth == _NOTHING else f"{tenth / _STEPS:.1f} to {(tenth + 1) / _STEPS:.1f}"
 
 
-def _reference(group: Group, method: Method) -> Method | None:
-    """What it would be without a memory: the plain method that shows as much of what failed, or else the other one."""
+def _reference(group: RunGroup, method: Method) -> Method | None:
+    """The method without a memory to compare with: the one that shows as much of what failed, or else the other."""
     names = ("iterative", "resample") if method.history else ("resample", "iterative")
-    found = (one for name in names for one in group.methods if one.name == name)
-    return next((one for one in found if group.common_seeds(method.name, one.name)), None)
+    candidates = (candidate for name in names for candidate in group.methods if candidate.name == name)
+    return next((candidate for candidate in candidates if group.common_seeds(method.name, candidate.name)), None)
 
 
 def _accuracies(turns: Sequence[Turn]) -> Row:

@@ -1,4 +1,4 @@
-"""Everything a report says about some runs, as values; writers and pages turn it into files."""
+"""The content of a report as values; writers and pages turn it into files."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,39 +6,39 @@ from dataclasses import dataclass
 from merit.errors import one_line
 from merit.report.accuracy import FULL, ablation_table, accuracy_figure, main_table
 from merit.report.breakdown import by_database, by_difficulty, by_failure, failure_table, without_difficulty
-from merit.report.cost import Prices, cost_table, frontier_figures, repair_table
+from merit.report.cost import TokenPrices, cost_table, frontier_figures, repair_table
 from merit.report.course import learning_figures, learning_table, steps_figures, steps_table
 from merit.report.figure import Figure
-from merit.report.group import Group, group_runs, versions
+from merit.report.group import RunGroup, group_runs, versions
 from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpaired
 from merit.report.remembered import memory_table, similarity_table, without_recalls
-from merit.report.table import Table
+from merit.report.table import ReportTable
 from merit.report.validation import Label, class_table, confusion_tables, summary_table, unreported
 from merit.runs import RunView
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Tables and figures over some runs, and what has to be said beside them."""
+    """Tables and figures over some runs, with notes."""
 
-    tables: tuple[Table, ...]  # none is empty
+    tables: tuple[ReportTable, ...]  # none is empty
     figures: tuple[Figure, ...]
-    groups: tuple[Group, ...]  # runs that are compared with each other
+    groups: tuple[RunGroup, ...]  # runs that are compared with each other
     notes: tuple[str, ...]  # what is not compared, or left out for want of data
     refused: tuple[str, ...]  # a sentence for each run that is not reported at all
 
     @property
-    def blocks(self) -> list[Table | Figure]:
+    def blocks(self) -> list[ReportTable | Figure]:
         """Everything in the order in which it is read: each table, and under it the figures that draw it."""
-        found: list[Table | Figure] = []
+        ordered: list[ReportTable | Figure] = []
         for table in self.tables:
-            found += [table, *(figure for figure in self.figures if figure.beside == table.id)]
-        return [*found, *(figure for figure in self.figures if figure not in found)]
+            ordered += [table, *(figure for figure in self.figures if figure.beside == table.id)]
+        return [*ordered, *(figure for figure in self.figures if figure not in ordered)]
 
 
 def build(
     runs: Sequence[RunView],
-    prices: Prices | None = None,
+    prices: TokenPrices | None = None,
     *,
     against: str = FULL,
     named: bool = False,

@@ -1,7 +1,7 @@
 """CSV that a spreadsheet can open: a text that it would run as a formula is defused by an apostrophe before it.
 
 A cell whose text, after any apostrophes, begins with = + - @ (or their full-width forms), a tab or a line end gets one
-apostrophe more; reading takes one away. So whatever was written is read back. A number stays a number: -1.5.
+apostrophe more; reading takes one away. So every text is read back as it was written. A number stays a number: -1.5.
 """
 
 import csv

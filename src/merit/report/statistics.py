@@ -8,7 +8,7 @@ import numpy as np
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 SEED = 0
-_AT_ONCE = 500  # resamples held in memory together
+_BATCH = 500  # resamples held in memory together
 
 INTERVAL_NOTE = (
     f"Intervals are {CONFIDENCE:.0%} percentile intervals of {RESAMPLES:,} resamples of questions with replacement, "
@@ -35,16 +35,16 @@ def bootstrap(differences: Sequence[float]) -> tuple[float, float] | None:
         return None
     from scipy.stats import bootstrap as resample  # loaded only where a report is made: it takes a second
 
-    found = resample(
+    interval = resample(
         (np.asarray(differences),),
         np.mean,
         n_resamples=RESAMPLES,
-        batch=_AT_ONCE,
+        batch=_BATCH,
         confidence_level=CONFIDENCE,
         method="percentile",
         rng=np.random.default_rng(SEED),
     ).confidence_interval
-    return float(found.low), float(found.high)
+    return float(interval.low), float(interval.high)
 
 
 def mcnemar(wins: int, losses: int) -> float:

@@ -4,64 +4,65 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.report.accuracy import DATASET, DELTA, abouts, label_in, ranked
+from merit.report.accuracy import DATASET, DELTA, group_notes, label_in, ranked
 from merit.report.cells import NOTHING, Row, lead, number, signed, words
-from merit.report.group import Group
+from merit.report.group import RunGroup
 from merit.report.names import method_label
 from merit.report.paired import Outcomes, outcomes, question_differences
 from merit.report.statistics import INTERVAL_NOTE, bootstrap, mean
-from merit.report.table import Cell, Column, Table
+from merit.report.table import Cell, ReportColumn, ReportTable
 from merit.types import QuestionId
 
 
-def summary_table(groups: Sequence[Group], against: str) -> Table:
+def summary_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
     """Every method's accuracy, and its paired difference from `against`."""
     rows: list[Row] = []
     base = label_in(groups, against)
     for group in groups:
-        mine = [_row(group, method, against) for method in group.methods]
-        lead(mine, "accuracy", ranked(group, group.methods))
-        rows += mine
+        group_rows = [_row(group, method, against) for method in group.methods]
+        lead(group_rows, "accuracy", ranked(group, group.methods))
+        rows += group_rows
     columns = (
         DATASET,
-        Column("method", "Method", numeric=False),
-        Column("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
-        Column("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}"),
-        Column("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
-        Column("calls", "Calls", note="of the model, mean over seeds"),
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
+        ReportColumn("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}"),
+        ReportColumn("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
+        ReportColumn("calls", "Calls", note="of the model, mean over seeds"),
     )
-    note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {abouts(groups)}"
-    return Table("summary", "All methods", note, columns, tuple(rows))
+    note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {group_notes(groups)}"
+    return ReportTable("summary", "All methods", note, columns, tuple(rows))
 
 
-def _row(group: Group, method: Method, against: str) -> Row:
-    runs, mine = group.of(method.name), outcomes(group, method)
+def _row(group: RunGroup, method: Method, against: str) -> Row:
+    runs, own_outcomes = group.of(method.name), outcomes(group, method)
     base = [run.method for run in group.of(against) if method.name != against]
-    values = list(question_differences(mine, outcomes(group, base[0])).values()) if base else []
+    values = list(question_differences(own_outcomes, outcomes(group, base[0])).values()) if base else []
     return {
         "dataset": words(group.label),
         "method": words(method_label(method)),
-        "accuracy": _between(number(mean([run.accuracy for run in runs])), number, _rates(mine)),
+        "accuracy": _between(number(mean([run.accuracy for run in runs])), number, _rates(own_outcomes)),
         "delta": _between(signed(mean(values)), signed, values) if values else NOTHING,
         "repaired": number(mean([run.counts["repaired"] for run in runs]), 1),
         "calls": number(mean([run.counts["calls"]["total"] for run in runs]), 0),
     }
 
 
-def _rates(found: Outcomes) -> list[float]:
-    """For each question how often it was right over the seeds, in percent."""
+def _rates(by_seed: Outcomes) -> list[float]:
+    """For each question the percentage of seeds with a right answer."""
     pooled: dict[QuestionId, list[bool]] = {}
-    for _, right in sorted(found.items()):
-        for one, was in right.items():
-            pooled.setdefault(one, []).append(was)
-    ordered = sorted(pooled, key=lambda one: (isinstance(one, str), one))  # so that resamples do not depend on a seed
-    return [100.0 * sum(pooled[one]) / len(pooled[one]) for one in ordered]
+    for _, right in sorted(by_seed.items()):
+        for question, correct in right.items():
+            pooled.setdefault(question, []).append(correct)
+    # One fixed order, so that resamples are reproducible
+    ordered = sorted(pooled, key=lambda question: (isinstance(question, str), question))
+    return [100.0 * sum(pooled[question]) / len(pooled[question]) for question in ordered]
 
 
 def _between(cell: Cell, form: Callable[[float], Cell], values: list[float]) -> Cell:
-    """A mean with the interval of the values it is the mean of."""
-    found = bootstrap(values)
-    if found is None:
+    """A mean with the confidence interval of its values."""
+    ends = bootstrap(values)
+    if ends is None:
         return cell
-    low, high = (form(end).text for end in found)
+    low, high = (form(end).text for end in ends)
     return replace(cell, text=f"{cell.text} [{low}, {high}]")

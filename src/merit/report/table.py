@@ -1,4 +1,4 @@
-"""A table as a value: what is in it, whatever it is written as (Markdown, LaTeX, CSV, JSON, a page)."""
+"""A table as a value: independent of its output format (Markdown, LaTeX, CSV, JSON, a page)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,22 +24,22 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ReportColumn:
     """A column's key, heading, and whether it holds numbers."""
 
     key: str
     label: str
     numeric: bool = True
     note: str = ""  # what exactly it counts
-    shown: bool = True  # False: for programs alone, in CSV and JSON
+    shown: bool = True  # False: only in CSV and JSON
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """Rows of cells by column key; `note` says n, model, encoder, protocol and how intervals were made."""
 
     id: str  # also its file name
     title: str
     note: str
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     rows: tuple[Mapping[str, Cell], ...]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from merit.report.accuracy import DATASET
 from merit.report.cells import Row, count, number, words
-from merit.report.group import Group
+from merit.report.group import RunGroup
 from merit.report.names import FAILURES, dataset_label, file_name
 from merit.report.statistics import mean
-from merit.report.table import Column, Table
+from merit.report.table import ReportColumn, ReportTable
 from merit.types import FailureType
 
 _NOTE = (
@@ -20,12 +20,12 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One failure with the type a person saw in it and the one the classifier gave it."""
+    """The type of one failure: as a person labelled it, and as the classifier did."""
 
     dataset: str
     human: FailureType
     classifier: FailureType
-    run: str = ""  # whose failure it is; nothing where the file does not say
+    run: str = ""  # the run of the failure; empty where the file does not name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,103 +56,105 @@ def scores(labels: Sequence[Label]) -> tuple[float, float] | None:
     """Accuracy in percent and macro-F1; None where there is no label."""
     if not labels:
         return None
-    accuracy = 100.0 * sum(one.human is one.classifier for one in labels) / len(labels)
-    return accuracy, mean([one.f1 for one in _classes(labels).values()])
+    accuracy = 100.0 * sum(label.human is label.classifier for label in labels) / len(labels)
+    return accuracy, mean([agreement.f1 for agreement in _classes(labels).values()])
 
 
-def labels_of(labels: Sequence[Label], group: Group) -> list[Label]:
+def labels_of(labels: Sequence[Label], group: RunGroup) -> list[Label]:
     """The labels of a group's own runs."""
-    runs = {run.view.manifest.run for run in group.every()}
-    return [one for one in labels if one.run in runs]
+    runs = {run.view.manifest.run for run in group.all_runs()}
+    return [label for label in labels if label.run in runs]
 
 
-def unreported(groups: Sequence[Group], labels: Sequence[Label]) -> Iterator[str]:
-    """A sentence for each run that has labels and is not reported; without any runs, nobody expects it."""
-    runs = {run.view.manifest.run for group in groups for run in group.every()}
-    for run, many in Counter(one.run for one in labels if one.run not in runs).items() if runs else ():
-        whose = f"of the run {run}, which is not reported" if run else "of no run that their file names"
-        yield f"{many} human labels are {whose}: they stand in the tables of the classifier alone"
+def unreported(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Iterator[str]:
+    """A sentence for each run that has labels and is not reported; nothing where no runs are reported."""
+    runs = {run.view.manifest.run for group in groups for run in group.all_runs()}
+    for run, times in Counter(label.run for label in labels if label.run not in runs).items() if runs else ():
+        origin = f"of the run {run}, which is not reported" if run else "of no run that their file names"
+        yield f"{times} human labels are {origin}: they stand in the tables of the classifier alone"
 
 
-def summary_table(labels: Sequence[Label]) -> Table:
+def summary_table(labels: Sequence[Label]) -> ReportTable:
     """Accuracy and macro-F1."""
     rows = []
-    for dataset, mine in _by_dataset(labels).items():
-        accuracy, macro = scores(mine) or (None, None)
-        row = {"dataset": words(dataset_label(dataset)), "labels": count(len(mine))}
+    for dataset, dataset_labels in _by_dataset(labels).items():
+        accuracy, macro = scores(dataset_labels) or (None, None)
+        row = {"dataset": words(dataset_label(dataset)), "labels": count(len(dataset_labels))}
         rows.append({**row, "accuracy": number(accuracy), "macro_f1": number(macro, 3)})
     columns = (
         DATASET,
-        Column("labels", "n", note="labelled failures"),
-        Column("accuracy", "Acc. (%)", note="the classifier's type is the person's"),
-        Column("macro_f1", "Macro-F1"),
+        ReportColumn("labels", "n", note="labelled failures"),
+        ReportColumn("accuracy", "Acc. (%)", note="the classifier's type is the person's"),
+        ReportColumn("macro_f1", "Macro-F1"),
     )
-    return Table("classifier", "Failure classifier against human labels", _note(labels), columns, tuple(rows))
+    return ReportTable("classifier", "Failure classifier against human labels", _note(labels), columns, tuple(rows))
 
 
-def class_table(labels: Sequence[Label]) -> Table:
+def class_table(labels: Sequence[Label]) -> ReportTable:
     """Precision, recall, F1 and support of each class."""
     rows: list[Row] = []
-    for dataset, mine in _by_dataset(labels).items():
+    for dataset, dataset_labels in _by_dataset(labels).items():
         rows += [
             {
                 "dataset": words(dataset_label(dataset)),
                 "type": words(FAILURES[kind]),
-                "precision": number(one.precision, 3),
-                "recall": number(one.recall, 3),
-                "f1": number(one.f1, 3),
-                "support": count(one.human),
+                "precision": number(agreement.precision, 3),
+                "recall": number(agreement.recall, 3),
+                "f1": number(agreement.f1, 3),
+                "support": count(agreement.human),
             }
-            for kind, one in _classes(mine).items()
+            for kind, agreement in _classes(dataset_labels).items()
         ]
     columns = (
         DATASET,
-        Column("type", "Failure type", numeric=False),
-        Column("precision", "Precision"),
-        Column("recall", "Recall"),
-        Column("f1", "F1"),
-        Column("support", "Support", note="failures a person gave this type"),
+        ReportColumn("type", "Failure type", numeric=False),
+        ReportColumn("precision", "Precision"),
+        ReportColumn("recall", "Recall"),
+        ReportColumn("f1", "F1"),
+        ReportColumn("support", "Support", note="failures a person gave this type"),
     )
-    return Table("classifier_classes", "Failure classifier by class", _note(labels), columns, tuple(rows))
+    return ReportTable("classifier_classes", "Failure classifier by class", _note(labels), columns, tuple(rows))
 
 
-def confusion_tables(labels: Sequence[Label]) -> list[Table]:
-    """What the classifier made of each human type, one table a dataset."""
-    tables: dict[str, Table] = {}
-    for dataset, mine in _by_dataset(labels).items():
-        kinds = list(_classes(mine))
-        pairs = Counter((one.human, one.classifier) for one in mine)
+def confusion_tables(labels: Sequence[Label]) -> list[ReportTable]:
+    """Counts of classifier types for each human type, one table for each dataset."""
+    tables: dict[str, ReportTable] = {}
+    for dataset, dataset_labels in _by_dataset(labels).items():
+        kinds = list(_classes(dataset_labels))
+        pairs = Counter((label.human, label.classifier) for label in dataset_labels)
         rows = [
             {"human": words(FAILURES[human]), **{kind.value.lower(): count(pairs[human, kind]) for kind in kinds}}
             for human in kinds
         ]
         columns = (
-            Column("human", "Human", numeric=False),
-            *(Column(kind.value.lower(), FAILURES[kind], note="classifier") for kind in kinds),
+            ReportColumn("human", "Human", numeric=False),
+            *(ReportColumn(kind.value.lower(), FAILURES[kind], note="classifier") for kind in kinds),
         )
         title = f"Confusions of the failure classifier, {dataset_label(dataset)}"
-        note = f"Rows are human labels, columns the classifier's. {_note(mine)}"
+        note = f"Rows are human labels, columns the classifier's. {_note(dataset_labels)}"
         identity = f"confusion_{file_name(dataset)}"
-        if identity in tables:  # another dataset of almost the same name
+        if identity in tables:  # two names that give the same file name
             identity += f"-{len(tables) + 1}"
-        tables[identity] = Table(identity, title, note, columns, tuple(rows))
+        tables[identity] = ReportTable(identity, title, note, columns, tuple(rows))
     return list(tables.values())
 
 
 def _note(labels: Sequence[Label]) -> str:
-    sizes = ", ".join(f"{dataset_label(name)} n = {len(mine)}" for name, mine in _by_dataset(labels).items())
+    sizes = ", ".join(
+        f"{dataset_label(name)} n = {len(dataset_labels)}" for name, dataset_labels in _by_dataset(labels).items()
+    )
     return f"{_NOTE} Human labels: {sizes}; no model, encoder, protocol or interval is involved."
 
 
 def _by_dataset(labels: Sequence[Label]) -> dict[str, list[Label]]:
-    found: dict[str, list[Label]] = {}
-    for one in labels:
-        found.setdefault(one.dataset, []).append(one)
-    return dict(sorted(found.items(), key=lambda item: (item[0] != "spider", item[0])))
+    grouped: dict[str, list[Label]] = {}
+    for label in labels:
+        grouped.setdefault(label.dataset, []).append(label)
+    return dict(sorted(grouped.items(), key=lambda item: (item[0] != "spider", item[0])))
 
 
 def _classes(labels: Sequence[Label]) -> dict[FailureType, Agreement]:
-    both = Counter(one.human for one in labels if one.human is one.classifier)
-    human, classifier = Counter(one.human for one in labels), Counter(one.classifier for one in labels)
+    both = Counter(label.human for label in labels if label.human is label.classifier)
+    human, classifier = Counter(label.human for label in labels), Counter(label.classifier for label in labels)
     present = [kind for kind in FAILURES if human[kind] or classifier[kind]]
     return {kind: Agreement(both[kind], classifier[kind], human[kind]) for kind in present}

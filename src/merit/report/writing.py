@@ -13,14 +13,14 @@ from merit.report.markdown import markdown, markdown_report
 from merit.report.plot import draw
 from merit.report.report import Report
 from merit.report.spreadsheet import csv_text
-from merit.report.table import Table
+from merit.report.table import ReportTable
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
 _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
 
 
 def write_report(report: Report, folder: Path) -> list[Path]:
-    """Write everything; returns the files, the one to read first at the beginning."""
+    """Write all files of a report; returns their paths, the one to read first in front."""
     check_folder(folder)
     record = {
         "format": 1,
@@ -35,23 +35,23 @@ def write_report(report: Report, folder: Path) -> list[Path]:
         "report.tex": latex_report(report, TABLES, FIGURES),
     }
     for table in report.tables:
-        place = f"{TABLES}/{table.id}"
-        files[f"{place}.md"] = markdown(table)
-        files[f"{place}.tex"] = latex(table)
-        files[f"{place}.csv"] = table_csv(table)
-        files[f"{place}.json"] = _json({"format": 1, **table_record(table)})
+        stem = f"{TABLES}/{table.id}"
+        files[f"{stem}.md"] = markdown(table)
+        files[f"{stem}.tex"] = latex(table)
+        files[f"{stem}.csv"] = table_csv(table)
+        files[f"{stem}.json"] = _json({"format": 1, **table_record(table)})
     for figure in report.figures:
         for kind, content in draw(figure).items():
             files[f"{FIGURES}/{figure.id}.{kind}"] = content
-    _forget_others(folder, set(files))
-    index = _write(folder / REPORT, _json(record))  # first: by it a folder is known to be ours
+    _remove_stale(folder, set(files))
+    index = _write(folder / REPORT, _json(record))  # before the other files: it marks the folder as a report
     return [*(_write(folder / name, content) for name, content in files.items()), index]
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something else than a report."""
+    """Refuse a folder that holds anything other than a report."""
     if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: cannot be written (it is no folder); choose another --out")
+        raise InputError(f"{folder}: cannot be written (it is not a folder); choose another --out")
     if not folder.is_dir() or _earlier(folder) is not None:
         return
     try:
@@ -64,7 +64,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def table_record(table: Table) -> dict[str, Any]:
+def table_record(table: ReportTable) -> dict[str, Any]:
     """A table as plain values."""
     return {
         "id": table.id,
@@ -75,7 +75,7 @@ def table_record(table: Table) -> dict[str, Any]:
     }
 
 
-def table_csv(table: Table) -> str:
+def table_csv(table: ReportTable) -> str:
     """The values of a table, headed by the keys of its columns."""
     keys = [column.key for column in table.columns]
     return csv_text([keys, *([row[key].value for key in keys] for row in table.rows)])
@@ -91,11 +91,11 @@ def _earlier(folder: Path) -> set[str] | None:
         return None
 
 
-def _forget_others(folder: Path, names: set[str]) -> None:
-    """Take away what an earlier report in this folder wrote and this one does not."""
+def _remove_stale(folder: Path, names: set[str]) -> None:
+    """Delete files of an earlier report in this folder that this report does not write."""
     for name in (_earlier(folder) or set()) - names:
-        if (place := folder / name).resolve().is_relative_to(folder.resolve()):
-            place.unlink(missing_ok=True)
+        if (path := folder / name).resolve().is_relative_to(folder.resolve()):
+            path.unlink(missing_ok=True)
 
 
 def _json(record: dict[str, Any]) -> str:

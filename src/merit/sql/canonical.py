@@ -1,4 +1,4 @@
-"""Whether two queries say the same, up to what certainly makes no difference to their engine."""
+"""The form in which two queries are compared: equal only where their engine certainly reads the same."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What running a statement says about it, where no reference has a part in it."""
+"""The verdict of running a statement, without any reference."""
 
 import hashlib
 
@@ -19,7 +19,7 @@ def executed(result: Result, database: object, *, coded: bool = False) -> Verdic
 
 
 def failed(error: Error, database: object, *, coded: bool = False) -> Verdict:
-    """The verdict of a statement that gave no rows; what the environment is to blame for is raised."""
+    """The verdict of a statement that gave no rows; a fault of the environment is raised."""
     if error.cause.environmental:
         raise DatabaseUnusable(f"{database}: {error.message}")
     return Verdict(Status.EXECUTION_ERROR, error.message, error.cause, code=error.code if coded else None)

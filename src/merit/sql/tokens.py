@@ -41,13 +41,13 @@ _MYSQL_TOKEN = rf"""
     | (?P<sign> <=> | << | >> | <= | >= | <> | != | := | ->>? | \|\| | && | . )
 """
 
-# Reserved in MySQL, MariaDB and DuckDB alike: where one of these stands, it is no name whose case could matter.
+# Reserved in MySQL, MariaDB and DuckDB alike: where one of these stands, it is not a name, so its case does not matter.
 _RESERVED = frozenset(
     {"all", "and", "as", "asc", "by", "case", "cross", "desc", "distinct", "else", "false", "from", "group", "having"}
     | {"in", "inner", "is", "join", "left", "like", "limit", "natural", "not", "null", "on", "or", "order", "outer"}
     | {"right", "select", "then", "true", "union", "using", "when", "where", "with"}
 )
-_BEFORE_BY = ("group", "order")  # after these, `by` is no name
+_BEFORE_BY = ("group", "order")  # after these, `by` is not a name
 _NAME_SIGNS = (":", ":=", "=>")  # before these stands the name of a field or an argument, even a reserved word
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _SPECIAL_OPERATORS = frozenset("~!@#%^&|`?")

@@ -5,8 +5,8 @@ before its turn, with the memory as it then stands. When the turn comes and its 
 there already; where they are not, they are asked for again. The run itself decides everything anew, so files are the
 same (but for a statement that meets its time limit only on a busy machine).
 
-An episode's own calls depend on each other too. From an earlier look ahead we know what the model said then, and it
-mostly says the same again: so all calls of an episode are asked for at once with those guesses, until none was wrong.
+An episode's own calls depend on each other too. From an earlier look ahead we know the model's replies, and they are
+mostly the same again: so all calls of an episode are asked for at once with those guesses, until none was wrong.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _REFRESH_DISTANCES = (1, 3, 8, 24)
 
 
 @dataclass(slots=True)
-class _Guessing:
+class _GuessingCompleter:
     """A completer that answers with guesses while the real answers are on their way."""
 
     completer: Completer
@@ -42,7 +42,7 @@ class _Guessing:
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         number = len(self.asked)
         task = asyncio.create_task(self.completer.complete(prompt, sampling))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # told when its turn comes
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # raised when its turn comes
         self.asked.append(task)
         await asyncio.sleep(0)  # an answer that is there already comes before any guess
         guessed = number < len(self.guesses) and not task.done()
@@ -76,7 +76,7 @@ class LookAhead:
         """`oracle` is the run's, without memory; `known` are the verdicts that the run remembers."""
         self.work = Work()  # counted apart from the run's own
         self._known_to_run = known
-        self._known: KnownVerdicts = {}  # heard while prefetching, kept apart until the turn comes
+        self._known: KnownVerdicts = {}  # verdicts from prefetching, kept apart until the turn comes
         prefetching = RememberingOracle(OneAtATime(oracle), self._known, self.work)
         direct = RememberingOracle(oracle, self._known, self.work)
         self._prefetching = {
@@ -94,7 +94,7 @@ class LookAhead:
         self._prefetched_at: dict[int, int] = {}  # the number of entries a turn was last prefetched with
 
     async def prepare(self, turn: int, entries: int) -> None:
-        """Have the answers of a turn whose time has come, and look further ahead; the memory holds `entries`."""
+        """Get the answers of the turn that comes next, and prefetch later ones; the memory holds `entries` entries."""
         last = min(turn + self._window, len(self._todo) - 1)
         for number in range(turn + 1, last + 1):
             refresh = number - turn in _REFRESH_DISTANCES and self._prefetched_at.get(number) != entries
@@ -111,10 +111,10 @@ class LookAhead:
         certain = {sql: verdict for sql, verdict in verdicts.items() if verdict.status is not Status.TIMEOUT}
         self._known_to_run.setdefault(planned.task.question.id, {}).update(certain)
         if isinstance(failed, ModelFailed) and not isinstance(failed, ContextOverflow | NotRecorded):
-            raise failed  # no need to be patient with the same endpoint once more
+            raise failed  # the endpoint has failed after all retries; the run would only wait for it again
 
     async def aclose(self) -> None:
-        """Stop looking."""
+        """Stop prefetching."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -131,14 +131,14 @@ class LookAhead:
         if self._tasks.get(turn) is task:
             del self._tasks[turn]
         if not task.cancelled():
-            task.exception()  # what fails here fails again when its turn comes, and is told then
+            task.exception()  # what fails here fails again when its turn comes, and is raised then
 
     async def _prepare(self, turn: int, agent: Agent) -> MeritError | None:
-        """Have a turn's answers; what failed is returned, unless a wrong guess led there."""
+        """Get a turn's answers; an error is returned, unless a wrong guess led to it."""
         planned = self._todo[turn]
         guesses = self._guesses.setdefault(turn, [])
         while True:
-            guessing = _Guessing(agent.completer, tuple(guesses))
+            guessing = _GuessingCompleter(agent.completer, tuple(guesses))
             failed = None
             try:
                 with span("look ahead", {"merit.question": str(planned.task.question.id)}):
@@ -153,7 +153,7 @@ class LookAhead:
 
 
 def window(concurrency: int, streams: int) -> int:
-    """How far to look ahead so that an endpoint's places are taken: one stream far, many streams less so."""
+    """How far to look ahead so that an endpoint is fully used: far for one stream, less for each of many."""
     return 0 if concurrency <= 1 else max(1, min(32, 2 * concurrency // streams))
 
 
@@ -170,7 +170,7 @@ class NoLookAhead:
         """Nothing to stop."""
 
 
-async def _learn(guesses: list[Completion], guessing: _Guessing) -> bool:
+async def _learn(guesses: list[Completion], guessing: _GuessingCompleter) -> bool:
     """Keep the real answers as guesses, up to the first guess that was wrong; whether none was."""
     for number, (task, used) in enumerate(zip(guessing.asked, guessing.used, strict=False)):
         answer = await asyncio.shield(task)

@@ -46,7 +46,7 @@ def run_grid_on_ray(
 
 
 async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance) -> None:
-    """First answers, and whatever is wrong with a run, before anything is sent to the cluster."""
+    """Get first answers and check every run before anything is sent to the cluster."""
     async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance) as shop:
         await first_answers(grid.runs.values(), shop)
         for spec in grid.runs.values():
@@ -63,7 +63,7 @@ def _run_in_worker(
     allowance: Allowance,
     ahead: int | None,
 ) -> dict[str, Any] | str:
-    """One run in a worker; what stops it comes back as its sentence."""
+    """One run in a worker; an error is returned as its message."""
 
     async def go() -> dict[str, Any]:
         async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
@@ -77,7 +77,7 @@ def _run_in_worker(
 
 
 def _results(ray: Any, running: dict[Any, str]) -> dict[str, dict[str, Any]]:
-    """Every run's metrics, in the grid's order; what fails first is told first."""
+    """Every run's metrics, in the grid's order; the first failure is raised."""
     metrics: dict[str, dict[str, Any]] = {}
     waiting = list(running)
     while waiting:

@@ -1,4 +1,4 @@
-"""Running as much of a grid as a recording covers: what it has no answer to is told, never guessed around."""
+"""Running as much of a grid as a recording covers: gaps are reported, never filled with guesses."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -25,8 +25,8 @@ class Gap:
     @classmethod
     def together(cls, gaps: Iterable["Gap"]) -> "Gap":
         """The gaps of several runs as one, with the first one's prompt."""
-        every = list(gaps)
-        return cls(sum(gap.done for gap in every), sum(gap.total for gap in every), every[0].prompt)
+        all_gaps = list(gaps)
+        return cls(sum(gap.done for gap in all_gaps), sum(gap.total for gap in all_gaps), all_gaps[0].prompt)
 
     def __str__(self) -> str:
         return (
@@ -41,12 +41,12 @@ async def run_covered(
     """Run everything, side by side; a run that its recording does not cover ends there, and says where."""
     reached = (0, 0)
 
-    def answered(done: int, total: int) -> None:
+    def note_answer(done: int, total: int) -> None:
         nonlocal reached
         reached = (done, total)
 
     try:
-        await first_answers(grid.runs.values(), shop, answered)
+        await first_answers(grid.runs.values(), shop, note_answer)
     except NotRecorded as error:
         done, total = reached
         raise InputError(
@@ -66,13 +66,13 @@ async def run_covered(
 async def _run(grid: Grid, name: str, setup: Setup, ahead: int, on_turn: Callable[[Progress], None]) -> Gap | None:
     last = Progress(0)
 
-    def heard(progress: Progress) -> None:
+    def note_progress(progress: Progress) -> None:
         nonlocal last
         last = progress
         on_turn(progress)
 
     try:
-        await run_stream(setup, grid.out / name, heard, ahead=ahead)
+        await run_stream(setup, grid.out / name, note_progress, ahead=ahead)
     except NotRecorded as error:
         return Gap(last.done, last.total, error.prompt)
     return None

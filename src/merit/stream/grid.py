@@ -133,11 +133,11 @@ def _parse_toml(path: Path) -> dict[str, Any]:
 async def run_grid(
     grid: Grid, shop: Workshop, ahead: int | None, on_turn: Callable[[str, Progress], None] = lambda _name, _p: None
 ) -> dict[str, dict[str, Any]]:
-    """Run everything, first answers included; returns each run's metrics. The first thing that fails ends it all."""
+    """Run everything, first answers included; returns each run's metrics. The first failure ends all runs."""
     for name, spec in grid.runs.items():
         spec.check_place(grid.out / name)
     await first_answers(grid.runs.values(), shop)
-    # All of them first: what is wrong with any is said before a run begins.
+    # All setups first, so that an error in any is reported before a run begins.
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
     turns_ahead = window(shop.completer.concurrency, len(setups)) if ahead is None else ahead
     async with asyncio.TaskGroup() as group:
@@ -163,7 +163,7 @@ def _check(
     where: str,
     elsewhere: Mapping[str, str],
 ) -> None:
-    """Complain about fields that are missing, wrong or in the wrong place; `elsewhere` says where others belong."""
+    """Refuse fields that are missing, wrong or in the wrong place; `elsewhere` says where others belong."""
     for name in record:
         if name not in fields:
             way = elsewhere.get(name, f"means nothing here; known are {', '.join(fields)}")

@@ -78,7 +78,7 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
 
 
 def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str) -> None:
-    """Complain unless a line is a first answer to one of the questions asked."""
+    """Raise unless a line is a first answer to one of the questions asked."""
     check_fields(record, {"format": int, **_FIELDS}, where)
     check_format(record["format"], FORMAT, "first answers", where)
     check_tokens(record, where)
@@ -98,7 +98,7 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
 
 
 def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], path: Path, command: str) -> None:
-    """Complain about questions without a first answer; `command` asks for them where the file is merit's own."""
+    """Raise for questions without a first answer; `command` asks for them where the file is merit's own."""
     without = [question.id for question in questions if question.id not in drafts]
     if without:
         way_out = "write them into it, or name a file that is not there, and they are asked for"

@@ -42,7 +42,7 @@ async def predict_all(
             completion = await completer.complete(prompt.text, sampling)
         return initial_line(question, prompt, completion, completer.identity)
 
-    with _alone(path) as file:
+    with _locked(path) as file:
         known = _known(path, asked, completer)
         todo = [question for question in questions if question.id not in known]
         on_answer(len(known), len(known) + len(todo))
@@ -61,7 +61,7 @@ async def predict_all(
 async def first_answers(
     specs: Iterable[RunSpec], shop: Workshop, on_answer: Callable[[int, int], None] = lambda _done, _total: None
 ) -> None:
-    """Have the first answers that runs start from, in every file that is not there; one file is for one dataset."""
+    """Ask for the first answers of runs, for every file of them that does not exist; a file belongs to one dataset."""
     by_file: dict[Path, list[RunSpec]] = {}
     for spec in specs:
         by_file.setdefault(spec.initial, []).append(spec)
@@ -84,8 +84,8 @@ async def first_answers(
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[int]:
-    """A file open for appending, by one process at a time; one that is still empty after a failure was never there."""
+def _locked(path: Path) -> Iterator[int]:
+    """A file open for appending, by one process at a time; a new file that is empty after a failure is removed."""
     there = path.exists()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
@@ -115,7 +115,7 @@ def _append(file: int, data: bytes, path: Path) -> None:
 
 
 def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) -> set[QuestionId]:
-    """Which questions a file that was begun has answers to; what is no such file is left as it is."""
+    """Which questions a file that was begun has answers to; any other file is refused unchanged."""
     if path.stat().st_size == 0:
         return set()
     lines = read_lines(path, torn=True)
@@ -132,12 +132,12 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
         known.add(record["id"])
     if not known and not _torn(path):
         raise InputError(f"{path}: holds something else than first answers; choose another --out")
-    os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # a line that was never finished
+    os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # cut off an unfinished last line
     return known
 
 
 def _torn(path: Path) -> bool:
-    """Whether all there is are the first bytes of the first line."""
+    """Whether the file holds only the first bytes of a first line."""
     with path.open("rb") as file:
         there = file.read(len(_BEGINNING))
     return _BEGINNING.startswith(there)

@@ -1,4 +1,4 @@
-"""Replies of a model that held no SQL: where most are such, somebody should look at the model before the numbers."""
+"""Counts replies without SQL: where most have none, the model should be checked before the numbers are used."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,19 +21,19 @@ class Replies:
     @classmethod
     def in_file(cls, path: Path, dataset: Dataset, protocol: str) -> "Replies":
         """Those in a file of first answers."""
-        found = cls()
+        replies = cls()
         for draft in read_initial(path, dataset, protocol).values():
-            found.add(draft.reply, draft.sql)
-        return found
+            replies.add(draft.reply, draft.sql)
+        return replies
 
     @classmethod
     def together(cls, several: Iterable["Replies"]) -> "Replies":
         """The replies of several runs."""
-        every = list(several)
-        without = [one for one in every if one.without_sql]
+        all_replies = list(several)
+        without = [replies for replies in all_replies if replies.without_sql]
         return cls(
-            sum(one.total for one in every),
-            sum(one.without_sql for one in without),
+            sum(replies.total for replies in all_replies),
+            sum(replies.without_sql for replies in without),
             without[0].first_without if without else "",
         )
 

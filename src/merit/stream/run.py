@@ -35,7 +35,7 @@ from merit.tracing import span
 from merit.types import Completer, Oracle, Question, Regime
 
 _log = logging.getLogger(__name__)
-_NOTED_EVERY = 50  # turns after which timings.json is brought up to date, so that a kill loses little of it
+_TIMINGS_EVERY = 50  # turns between two updates of timings.json, so that a kill loses little of it
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ def agents(setup: Setup, completer: Completer, oracle: Oracle, memory: Memory, w
 async def run_stream(
     setup: Setup, path: Path, on_turn: Callable[[Progress], None] = lambda _: None, *, ahead: int = 0
 ) -> dict[str, Any]:
-    """Run a stream, or go on with it; returns its metrics. What is committed stays, whatever happens.
+    """Run a stream, or go on with it; returns its metrics. Committed turns are never lost.
 
     `ahead` is how many turns ahead answers are asked for early; it changes how long a run takes, and nothing else.
     """
@@ -123,28 +123,28 @@ async def run_stream(
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
-        looking = LookAhead(working, todo, completer, oracle, known, ahead) if ahead else NoLookAhead()
+        look_ahead = LookAhead(working, todo, completer, oracle, known, ahead) if ahead else NoLookAhead()
         earlier = _sessions(folder)
 
         def note_time() -> None:
             done = len(folder.turns) - before
-            session = _session(setup, completer, {"work": work, "ahead": looking.work}, done, started)
-            with suppress(RunUnusable):  # nothing depends on it, and what went wrong before is what to tell
+            session = _session(setup, completer, {"work": work, "ahead": look_ahead.work}, done, started)
+            with suppress(RunUnusable):  # timings are optional; an earlier error must not be hidden
                 folder.write_whole(TIMINGS, {"format": 1, "sessions": [*earlier, session]})
 
         try:
-            async with aclosing(looking):
+            async with aclosing(look_ahead):
                 for number, planned in enumerate(todo[before:], before):
-                    await looking.prepare(number, progress.entries)
+                    await look_ahead.prepare(number, progress.entries)
                     turn = await _turn(setup, working[planned.phase], planned, memory)
                     folder.append(turn)
                     known.pop(planned.task.question.id, None)
                     progress.add(turn)
                     on_turn(progress)
-                    if (number + 1 - before) % _NOTED_EVERY == 0:
+                    if (number + 1 - before) % _TIMINGS_EVERY == 0:
                         note_time()
         finally:
-            if before < len(todo):  # also where no turn was finished: what was sent was paid for
+            if before < len(todo):  # also without a finished turn: calls that were sent cost money
                 note_time()
         identity = setup.identity
         metrics = account(folder.turns, identity.method)
@@ -175,7 +175,7 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) ->
 
 
 async def _correct(setup: Setup, question: Question, attempt: Attempt) -> bool:
-    """What the judge knows, whatever the agent was told."""
+    """Whether an attempt is right by the judge, also where the agent is not told."""
     if setup.identity.regime is Regime.DENOTATION_CONFIRMED:
         return attempt.verdict.correct
     return (await asyncio.to_thread(setup.benchmark.judge.judge, question, attempt.sql)).correct
@@ -195,7 +195,7 @@ def _sessions(folder: RunFolder) -> list[Any]:
     try:
         return list(parse_json(read_text(folder.path / TIMINGS), folder.path / TIMINGS)["sessions"])
     except (MeritError, KeyError, TypeError):
-        return []  # none yet, or not ours to mend: nothing depends on it
+        return []  # none yet, or damaged: timings are optional
 
 
 def _session(

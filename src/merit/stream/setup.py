@@ -31,7 +31,7 @@ from merit.types import QuestionId
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything a run needs, decided; running it decides nothing more."""
+    """Everything a run needs; all decisions are made here."""
 
     manifest: Manifest
     questions: dict[QuestionId, StreamQuestion]  # in the dataset's order
@@ -58,7 +58,7 @@ class Setup:
 
 
 def open_setup(spec: RunSpec, parts: Parts) -> Setup:
-    """Decide a run; what is wrong with its parts is said before anything is asked or written."""
+    """Prepare a run; errors in its parts are raised before anything is asked or written."""
     method = find_method(spec.method).seeded(spec.seed)
     benchmark = parts.benchmark(spec.data)
     dataset = benchmark.dataset

@@ -18,7 +18,7 @@ class Parts(Protocol):
 
     @property
     def model(self) -> str:
-        """What to type for the model; empty for one that has no such name."""
+        """The model's URI; empty where it has none."""
         ...
 
     @property
@@ -96,9 +96,9 @@ class Workshop:
         """The model, asked once for each answer."""
         if self._completer is None:
             opened = open_completer(self.model, concurrency=self.concurrency)
-            # A recording answers alone: what was kept elsewhere fills none of its gaps, and it is not copied there.
-            kept = None if opened.recorded else self.cache / ANSWERS
-            self._completer = CachingCompleter(opened, AnswerStore(kept), self.allowance)
+            # A recording is used alone: the cache neither fills its gaps nor receives its answers.
+            answers_file = None if opened.recorded else self.cache / ANSWERS
+            self._completer = CachingCompleter(opened, AnswerStore(answers_file), self.allowance)
         return self._completer
 
     def open_encoder(self) -> CachedEncoder:
@@ -114,7 +114,7 @@ class Workshop:
 
 @dataclass(slots=True)
 class OwnParts:
-    """The parts of runs with a model and an encoder of the caller's own, who closes them."""
+    """The parts of runs with a model and an encoder of the caller, which the caller closes."""
 
     completer: CachingCompleter
     encoder: CachedEncoder | None = None

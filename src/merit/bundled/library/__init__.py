@@ -12,12 +12,12 @@ def build(folder: Path) -> None:
     for name in ("dev.json", "tables.json", "predictions.jsonl"):
         (folder / name).write_bytes((source / name).read_bytes())
     schema = (source / "schema.sql").read_text(encoding="utf-8")
-    for place, rows in (
+    for name, rows in (
         ("database/library/library.sqlite", "library.sql"),
         ("test_suite/library/library.sqlite", "library.sql"),
         ("test_suite/library/library_other.sqlite", "library_other.sql"),
     ):
-        path = folder / place
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         with closing(sqlite3.connect(path)) as db:

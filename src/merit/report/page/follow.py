@@ -1,4 +1,4 @@
-"""Runs that may still be going on, read as far as their whole lines go."""
+"""Runs that may still be going on, read up to their last complete line."""
 
 import time
 from collections import deque
@@ -10,24 +10,24 @@ from typing import Any
 from merit.errors import RunUnusable
 from merit.files import is_file
 from merit.reading import LINES_BYTES, open_file, parse_json
-from merit.report.page.pack import Packed, run_record
-from merit.report.page.progress import Pace, Progress, progress_of
+from merit.report.page.pack import PackedRun, run_record
+from merit.report.page.progress import LiveProgress, RunPace, progress_of
 from merit.runs import Manifest, is_finished, read_manifest
 from merit.runs.paths import MANIFEST, RETRIEVALS, STREAM, TRAJECTORIES
 from merit.runs.questions import read_stream
 from merit.runs.text import decode_line
 from merit.runs.turn import read_turn
 
-DEEPEST = 3  # folders between the one that is shown and a run
+DEEPEST = 3  # levels of folders that are searched for runs
 
 
-class Shrunk(Exception):
-    """A file is shorter than what was read of it: the run was cut or begun anew."""
+class FileShrunk(Exception):
+    """A file is shorter than what was read of it: the run was cut or restarted."""
 
 
 @dataclass(slots=True)
-class Tail:
-    """A file that is appended to; a last line that is not finished is left for later."""
+class FileTail:
+    """A file that is appended to; an unfinished last line is read later."""
 
     path: Path
     offset: int = 0
@@ -37,12 +37,12 @@ class Tail:
         """Whole lines that are new, with their numbers."""
         if not self.path.exists():
             if self.offset:
-                raise Shrunk
+                raise FileShrunk
             return
         with open_file(self.path) as file:
             size = file.seek(0, 2)
             if size < self.offset:
-                raise Shrunk
+                raise FileShrunk
             if size > LINES_BYTES:
                 raise RunUnusable(f"{self.path}: far longer than any run's")
             file.seek(self.offset)
@@ -54,16 +54,16 @@ class Tail:
 
 
 @dataclass(slots=True)
-class Followed:
+class FollowedRun:
     """One run and what was read of it."""
 
     path: Path
     manifest: Manifest
-    packed: Packed
-    turns: Tail
-    recalls: Tail
+    packed: PackedRun
+    turns: FileTail
+    recalls: FileTail
     waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
-    pace: Pace = field(default_factory=Pace)
+    pace: RunPace = field(default_factory=RunPace)
 
     @property
     def finished(self) -> bool:
@@ -71,20 +71,20 @@ class Followed:
         return is_finished(self.path)
 
     def look(self) -> bool:
-        """Take in the turns that are new; says whether there were any."""
+        """Read new turns; returns whether there were any."""
         before = len(self.packed.turns)
         for number, record in self.turns.records():
             turn = read_turn(record, self.packed.questions, f"{self.turns.path}, line {number}")
-            if len(self.waiting) < turn.recalls:  # they are written before their turn, so they are there
+            if len(self.waiting) < turn.recalls:  # recalls are written before their turn, so the file has them
                 self.waiting.extend(self.recalls.records())
-            mine = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
-            self.packed.add(turn, [(f"{self.recalls.path}, line {place}", one) for place, one in mine])
+            records = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
+            self.packed.add(turn, [(f"{self.recalls.path}, line {line}", recall) for line, recall in records])
         self.pace.note(len(self.packed.turns), time.monotonic())
         return len(self.packed.turns) > before
 
     @property
-    def progress(self) -> Progress:
-        """How far the run is, now."""
+    def progress(self) -> LiveProgress:
+        """The progress of the run at this moment."""
         identity = self.manifest.identity
         questions = identity.length or len(self.packed.questions)
         passes = 1 if identity.method.online else 2
@@ -96,11 +96,11 @@ class Followed:
         return run_record(self.manifest, self.path, identity, len(self.packed.questions))
 
 
-def follow(path: Path) -> Followed:
+def follow(path: Path) -> FollowedRun:
     """Begin to follow the run of a folder."""
     manifest = read_manifest(path)
-    packed = Packed(read_stream(path), manifest.identity)
-    return Followed(path, manifest, packed, Tail(path / TRAJECTORIES), Tail(path / RETRIEVALS))
+    packed = PackedRun(read_stream(path), manifest.identity)
+    return FollowedRun(path, manifest, packed, FileTail(path / TRAJECTORIES), FileTail(path / RETRIEVALS))
 
 
 def size_of(path: Path) -> tuple[int, ...]:

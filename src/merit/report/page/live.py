@@ -7,32 +7,32 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.report.opening import open_runs
-from merit.report.page.follow import DEEPEST, Followed, Shrunk, follow, size_of
+from merit.report.page.follow import DEEPEST, FileShrunk, FollowedRun, follow, size_of
 from merit.report.page.pack import page_id, stream_key, stream_text
 from merit.report.page.progress import summary
-from merit.report.page.write import overview, place_of, run_text
+from merit.report.page.write import overview, page_order, run_text
 from merit.report.report import Report
 from merit.runs import RunView, find_runs
 from merit.runs.text import to_json
 
-LOOK_S = 1.0
+REFRESH_S = 1.0
 Build = Callable[[Sequence[RunView], Sequence[str]], Report]
 
 
-class Live:
-    """Everything the page knows of the runs in a folder, now."""
+class LiveRuns:
+    """The runs in a folder, followed while they go on, as data for the page."""
 
     def __init__(self, folder: Path, build: Build) -> None:
         self.folder = folder
         self._build = build
-        self._runs: dict[str, Followed] = {}
+        self._runs: dict[str, FollowedRun] = {}
         self._refused: dict[Path, tuple[str, tuple[int, ...]]] = {}
         self._faults: list[str] = []  # about entries of the folder that cannot be looked at
         self._report = build([], [])
         self._reported: set[tuple[Path, int]] | None = None  # finished runs, with their turns, in the tables
         self._changes = self._reports = 0
         self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._stopped = threading.Event()
         self._threads = [threading.Thread(target=work, daemon=True) for work in (self._follow, self._tabulate)]
 
     def start(self) -> None:
@@ -41,18 +41,18 @@ class Live:
             thread.start()
 
     def stop(self) -> None:
-        """Let the threads end."""
-        self._over.set()
+        """Tell the threads to end."""
+        self._stopped.set()
 
     def look(self) -> None:
-        """Take in whatever is new in the folder."""
+        """Read everything new in the folder."""
         faults: list[str] = []
-        found = find_runs(self.folder, deepest=DEEPEST, faults=faults)
+        paths = find_runs(self.folder, deepest=DEEPEST, faults=faults)
         self._note_faults(sorted(faults))
-        for path in found:
+        for path in paths:
             with self._lock:
                 try:
-                    if self._refused.get(path, ("", ()))[1] != size_of(path):  # or it is as damaged as it was
+                    if self._refused.get(path, ("", ()))[1] != size_of(path):  # otherwise a refused run has not changed
                         self._look(path)
                 except MeritError as error:
                     self._refuse(path, str(error))
@@ -76,7 +76,7 @@ class Live:
             self._reports += 1
         try:
             grown = self._runs[identity].look()
-        except Shrunk:  # it was cut or begun anew: so do we
+        except FileShrunk:  # the run was cut or restarted: read it from its start
             self._runs[identity] = follow(path)
             grown = self._runs[identity].look() or True
         self._changes += grown
@@ -94,7 +94,7 @@ class Live:
         self._changes += 1
 
     def tabulate(self) -> None:
-        """Make tables and figures anew if other runs are finished than before."""
+        """Rebuild tables and figures if the set of finished runs has changed."""
         with self._lock:
             finished = {(run.path, len(run.packed.turns)) for run in self._runs.values() if run.finished}
         if finished == self._reported:
@@ -119,26 +119,30 @@ class Live:
             return to_json(parts[name]()) if name in parts else None
 
     def _overview(self) -> dict[str, Any]:
-        ordered = sorted(self._runs.items(), key=lambda one: place_of(one[1]))
-        found = overview(self._report, [run.record(identity) for identity, run in ordered])
-        return {**found, "notes": [*self._faults, *(why for why, _ in self._refused.values()), *found["notes"]]}
+        ordered = sorted(self._runs.items(), key=lambda item: page_order(item[1]))
+        content = overview(self._report, [run.record(identity) for identity, run in ordered])
+        return {**content, "notes": [*self._faults, *(why for why, _ in self._refused.values()), *content["notes"]]}
 
     def _index(self) -> dict[str, Any]:
         return {identity: run.packed.index for identity, run in self._runs.items()}
 
     def _state(self) -> dict[str, Any]:
-        found = {identity: run.progress for identity, run in self._runs.items()}
+        progresses = {identity: run.progress for identity, run in self._runs.items()}
         runs = {
-            identity: {"turns": len(self._runs[identity].packed.turns), "state": one.state, "said": one.said}
-            for identity, one in found.items()
+            identity: {
+                "turns": len(self._runs[identity].packed.turns),
+                "state": progress.state,
+                "said": progress.sentence,
+            }
+            for identity, progress in progresses.items()
         }
-        return {"overview": self._reports, "index": self._changes, "said": summary(found.values()), "runs": runs}
+        return {"overview": self._reports, "index": self._changes, "said": summary(progresses.values()), "runs": runs}
 
     def _follow(self) -> None:
-        while not self._over.is_set():
+        while not self._stopped.is_set():
             self.look()
-            self._over.wait(LOOK_S)
+            self._stopped.wait(REFRESH_S)
 
     def _tabulate(self) -> None:
-        while not self._over.wait(LOOK_S):
+        while not self._stopped.wait(REFRESH_S):
             self.tabulate()

@@ -1,4 +1,4 @@
-"""What a page keeps of a run: every text once; entries, diffs and prompts follow from it when looked at."""
+"""The data of a run in a page: every text once; entries, diffs and prompts are derived when they are shown."""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
@@ -22,36 +22,36 @@ _HASH = 16  # characters of a result's hash: enough to tell an episode's results
 _DECIMALS = 5  # of scores; the run's own files have the rest
 _POOL = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size", "dense_range", "lexical_range")
 _SCORES = ("score", "dense", "lexical", "dense_normalised", "lexical_normalised", "bonus")
-_TYPES = {kind: 1 << place for place, kind in enumerate(FailureType)}
+_TYPES = {kind: 1 << bit for bit, kind in enumerate(FailureType)}
 _INDEX = ("q", "flags", "attempts", "chosen", "repeats", "types")
 INITIAL, FINAL, OSCILLATES, RECALLED, WROTE = 1, 2, 4, 8, 16  # bits of an index row; data.js knows them too
 
 
 @dataclass(slots=True)
-class Packed:
-    """A run's turns as lines of JSON, and per answered question what lists are filtered by."""
+class PackedRun:
+    """A run's turns as lines of JSON, and an index of answered questions to filter lists by."""
 
     questions: Questions
     identity: Identity
     turns: list[str] = field(default_factory=list)
     index: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _INDEX})
-    _places: dict[QuestionId, int] = field(default_factory=dict)
-    _left: dict[str, int] = field(default_factory=dict)  # which turn left an entry
+    _numbers: dict[QuestionId, int] = field(default_factory=dict)  # of questions, in the order of the stream file
+    _turn_of_entry: dict[str, int] = field(default_factory=dict)  # by entry id: the number of the turn that left it
 
     def __post_init__(self) -> None:
-        self._places = {identity: place for place, identity in enumerate(self.questions)}
+        self._numbers = {identity: number for number, identity in enumerate(self.questions)}
 
     def add(self, turn: Turn, recalls: Sequence[Located]) -> None:
         """Pack the next turn with its lines of the retrieval log."""
         task = turn.episode.task
-        place = self._places[task.question.id]
+        number = self._numbers[task.question.id]
         steps = {}
         for where, record in recalls:
             check_question(record, turn, where)
             check_fields(record, {"step": int}, where)
             steps[record["step"]] = self._pools(record, where)
         packed = {
-            "q": place,
+            "q": number,
             "position": task.position,
             "right": [int(turn.initial_correct), int(turn.final_correct)],
             "attempts": [_attempt(turn, step) for step in range(len(turn.episode.attempts))],
@@ -61,17 +61,17 @@ class Packed:
         if turn.phase is not Phase.ANSWER:
             packed["phase"] = turn.phase
         if turn.episode.reflections:
-            packed["reflections"] = [{"text": one.text, **_cost(one)} for one in turn.episode.reflections]
+            packed["reflections"] = [{"text": note.text, **_cost(note)} for note in turn.episode.reflections]
         if steps:
             packed["recalls"] = steps
         if turn.entry is not None:
             packed["entry"] = turn.entry
             packed["polarity"] = polarity_of(turn.episode, self.identity.method)
             packed["grade"] = grade_of(turn.episode, self.identity.method, self.identity.regime)
-            self._left[turn.entry] = len(self.turns)
+            self._turn_of_entry[turn.entry] = len(self.turns)
         self.turns.append(to_json(packed))
         if turn.phase is Phase.ANSWER:
-            self._note(turn, place, any(pool["matches"] for pools in steps.values() for pool in pools))
+            self._note(turn, number, any(pool["matches"] for pools in steps.values() for pool in pools))
 
     def _pools(self, record: dict[str, Any], where: str) -> list[dict[str, Any]]:
         try:
@@ -79,7 +79,7 @@ class Packed:
                 {
                     **{name: _short(pool[name]) for name in _POOL},
                     "matches": [
-                        [self._left[match["entry"]], match["rank"], *(_short(match[name]) for name in _SCORES)]
+                        [self._turn_of_entry[match["entry"]], match["rank"], *(_short(match[name]) for name in _SCORES)]
                         for match in pool["matches"]
                     ],
                 }
@@ -88,21 +88,21 @@ class Packed:
         except (KeyError, TypeError) as error:
             raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
 
-    def _note(self, turn: Turn, place: int, recalled: bool) -> None:
+    def _note(self, turn: Turn, number: int, recalled: bool) -> None:
         flags = (INITIAL * turn.initial_correct) | (FINAL * turn.final_correct) | (RECALLED * recalled)
         flags |= OSCILLATES * oscillates(turn.episode) | WROTE * (turn.entry is not None)
         types = 0
         for attempt in turn.episode.attempts:
             types |= _TYPES[attempt.failure.type] if attempt.failure else 0
-        attempts, repeats = turn.episode.attempts, sum(one.repeat for one in turn.episode.attempts)
-        row = (place, flags, len(attempts) - repeats, turn.episode.chosen, repeats, types)
+        attempts, repeats = turn.episode.attempts, sum(attempt.repeat for attempt in turn.episode.attempts)
+        row = (number, flags, len(attempts) - repeats, turn.episode.chosen, repeats, types)
         for name, value in zip(_INDEX, row, strict=True):
             self.index[name].append(value)
 
 
-def pack(view: RunView) -> Packed:
+def pack(view: RunView) -> PackedRun:
     """All turns of a run."""
-    packed = Packed(view.questions, view.identity)
+    packed = PackedRun(view.questions, view.identity)
     for turn, records in recalls_by_turn(view):
         packed.add(turn, records)
     return packed
@@ -111,8 +111,8 @@ def pack(view: RunView) -> Packed:
 def stream_text(questions: Questions) -> str:
     """Questions with their first answers, and schemas, which all runs of one stream share."""
     records = []
-    for one in questions.values():
-        question, draft = one.question, one.draft
+    for asked in questions.values():
+        question, draft = asked.question, asked.draft
         records.append(
             {
                 "id": question.id,
@@ -125,7 +125,9 @@ def stream_text(questions: Questions) -> str:
                 "tokens": [draft.prompt_tokens, draft.output_tokens],
             }
         )
-    return to_json({"schemas": {one.question.db_id: one.schema for one in questions.values()}, "questions": records})
+    return to_json(
+        {"schemas": {asked.question.db_id: asked.schema for asked in questions.values()}, "questions": records}
+    )
 
 
 def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How far a live run is: whether it is running or was left, what is to come, and how long that may take."""
+"""The progress of a live run: whether it is running or stopped, how far it is, and the time left."""
 
 import time
 from collections import deque
@@ -11,26 +11,26 @@ from merit.runs import in_use, is_finished
 from merit.runs.paths import MANIFEST, RETRIEVALS, TRAJECTORIES
 
 _WINDOW_S = 300.0  # how far back a pace is measured: long enough for slow models, short enough to follow a change
-_SHORTEST_S = 10.0  # less says nothing about a pace
+_SHORTEST_S = 10.0  # a shorter time is too little to measure a pace
 _FEWEST_TURNS = 3
-_QUIET_S = 60.0  # a run that wrote nothing for longer says so
+_QUIET_S = 60.0  # after this long without a write, the page shows when the last one was
 
 
 @dataclass(slots=True)
-class Pace:
-    """When turns came in, as far as it was watched: what was there before says nothing about how fast it goes."""
+class RunPace:
+    """When new turns were seen. Turns that were there at the start say nothing about the speed."""
 
     seen: deque[tuple[float, int]] = field(default_factory=deque)
 
     def note(self, turns: int, now: float) -> None:
-        """So many turns are there now."""
+        """Record that the run has this many turns now."""
         while len(self.seen) > 1 and self.seen[0][0] < now - _WINDOW_S:
             self.seen.popleft()
         if not self.seen or turns != self.seen[-1][1]:
             self.seen.append((now, turns))
 
     def left_s(self, to_come: int, now: float) -> float | None:
-        """Seconds until so many more turns are there; None where too little was seen."""
+        """Estimated seconds for this many more turns; None where too little was seen."""
         if not self.seen:
             return None
         (first, before), (_, turns) = self.seen[0], self.seen[-1]
@@ -40,18 +40,18 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """One run, now."""
+class LiveProgress:
+    """The progress of one run at this moment."""
 
-    state: str  # finished, running, stopped, or unfinished where a lock cannot be asked
+    state: str  # finished, running, stopped, or unfinished where the lock cannot be checked
     answered: int
     questions: int
     quiet_s: float  # since its files changed
     left_s: float | None
 
     @property
-    def said(self) -> str:
-        """For people; by the minute, so that it does not flicker."""
+    def sentence(self) -> str:
+        """The state in words, to the minute, so that the page does not flicker."""
         if self.state == "finished":
             return "finished"
         known = [f"{self.state} after {self.answered:,} of {self.questions:,}"]
@@ -64,30 +64,33 @@ class Progress:
         return ", ".join(known)
 
 
-def progress_of(path: Path, pace: Pace, turns: int, answered: int, questions: int, passes: int) -> Progress:
-    """How far the run in a folder is, of whose files so many turns were read."""
+def progress_of(path: Path, pace: RunPace, turns: int, answered: int, questions: int, passes: int) -> LiveProgress:
+    """The progress of the run in a folder, of which `turns` turns were read."""
     if is_finished(path):
-        return Progress("finished", answered, questions, 0.0, None)
+        return LiveProgress("finished", answered, questions, 0.0, None)
     held = in_use(path)
     state = "unfinished" if held is None else "running" if held else "stopped"
     left = pace.left_s(passes * questions - turns, time.monotonic()) if held else None
-    return Progress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
+    return LiveProgress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
 
 
-def summary(runs: Iterable[Progress]) -> str:
+def summary(runs: Iterable[LiveProgress]) -> str:
     """All runs together, in a line."""
-    found = list(runs)
+    progresses = list(runs)
     states = ("running", "stopped", "unfinished", "finished")
-    counted = [(sum(one.state == state for one in found), state) for state in states]
+    counted = [(sum(progress.state == state for progress in progresses), state) for state in states]
     parts = [f"{number} {state}" for number, state in counted if number] or ["no runs yet"]
-    answered, questions = sum(one.answered for one in found), sum(one.questions for one in found)
-    said = f"{', '.join(parts)}: {answered:,} of {questions:,} episodes"
-    left = [one.left_s for one in found if one.left_s is not None]
-    return f"{said}, about {duration(max(left))} left" if left else said
+    answered, questions = (
+        sum(progress.answered for progress in progresses),
+        sum(progress.questions for progress in progresses),
+    )
+    sentence = f"{', '.join(parts)}: {answered:,} of {questions:,} episodes"
+    left = [progress.left_s for progress in progresses if progress.left_s is not None]
+    return f"{sentence}, about {duration(max(left))} left" if left else sentence
 
 
 def duration(seconds: float) -> str:
-    """A time span as people say it."""
+    """A time span in words."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return "less than a minute"

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from merit.errors import InputError
-from merit.report.page.live import Live
+from merit.report.page.live import LiveRuns
 from merit.report.page.shell import policy, shell
 
 CONNECTIONS = 64  # at a time; a browser uses about six
@@ -25,10 +25,10 @@ class PageServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, live: Live, host: str, port: int) -> None:
+    def __init__(self, live: LiveRuns, host: str, port: int) -> None:
         self.live = live
         self.host = host
-        self._places = threading.Semaphore(CONNECTIONS)
+        self._free_connections = threading.Semaphore(CONNECTIONS)
         try:
             self.address_family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
             super().__init__((host, port), _Handler)
@@ -46,7 +46,7 @@ class PageServer(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Answer in a thread of its own, as long as there are not too many."""
-        if self._places.acquire(blocking=False):
+        if self._free_connections.acquire(blocking=False):
             return super().process_request(request, client_address)
         request.settimeout(1.0)
         with suppress(OSError):
@@ -54,19 +54,19 @@ class PageServer(ThreadingHTTPServer):
         return self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer, and give the place back."""
+        """Answer, and free the connection."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._places.release()
+            self._free_connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Tell of a fault; a browser that went away while it was answered is none."""
+        """Report an error, except when the browser closed its connection."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
     def welcome(self, host: str | None) -> bool:
-        """Whether a request names us; a name that somebody else's DNS points at this machine does not."""
+        """Whether a request names this server; other names are refused, which prevents DNS rebinding."""
         try:
             name = urlsplit(f"//{host or ''}").hostname or ""
             if name in ("localhost", self.host):
@@ -85,13 +85,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         """Read a request within its time, however slowly it comes, and answer it."""
-        patience = threading.Timer(REQUEST_S, self._stop_reading)
-        patience.daemon = True
-        patience.start()
+        deadline = threading.Timer(REQUEST_S, self._stop_reading)
+        deadline.daemon = True
+        deadline.start()
         try:
             super().handle_one_request()
         finally:
-            patience.cancel()
+            deadline.cancel()
 
     def _stop_reading(self) -> None:
         with suppress(OSError):  # it is over already
@@ -114,17 +114,17 @@ class _Handler(BaseHTTPRequestHandler):
         if not (start.isascii() and start.isdigit() and len(start) < 10):
             return self.send_error(400, "'from' is a whole number")
         name = unquote(url.path).removeprefix("/data/")
-        found = self.server.live.answer(name, int(start)) if url.path.startswith("/data/") else None
-        if found is None:
+        content = self.server.live.answer(name, int(start)) if url.path.startswith("/data/") else None
+        if content is None:
             return self.send_error(404, "there is nothing here")
-        return self._send(200, "application/json", found)
+        return self._send(200, "application/json", content)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:  # noqa: ARG002
         """Refuse a request and close its connection."""
         self.close_connection = True
         self.request_version = self.protocol_version  # a request that cannot be read gets a status line too
         self._send(code, "text/plain", f"{message or HTTPStatus(code).phrase}\n")
-        with suppress(OSError):  # what is still coming in would make the system throw our answer away
+        with suppress(OSError):  # unread input would make the system discard the answer
             self.connection.shutdown(socket.SHUT_WR)
             while self.connection.recv(_PIECE):  # REQUEST_S ends it
                 pass
@@ -148,4 +148,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body[start : start + _PIECE])
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: the terminal is for people."""
+        """Log nothing: the terminal shows only what the command says."""

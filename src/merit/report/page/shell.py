@@ -77,7 +77,7 @@ def shell(title: str, *, live: bool, references: bool = False) -> tuple[str, str
         "SCRIPT": script(),
     }
     before, after = (
-        re.sub(r"\{\{([A-Z]+)\}\}", lambda found: values[found[1]], half)
+        re.sub(r"\{\{([A-Z]+)\}\}", lambda match: values[match[1]], half)
         for half in _part("page.html").split("{{DATA}}")
     )
     return before, after

@@ -1,4 +1,4 @@
-"""The page as one file: data in compressed chunks, each unpacked when somebody looks at it."""
+"""The page as one file: data in compressed chunks, each unpacked when it is first shown."""
 
 import base64
 import zlib
@@ -13,8 +13,8 @@ from merit.errors import MeritError
 from merit.files import atomic_write
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import names, read
-from merit.report.names import method_place
-from merit.report.page.follow import Followed
+from merit.report.names import method_order
+from merit.report.page.follow import FollowedRun
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
 from merit.report.report import Report
@@ -32,11 +32,11 @@ def write_page(
 ) -> list[str]:
     """Write the page of a report and its runs; the same input gives the same bytes.
 
-    `answers`: reference answers for wrong attempts, which make it a page that says at its top that it holds some.
-    Returns a sentence for each run that is not in it, because what it says of its recalls cannot be.
+    `answers`: reference answers for wrong attempts; the top of the page then says that it holds some.
+    Returns a sentence for each run that is left out because its recalls contradict its records.
     """
     named: dict[str, RunView] = {}
-    for view in sorted(runs, key=place_of):
+    for view in sorted(runs, key=page_order):
         named[page_id(view.manifest, named)] = view
     before, after = shell(title_of(view.identity for view in runs), live=False, references=answers is not None)
     with atomic_write(path, way_out="name a file in a folder that is there") as file:
@@ -99,10 +99,10 @@ def title_of(identities: Iterable[Identity]) -> str:
     return " · ".join(["merit", *([", ".join(datasets), ", ".join(models)] if runs else [])])
 
 
-def place_of(run: RunView | Followed) -> tuple[str, tuple[int, str], int, str]:
-    """Where a run stands in a page: by dataset, method and seed."""
+def page_order(run: RunView | FollowedRun) -> tuple[str, tuple[int, str], int, str]:
+    """The sort key of a run in a page: dataset, method and seed."""
     identity = run.manifest.identity
-    return identity.dataset.title, method_place(identity.method), identity.seed, str(run.path)
+    return identity.dataset.title, method_order(identity.method), identity.seed, str(run.path)
 
 
 def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:

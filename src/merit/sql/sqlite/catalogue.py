@@ -1,4 +1,4 @@
-"""The schema of a SQLite file by its own catalogue, read through the sandbox: a catalogue can be hostile, too.
+"""The schema of a SQLite file by its own catalogue, read through the sandbox, because a catalogue can be hostile, too.
 
 What SQLite itself cannot prepare is left out, because no query could use it: a view over a table that is gone or that
 takes too long to expand, a virtual table whose module is missing, a name that is not text.
@@ -51,7 +51,7 @@ def read_schema(sandbox: SQLiteSandbox, database: Path) -> Schema:
 
 
 class _Catalogue:
-    """Questions to one file's catalogue, with one deadline for all of them."""
+    """Queries on one file's catalogue, with one deadline for all of them."""
 
     def __init__(self, sandbox: SQLiteSandbox, database: Path) -> None:
         self._sandbox = sandbox
@@ -101,12 +101,12 @@ def _targets(columns: Details, keys: Details) -> dict[str, dict[str, list[str]]]
     spelled = {_folded(table): table for table in columns}
     targets: dict[str, dict[str, list[str]]] = {}
     for table, rows in keys.items():
-        found = targets.setdefault(table, {})
+        own_targets = targets.setdefault(table, {})
         for _, position, parent, column, referenced, *_ in sorted(rows, key=_declared_order):
             parent_table = spelled.get(_folded(parent))
             parent_column = _referenced(columns.get(parent_table or "", []), referenced, position)
             if parent_table is not None and parent_column is not None:
-                found.setdefault(_folded(column), []).append(f"{parent_table}.{parent_column}")
+                own_targets.setdefault(_folded(column), []).append(f"{parent_table}.{parent_column}")
     return targets
 
 

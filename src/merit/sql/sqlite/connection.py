@@ -1,7 +1,7 @@
 """One guarded SQLite connection: read-only three times over, capped, and typed in what it returns.
 
 It lives in a process of its own (`merit.sql.sqlite.worker`), which is killed when a statement overruns: some texts,
-views and generated columns keep SQLite busy for minutes while it prepares a statement, where no interrupt is heard.
+views and generated columns keep SQLite busy for minutes while it prepares a statement, where interrupts have no effect.
 """
 
 import re
@@ -32,7 +32,7 @@ UNSTEADY_FUNCTIONS = frozenset(
 
 _OUTSIDE_ACTIONS = frozenset({apsw.SQLITE_ATTACH, apsw.SQLITE_DETACH, apsw.SQLITE_PRAGMA})
 _FREE_ACTIONS = frozenset({apsw.SQLITE_READ, apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE})
-# Full-text search asks for data_version itself; a dataset is looked over with quick_check.
+# Full-text search asks for data_version itself; dataset checks use quick_check.
 _ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version", "quick_check"}
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
@@ -55,11 +55,11 @@ _SEVERAL = Error(Cause.STATEMENTS, "You can only execute one statement at a time
 
 
 class OutOfMemory(Exception):
-    """SQLite reached its heap limit; whether the statement itself is to blame, only a fresh start tells."""
+    """SQLite reached its heap limit; whether the statement is the cause shows only when it is run again alone."""
 
 
-class Connection:
-    """A connection to one database file that can be handed any text at all."""
+class GuardedConnection:
+    """A connection to one database file that any text can be run on safely."""
 
     def __init__(self, path: Path, *, frozen: bool, scratch: Path) -> None:
         """Open `path`; `frozen` promises that nothing writes it meanwhile, `scratch` is a folder for copies."""
@@ -150,8 +150,8 @@ class Connection:
             return fetched
         text = partial(_text, self._encoding)
         rows = [tuple(map(text, row[::2], row[1::2])) for row in fetched.rows]
-        kept = list(dict.fromkeys(rows)) if distinct else rows
-        return Rows(columns, kept, fetched.truncated, fetched.steady)
+        unique = list(dict.fromkeys(rows)) if distinct else rows
+        return Rows(columns, unique, fetched.truncated, fetched.steady)
 
     def _inspect(self, cursor: apsw.Cursor, statement: str, _bindings: object) -> bool:
         """Look at a statement that is prepared and not yet run; apsw calls this for each statement of a text."""
@@ -229,7 +229,7 @@ def _unfit(sql: str, limits: Limits) -> Error | None:
 
 
 def _unused_name(statement: str) -> str:
-    """A name that a statement has nowhere, so that it means none of its tables."""
+    """A name that does not occur in a statement, so that it cannot be one of its tables."""
     taken = set(_NUMBERED.findall(statement.lower()))
     return next(name for number in count() if (name := f"q{number}") not in taken)
 

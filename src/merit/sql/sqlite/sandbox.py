@@ -11,7 +11,7 @@ from merit.sql.sqlite.worker import Worker
 from merit.types import Limits, Result, Rows
 
 MOST_WORKERS = max(4, os.cpu_count() or 1)
-_CHECK_LIMITS = Limits(timeout_s=120.0)  # looking a whole file over; a gigabyte takes a few seconds
+_CHECK_LIMITS = Limits(timeout_s=120.0)  # checking a whole file; a gigabyte takes a few seconds
 
 
 class SQLiteSandbox:
@@ -21,10 +21,10 @@ class SQLiteSandbox:
         """`frozen` promises that no database changes while it is open, which saves every lock (benchmarks)."""
         self._frozen = frozen
         self._closed = False
-        self._start_anew()
+        self._reset()
         _SANDBOXES.add(self)
 
-    def _start_anew(self) -> None:
+    def _reset(self) -> None:
         """Begin without workers: in a new sandbox, and after a fork, which they do not survive."""
         self._lock = threading.Lock()
         self._free_workers = threading.Semaphore(MOST_WORKERS)
@@ -78,24 +78,24 @@ class SQLiteSandbox:
             with self._lock:
                 worker = self._idle.pop() if self._idle else Worker(frozen=self._frozen)
                 self._busy.add(worker)
-            kept = False
+            usable = False
             try:
                 results = worker.run(tasks, sql, distinct=distinct, lossy=lossy, every=every)
-                kept = True
+                usable = True
                 return results
             finally:
                 with self._lock:
                     self._busy.discard(worker)
-                    kept = kept and not self._closed
-                    if kept:
+                    usable = usable and not self._closed
+                    if usable:
                         self._idle.append(worker)
-                if not kept:
+                if not usable:
                     worker.close()
 
 
 def _after_fork() -> None:
     for sandbox in _SANDBOXES:
-        sandbox._start_anew()
+        sandbox._reset()
 
 
 _SANDBOXES: weakref.WeakSet[SQLiteSandbox] = weakref.WeakSet()

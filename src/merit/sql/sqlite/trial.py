@@ -14,4 +14,8 @@ class Trial:
     __slots__ = ("task",)
 
     def __init__(self, database: Path, limits: Limits, expected: bytes | None = None) -> None:
-        self.task: Task = (os.fsencode(database), limits.values(), expected)  # as it travels, made once
+        self.task: Task = (
+            os.fsencode(database),
+            limits.values(),
+            expected,
+        )  # in the form in which it is sent to the worker, made once

@@ -28,7 +28,7 @@ import apsw
 import merit
 from merit.errors import DatabaseUnusable
 from merit.sql.encoding import decode, digest, encode
-from merit.sql.sqlite.connection import Connection, OutOfMemory
+from merit.sql.sqlite.connection import GuardedConnection, OutOfMemory
 from merit.sql.sqlite.opening import Unopened
 from merit.sql.sqlite.trial import Task
 from merit.types import Cause, Error, Limits, Result, Rows, Timeout
@@ -115,25 +115,25 @@ class Worker:
     def _started(self) -> socket.socket:
         if self._socket is None:
             self._scratch = tempfile.mkdtemp(prefix="merit-")
-            ours, theirs = socket.socketpair()
-            watched, kept = os.pipe()
-            self._lifeline = os.fdopen(kept, "wb", buffering=0)
-            with theirs, os.fdopen(watched, "rb", buffering=0), tempfile.TemporaryFile() as shared:
+            own_socket, child_socket = socket.socketpair()
+            child_end, parent_end = os.pipe()
+            self._lifeline = os.fdopen(parent_end, "wb", buffering=0)
+            with child_socket, os.fdopen(child_end, "rb", buffering=0), tempfile.TemporaryFile() as shared:
                 shared.truncate(mmap.PAGESIZE)
                 self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
-                handed = [theirs.fileno(), shared.fileno(), watched]
+                descriptors = [child_socket.fileno(), shared.fileno(), child_end]
                 self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", __name__, *map(str, handed), self._scratch],
+                    [sys.executable, "-P", "-m", __name__, *map(str, descriptors), self._scratch],
                     env={**{name: os.environ[name] for name in _ENVIRONMENT & os.environ.keys()}, **_import_path()},
-                    pass_fds=handed,
+                    pass_fds=descriptors,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                 )
-            self._socket = ours
-            ours.settimeout(_START_S)
+            self._socket = own_socket
+            own_socket.settimeout(_START_S)
             try:
-                _receive(ours)
+                _receive(own_socket)
             except (EOFError, OSError):
                 self.close()
                 raise DatabaseUnusable(
@@ -173,12 +173,12 @@ def _decoded(answer: tuple[Any, ...]) -> Result:
     return Error(Cause(cause), message, code)
 
 
-class Databases:
+class OpenDatabases:
     """The child's open connections, least recently used first."""
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._open: OrderedDict[tuple[bytes, int], Connection] = OrderedDict()
+        self._open: OrderedDict[tuple[bytes, int], GuardedConnection] = OrderedDict()
         open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = min(MOST_CONNECTIONS, open_files // 3) if open_files > 0 else MOST_CONNECTIONS
         self._allowed_bytes = 0
@@ -210,11 +210,13 @@ class Databases:
             resource.setrlimit(resource.RLIMIT_AS, (used + PROCESS_BYTES + rows_bytes, resource.RLIM_INFINITY))
             self._allowed_bytes = rows_bytes
 
-    def _connection(self, database: bytes, frozen: bool) -> Connection:
+    def _connection(self, database: bytes, frozen: bool) -> GuardedConnection:
         key = (database, 0 if frozen else _inode(database))  # a live file that was replaced is another one
         connection = self._open.get(key)
         if connection is None:
-            connection = self._open[key] = Connection(Path(os.fsdecode(database)), frozen=frozen, scratch=self._scratch)
+            connection = self._open[key] = GuardedConnection(
+                Path(os.fsdecode(database)), frozen=frozen, scratch=self._scratch
+            )
         self._open.move_to_end(key)
         return connection
 
@@ -225,14 +227,14 @@ class Databases:
 
 def _inode(path: bytes) -> int:
     try:
-        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it travels
+        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it is sent
     except OSError:
         return 0
 
 
 def _serve(channel: socket.socket, progress: mmap.mmap, scratch: Path) -> None:
     """Answer requests until the parent goes away."""
-    databases = Databases(scratch)
+    databases = OpenDatabases(scratch)
     while True:
         try:
             tasks, text, frozen, distinct, lossy, every = marshal.loads(_receive(channel))

@@ -64,7 +64,7 @@ async function readRun(record) {
   return grow({ record, stream, turns: [], answers: new Map(), users: new Map() }, packed.turns);
 }
 
-/** Add turns to a run, and what follows from them: who answered what, and who used whose entry. */
+/** Add turns to a run, and what follows from them: which questions are answered, and which turns used which entry. */
 function grow(run, turns) {
   for (const turn of turns) {
     turn.number = run.turns.length;
@@ -88,10 +88,10 @@ function grow(run, turns) {
 /** Which attempt stands: the last, unless candidates voted. */
 const standing = (turn) => (turn.chosen >= 0 ? turn.chosen : turn.attempts.length - 1);
 
-/** What counts: every attempt but those that were set aside because they said an earlier one again. */
+/** The attempts that count: all except those set aside because they repeat an earlier one. */
 const candidates = (attempts) => attempts.filter((one) => one.repeat === undefined);
 
-/** What an episode left: an answer, or its last change. `poisoned`: kept as right, which the judge says it is not. */
+/** The entry of an episode: an answer, or its last change. `poisoned`: kept as right, but wrong by the judge. */
 function entryOf(turn) {
   const polarity = turn.polarity;
   const before = polarity === "precedent" ? null : candidates(turn.attempts).at(-2);
@@ -99,7 +99,7 @@ function entryOf(turn) {
   return { id: turn.entry, polarity, grade: turn.grade, poisoned, before, after: turn.attempts[standing(turn)], turn };
 }
 
-/** In a live page: hear of new turns, and take them in. Calls back with whether the overview is another one. */
+/** In a live page: fetch new turns. Calls back with whether the overview has changed. */
 function follow(heard) {
   let seen = null;
   const look = async () => {
@@ -131,6 +131,6 @@ async function catchUp(id, found, state) {
   const run = await found;
   const there = state.runs[id];
   if (!there || there.turns < run.turns.length)
-    runs.delete(id); // it was begun anew
+    runs.delete(id); // it was restarted
   else if (there.turns > run.turns.length) grow(run, (await ask(`run/${id}`, `?from=${run.turns.length}`)).turns);
 }

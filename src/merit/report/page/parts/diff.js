@@ -70,7 +70,7 @@ function between(a, b) {
   return found;
 }
 
-/** A stretch that only went or only came is moved back to where a clause begins, if it reads the same from there. */
+/** A stretch of only deletions or only insertions moves back to the start of a clause, if the result is the same. */
 function slid(words) {
   const clause = (word) => OPENS_LINE.has(word.text.toUpperCase());
   for (let start = 1; start < words.length; start++) {
@@ -102,7 +102,7 @@ function calm(words) {
   return grouped(changes);
 }
 
-/** Within a stretch of changes: first everything that went, then everything that came. */
+/** Within a stretch of changes: first all deletions, then all insertions. */
 function grouped(words) {
   const found = [];
   let [gone, come] = [[], []];

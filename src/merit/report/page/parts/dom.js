@@ -1,4 +1,4 @@
-// Building the page. Texts only ever become text nodes: what a model said is never read as markup.
+// Building the page. All texts become text nodes: a model's reply is never read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -24,7 +24,7 @@ function build(element, { on = {}, ...attributes }, children) {
   return element;
 }
 
-/** A part that is made when it is first opened. */
+/** A section whose content is made when it is first opened. */
 function onDemand(label, make, { open = false, ...attributes } = {}) {
   const body = h("div", { class: "body" });
   const details = h("details", attributes, h("summary", {}, label), body);
@@ -42,7 +42,7 @@ function onDemand(label, make, { open = false, ...attributes } = {}) {
   return details;
 }
 
-/** What words of the page mean, said where they stand. */
+/** What the terms of the page mean, shown where they are used. */
 const MEANINGS = {
   oscillating: "Oscillating: an episode in which the same SQL came twice, but for case and spaces.",
   unjudged: "Not judged: the run has not come to this question, or never will, because it was limited to fewer.",
@@ -63,7 +63,7 @@ const MEANINGS = {
   aside: "Set aside: a draw that repeats an earlier candidate. It costs a model call, but nothing of the budget.",
 };
 
-/** A word that says what it means when it is pressed: by pointer, finger or key. */
+/** A term that shows its meaning when it is pressed, by pointer, finger or key. */
 function term(label, meaning) {
   const text = h("span", { class: "meaning", role: "note" }, meaning);
   const button = h(
@@ -86,7 +86,7 @@ function term(label, meaning) {
   return h("span", { class: "termed" }, button);
 }
 
-/** A listener for what went wrong, which says so where the content would have been. */
+/** An error handler that shows the error where the content would have been. */
 function showProblem(place) {
   return (error) => {
     console.error(error);
@@ -96,7 +96,7 @@ function showProblem(place) {
 
 const ROLES = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
 
-/** A table that a narrow screen lays out otherwise stays a table for who listens to it. */
+/** Table roles, so that screen readers still see a table where a narrow screen changes its layout. */
 function asTable(table) {
   for (const part of [table, ...table.querySelectorAll("*")]) {
     const role = part.tagName === "TH" ? `${part.scope === "row" ? "row" : "column"}header` : ROLES[part.tagName];

@@ -1,7 +1,7 @@
-// One episode: what was asked, every attempt and what became of it, what was recalled, what was left and who used it.
+// One episode: the question, every attempt with its verdict, what was recalled, the entry it left and its later uses.
 
 const FIRST_USERS = 12; // of an entry, shown at once
-const TOLD = "denotation_confirmed"; // the regime in which the agent hears what is right
+const TOLD = "denotation_confirmed"; // the regime in which the agent is told what is right
 
 async function episodeView(runId, questionId) {
   const about = await overview();
@@ -162,7 +162,7 @@ function asideView(about, run, turn, from, to) {
   return h("section", { class: "attempt aside", tabindex: "-1" }, onDemand(label, made));
 }
 
-/** What was asked for an attempt, and what was said. */
+/** The prompt of an attempt, and the reply. */
 function askedView(about, run, turn, step) {
   const { prompt, reply } = turn.attempts[step];
   const asked = () =>
@@ -181,7 +181,7 @@ function attemptView(about, run, turn, step) {
   const same = before !== null && before === attempt.sql;
   const earlier = turn.attempts.slice(0, step).findIndex((one) => one.sql === attempt.sql);
   const label = `attempt-${step}`;
-  const changes = run.record.history; // a draw from a first prompt changes nothing: it is seen whole
+  const changes = run.record.history; // a draw from a first prompt has no SQL to compare with
   const holder = h("div", { class: "statement" }, sqlView(attempt.sql, same || !changes ? null : before));
   const whole = step && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before, changes) : null;
   const stands = turn.chosen === step ? h("span", { class: "stands" }, "stands") : null;
@@ -261,7 +261,7 @@ function reflectionView(about, run, turn, step) {
   );
 }
 
-/** The entry an episode left, and who recalled it later. */
+/** The entry an episode left, and the episodes that recalled it later. */
 function leftView(run, turn, gathered) {
   if (!turn.entry)
     return h(

@@ -49,7 +49,7 @@ async function episodesView(wanted) {
   const ways = h("nav", { class: "ways", "aria-label": "Ways to look at episodes" });
   const again = ({ page, as, ...others }) => update(others, Number(page) || 1).catch(showProblem(list));
   const first = again(wanted);
-  if (!wanted.sql) await first; // reading all SQL takes a while, and says so meanwhile
+  if (!wanted.sql) await first; // reading all SQL takes a while; a message is shown meanwhile
   const view = h(
     "div",
     { class: "episodes" },

@@ -1,4 +1,4 @@
-// Which episodes are looked at: the filters live in the address, so that a selection can be sent to somebody.
+// Which episodes are looked at: the filters live in the address, so that a selection can be shared as a link.
 
 const OUTCOMES = {
   first: ["right at once", (flags) => flags & INITIAL && flags & FINAL],
@@ -79,7 +79,7 @@ function said(row, words, sqls) {
 
 const tried = new Map();
 
-/** What every episode of some runs tried, in small letters; between two runs the page can breathe. */
+/** What every episode of some runs tried, in small letters; the page can respond between two runs. */
 async function triedSql(records, onRun) {
   for (const [done, record] of records.entries()) {
     if (!tried.has(record.id) || !record.finished) {
@@ -100,7 +100,7 @@ async function triedSql(records, onRun) {
   return tried;
 }
 
-/** The form over the list; `change` hears of every new selection. */
+/** The form over the list; `change` is called with every new selection. */
 function filterForm(rows, wanted, about, change) {
   const distinct = (of) =>
     [...new Set(rows.map(of))].sort((a, b) => String(a).localeCompare(String(b), "en", { numeric: true }));

@@ -2,7 +2,7 @@
 
 const ROW = 22; // pixels: page.css has them too
 const SPARE = 10; // rows kept above and below those in sight
-const LONG_LABEL = 28; // letters of a method's name that one line over one column holds
+const LONG_LABEL = 28; // characters of a method's name that one line over one column holds
 const CELLS = {
   first: ["✓", "right at once"],
   repaired: ["↑", "repaired"],
@@ -14,7 +14,7 @@ const GRID_SORTS = {
   hard: ["fewest right first", (a, b) => a.right - b.right || a.q - b.q],
   split: ["most disagreement first", (a, b) => b.split - a.split || a.q - b.q],
 };
-let looked = null; // the episode that was in focus last: a return finds it again
+let looked = null; // the episode that was in focus last, to return to
 
 const outcomeName = (flags) => ["first", "repaired", "failed"].find((one) => OUTCOMES[one][1](flags));
 
@@ -39,7 +39,7 @@ function fillGrid(holder, about, fitting, wanted) {
   ).map((cell) => cell.row);
 }
 
-/** Rows of questions in which something fits, and for each run what became of them. */
+/** Rows of questions with at least one matching episode, and the outcome of each in every run. */
 function matrixOf(records, fitting, wanted) {
   const names = new Set(records.map((one) => one.id));
   const fits = new Set(fitting);
@@ -171,7 +171,7 @@ function sheetOf(records, rows, name, told) {
   return sheet;
 }
 
-/** Where a key leads in a grid; nothing for keys that mean something else. */
+/** The cell that a key moves to in a grid; nothing for other keys. */
 function whereTo({ key, ctrlKey, metaKey, altKey }, { row, column }, height, width, page) {
   const whole = ctrlKey || metaKey;
   if (key === "Home") return [whole ? 0 : row, 0];

@@ -86,7 +86,7 @@ function changeTheme() {
 function keep(name, value) {
   try {
     localStorage.setItem(name, value);
-  } catch {} // a page that may keep nothing still works
+  } catch {} // the page also works where storage is forbidden
 }
 
 function kept(name) {

@@ -1,4 +1,4 @@
-// Where we are and what is shown there.
+// The address of the page and the view it shows.
 
 const main = document.getElementById("main");
 let shown = null; // the view that is there, and how far it was scrolled at each address
@@ -10,7 +10,7 @@ function decoded(part) {
   try {
     return decodeURIComponent(part);
   } catch {
-    return part; // not an address of ours: whatever looks for it says that it is not here
+    return part; // not an address of this page: the view shows that nothing was found
   }
 }
 
@@ -28,7 +28,7 @@ async function show({ focus = true, anew = false } = {}) {
     mark(kind);
     if (anew || kind !== "results" || !shown?.matches(".results")) {
       const made = await viewAt(place);
-      if (mine !== visits) return; // somebody went on meanwhile
+      if (mine !== visits) return; // another view was opened meanwhile
       const typing = document.activeElement?.id === "search";
       shown = made;
       main.replaceChildren(made);
@@ -92,7 +92,7 @@ async function resultsView() {
       h("li", {}, h("a", { href: "#/episodes" }, "Episodes")),
     ),
   );
-  for (const label of methods.keys()) colourOf(label); // in one order, whatever a figure shows first
+  for (const label of methods.keys()) colourOf(label); // one fixed order, independent of which figure is shown first
   const runsBlock = await runsView(about);
   const content = h(
     "div",
@@ -156,7 +156,7 @@ async function runsView(about) {
   const index = await chunk("index");
   const columns = [
     ["method", "Method"],
-    ...(LIVE ? [["state", "State"]] : []), // what somebody looks for who watches
+    ...(LIVE ? [["state", "State"]] : []), // the first thing to look for while runs go on
     ["dataset", "Dataset"],
     ["seed", "Seed"],
     ["done", "Questions"],

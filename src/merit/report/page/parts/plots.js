@@ -1,4 +1,4 @@
-// Small plots from a figure's values: hover or arrow keys tell a point's values, the legend turns series on and off.
+// Small plots from a figure's values: hover or arrow keys show a point's values, the legend turns series on and off.
 
 const COLOURS = 12;
 const SLANTED = 18; // what names that do not fit side by side take below

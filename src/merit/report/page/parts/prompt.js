@@ -129,7 +129,7 @@ async function sha256(text) {
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** A prompt to read, with the proof that it is the one; or the reason why it cannot be told. */
+/** A prompt to read, with the proof that it is the one; or the reason why it cannot be rendered again. */
 async function promptView(text, recorded) {
   const same = (await sha256(text)) === recorded;
   const said = same

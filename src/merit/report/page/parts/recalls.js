@@ -1,4 +1,4 @@
-// What was recalled before an attempt, and how each entry came up.
+// What was recalled before an attempt, and the scores of each entry.
 
 /** The pools of one recall, each with its entries and their scores. */
 function recallView(run, turn, step) {
@@ -156,7 +156,7 @@ function precedentView({ id, grade, poisoned, after, turn }) {
   );
 }
 
-/** An entry's change, from the SQL that failed to what it became; a precedent has no such before. */
+/** An entry's change, from the failed SQL to the new one; a precedent has no failed SQL. */
 function changeView(entry) {
   if (entry.polarity === "precedent") return precedentView(entry);
   const { before, after } = entry;

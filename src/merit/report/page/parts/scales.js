@@ -1,4 +1,4 @@
-// From values to places on paper, and the marks that are set there.
+// From values to positions in a plot, and the marks drawn there.
 
 /** All values a vertical axis must hold. */
 function reach(figure) {

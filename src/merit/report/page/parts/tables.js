@@ -1,9 +1,9 @@
 // Tables that can be sorted by any column.
 
-const sortedBy = new Map(); // by table: how it was sorted last, so that one made anew stays so
+const sortedBy = new Map(); // by table: how it was sorted last, so that a rebuilt table keeps its order
 const WIDE = 10; // columns of a table that needs all the room there is
 
-/** A table of the report, with what stands under it. `linked` makes a cell's content where it leads somewhere. */
+/** A table of the report with its notes. `linked` makes the content of a cell that is a link. */
 function tableView(table, linked = () => null, below = null) {
   const columns = shownColumns(table);
   const body = h("tbody");
@@ -63,7 +63,7 @@ function tableView(table, linked = () => null, below = null) {
   );
 }
 
-/** What people need to see: not what is for programs, nor a dataset that is the only one. */
+/** The columns to show: without those for programs, and without the dataset if there is only one. */
 function shownColumns({ columns, rows }) {
   const single = rows.length > 1 && new Set(rows.map((row) => row.dataset?.value)).size === 1;
   return columns.filter((one) => one.shown !== false && !(single && one.key === "dataset"));
@@ -89,7 +89,7 @@ function explained(columns) {
   );
 }
 
-/** Nothing comes last whichever way; numbers by size, texts by the alphabet. */
+/** Empty cells come last in either direction; numbers by size, texts by the alphabet. */
 function order(a, b, falling) {
   const [noA, noB] = [a === null || a === undefined, b === null || b === undefined];
   if (noA || noB) return noA - noB;

@@ -1,4 +1,4 @@
-// Where nobody says what is right, candidates vote: the result that most of them gave stands (agent/agreement.py).
+// Where the agent is not told what is right, candidates vote: the most frequent result stands (agent/agreement.py).
 
 /** The different results of an episode in the order they came, each with the attempts that gave it. */
 function resultsOf(turn) {

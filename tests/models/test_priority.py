@@ -1,4 +1,4 @@
-"""Places at a model: never too many at a time, none lost, and whoever is waited for goes first."""
+"""PrioritySemaphore at a model: never too many at a time, none lost, and whoever is waited for goes first."""
 
 import asyncio
 import random
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from merit.models import AnswerStore, CachingCompleter
-from merit.models.places import CALL, Call, Places
+from merit.models.priority import CALL, Call, PrioritySemaphore
 from merit.types import Completion, ModelIdentity, Sampling
 
 GREEDY = Sampling()
@@ -24,7 +24,7 @@ class OneAtATime:
     def __init__(self) -> None:
         self.order: list[str] = []
         self.gate = asyncio.Event()
-        self._place = Places(1)
+        self._place = PrioritySemaphore(1)
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002
         async with self._place:
@@ -106,7 +106,7 @@ def test_no_place_is_lost_and_none_is_given_twice(seed: int) -> None:
     at_work = most = finished = 0
 
     async def scene() -> None:
-        places = Places(3)
+        places = PrioritySemaphore(3)
 
         async def work(call: Call) -> None:
             nonlocal at_work, most, finished
