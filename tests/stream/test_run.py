@@ -456,7 +456,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(bench: Bench, tmp_path
     (tmp_path / "mine" / "thesis.tex").write_text("precious")
     with pytest.raises(RunUnusable, match=r"holds thesis.tex and no run"):
         bench.run(tmp_path / "mine")
-    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["run.lock", "thesis.tex"]
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == ["thesis.tex"]
 
 
 def test_bird_questions_need_their_evidence(tmp_path: Path) -> None:

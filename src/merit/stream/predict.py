@@ -119,7 +119,7 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
     if path.stat().st_size == 0:
         return set()
     lines = read_lines(path, torn=True)
-    if lines and not is_ours(lines[0]):
+    if lines and not lines[0].startswith('{"format":') and not is_ours(lines[0]):  # one of ours may be damaged
         raise InputError(f"{path}: is not a file that `merit predict` wrote; choose another --out")
     known: set[QuestionId] = set()
     for number, line in enumerate(lines, 1):
