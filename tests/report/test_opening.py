@@ -52,7 +52,9 @@ def test_a_run_that_is_not_finished_is_left_out_unless_wanted(runs: Path) -> Non
     (one / "trajectories.jsonl").write_text("".join(lines[:4]) + lines[4][:30])
     found, refused = open_runs([runs])
     assert len(found) == 3
-    assert refused == [f"{one}: not finished (4 of 6 turns); finish it, or report what is there with --unfinished"]
+    assert refused == [
+        f"{one}: not finished (4 of 6 turns); finish it first (a report can show what is there, with --unfinished)"
+    ]
     found, refused = open_runs([one], unfinished=True)
     assert (len(found[0].turns), refused) == (4, [])
 

@@ -21,6 +21,7 @@ from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError, counted
 from merit.oracle import write_subset
+from merit.oracle.open import read_references
 from merit.sql import SQLiteSandbox
 
 _HEADINGS = (
@@ -63,10 +64,10 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
         open_dataset(dataset, root, "dev", cache_folder(), label)  # refuses a folder or a name
         _check_bundled(as_json, quick)
         return
+    parts = _splits(dataset, root, label)
     with closing(SQLiteSandbox(frozen=True)) as sandbox:
         surveys = [
-            {**survey(part, sandbox.is_sound), "dataset": part.title, "layout": part.layout.name}
-            for part in _splits(dataset, root, label)
+            {**survey(part, sandbox.is_sound), "dataset": part.title, "layout": part.layout.name} for part in parts
         ]
     if as_json:
         print_json({"datasets": surveys})
@@ -78,6 +79,12 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
     if damaged:
         others = f" and {counted(len(damaged) - 1, 'other')}" if len(damaged) > 1 else ""
         raise InputError(f"{damaged[0]}{others}: damaged; fetch the dataset again")
+    for part in parts:
+        read_references(part)  # names an entry that has none
+        if not part.questions:
+            raise InputError(f"{part.questions_file}: holds no question")
+    if all(set(part.absent("db")) >= {question.db_id for question in part.questions} for part in parts):
+        raise InputError(f"{parts[0].root}: no question has its database; fetch the databases")
 
 
 @data.command()

@@ -34,7 +34,7 @@ _STOPPED = {
     "memory": "every entry is whole; look with `merit memory list`",
     "model": f"a model's file appears whole or not at all; {AGAIN}",
     "report": f"no report was written; {AGAIN}",
-    "score": f"no verdict was written, reference results are kept; {AGAIN}",
+    "score": f"no verdict was written; reference results are kept, except with --no-cache; {AGAIN}",
     "view": "the page is closed, runs are as they were; the same command opens it again",
 }
 

@@ -223,6 +223,8 @@ def export(folder: Path, out: Path, version: str, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
     if out.absolute().parent.resolve() == folder.resolve():
         raise InputError(f"{out}: lies in the memory's own folder; export to another one")
+    if out.is_file():
+        say(f"merit: {out}: is there already and is replaced", err=True)
     with _reading(folder) as store:
         count = curate.export(store, out, int(version))
     _tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")

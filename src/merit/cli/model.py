@@ -220,6 +220,8 @@ def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[st
     """
     if not is_exported(out):
         raise InputError(f"{out}: name a file that ends in .jsonl or .jsonl.xz")
+    if out.exists():
+        say(f"merit: {out}: is there already and is replaced", err=True)
     if runs:
         if file is not None:
             raise InputError("--runs takes the answers from the runs' own folders: leave --file out")

@@ -72,6 +72,10 @@ def _open(view: RunView, data: OwnData) -> Explainer:
 def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
     """For a page: every question with a wrong first or final answer, compared with its reference."""
     collected: Answers = {}
+    if roots and all(view.identity.dataset.name == BUNDLED for view in views):
+        raise InputError(
+            f"--data {roots[0]}: every run here is over {BUNDLED}, which comes with merit; leave --data out"
+        )
     with explainers(roots) as of:
         for view in views:
             numbers = {question_id: str(number) for number, question_id in enumerate(view.questions)}

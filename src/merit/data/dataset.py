@@ -152,6 +152,7 @@ def detect(root: Path) -> list[Dataset]:
     if not datasets:
         raise InputError(
             _elsewhere(root)
+            or _half_there(root)
             or f"{root}: neither spider ({_files(SPIDER, 'dev')}) nor bird ({_files(BIRD, 'dev')}) is here"
         )
     return datasets
@@ -189,6 +190,15 @@ def splits_in(root: Path) -> list[tuple[str, str]]:
     return [
         (layout.name, split) for layout in (SPIDER, BIRD) for split in layout.questions if _is_here(layout, root, split)
     ]
+
+
+def _half_there(root: Path) -> str | None:
+    """Which file is missing where a layout's questions are there."""
+    for layout in (SPIDER, BIRD):
+        questions, tables = _questions_file(layout, root, "dev"), root / layout.tables["dev"]
+        if questions.exists() and not tables.exists() and (root / layout.databases["dev"]).is_dir():
+            return f"{tables}: no such file; {layout.name} needs it beside {questions.name}"
+    return None
 
 
 def _layouts_in(root: Path) -> list[Layout]:

@@ -129,6 +129,8 @@ class References:
             return result
         if isinstance(result, Error) and result.cause.environmental:
             raise DatabaseUnusable(f"{file}: {result.message}")
+        if file.stat().st_size == 0:
+            raise ReferenceFailed(f"question {question.id}: its database {file} is empty (0 bytes); fetch it again")
         # The database's message would reveal parts of the reference, so it is left out.
         why = "takes too long" if isinstance(result, Timeout) else "fails"
         raise ReferenceFailed(f"question {question.id}: its reference SQL {why} on {file}")

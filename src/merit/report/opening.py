@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from merit.errors import MeritError, RunUnusable, one_line
-from merit.files import is_file
 from merit.reading import check_regular, parse_json, read_text
 from merit.runs import RunView, account, is_finished, read_run, run_folders
-from merit.runs.paths import METRICS, TRAJECTORIES
+from merit.runs.paths import METRICS
 
 
 def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:
@@ -40,10 +39,6 @@ def _folders(paths: Iterable[Path], refused: list[str]) -> list[Path]:
 
 def _open(path: Path, *, unfinished: bool) -> RunView:
     finished = is_finished(path)
-    if finished and not is_file(path / TRAJECTORIES):
-        raise RunUnusable(
-            f"{path / TRAJECTORIES}: no such file, though the run is finished; put it back, or run it again"
-        )
     run = read_run(path, torn=not finished)
     if not finished:
         if os.path.lexists(path / METRICS):
@@ -51,8 +46,8 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
         if not unfinished:
             todo = len(run.questions) if run.method.online else 2 * (run.identity.length or len(run.questions))
             raise RunUnusable(
-                f"{path}: not finished ({len(run.turns)} of {todo} turns); finish it, or report what is there with "
-                "--unfinished"
+                f"{path}: not finished ({len(run.turns)} of {todo} turns); finish it first (a report can show what is "
+                "there, with --unfinished)"
             )
         return run
     recorded = parse_json(read_text(path / METRICS), path / METRICS)

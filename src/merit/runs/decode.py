@@ -78,7 +78,10 @@ def read_manifest(folder: Path) -> Manifest:
     if not os.path.lexists(path):
         why = f"no {MANIFEST}" if folder.exists() else "the folder does not exist"
         raise RunUnusable(f"{folder}: there is no run here ({why})")
-    record: Record = parse_json(read_text(path), path)
+    text = read_text(path)
+    if not text.strip():
+        raise RunUnusable(f"{path}: is empty, so the run cannot be read; remove its folder, or choose another one")
+    record: Record = parse_json(text, path)
     check_fields(record, {"format": int}, str(path))
     check_format(record["format"], FORMAT, "a run", str(path))
     _only(record, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))

@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.agent import Method
+from merit.errors import RunUnusable
+from merit.files import is_file
 from merit.reading import parse_json
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Identity, Manifest
-from merit.runs.paths import TRAJECTORIES
+from merit.runs.paths import TRAJECTORIES, is_finished
 from merit.runs.questions import StreamQuestion, read_stream
 from merit.runs.text import read_lines
 from merit.runs.turn import Phase, Turn, read_turn
@@ -44,6 +46,8 @@ def read_run(path: Path, *, torn: bool = False) -> RunView:
     manifest = read_manifest(path)
     questions = read_stream(path, manifest.identity.stream_sha256)
     trajectories = path / TRAJECTORIES
+    if is_finished(path) and not is_file(trajectories):
+        raise RunUnusable(f"{trajectories}: no such file, though the run is finished; put it back, or run it again")
     turns = [
         read_turn(parse_json(line, trajectories, number), questions, f"{trajectories}, line {number}")
         for number, line in enumerate(read_lines(trajectories, torn=torn), 1)

@@ -39,7 +39,7 @@ def write_page(
     for view in sorted(runs, key=page_order):
         named[page_id(view.manifest, named)] = view
     before, after = shell(title_of(view.identity for view in runs), live=False, references=answers is not None)
-    with atomic_write(path, way_out="name a file in a folder that is there") as file:
+    with atomic_write(path, way_out="make room there, or choose another --out") as file:
         file.write(before.encode())
         left_out = _write_data(file, report, named)
         if answers is not None:
