@@ -58,6 +58,8 @@ def report(
         raise InputError("nothing to report: give run folders, or --labels with a file")
     check_folder(out)
     views, refused = open_runs(runs, unfinished=unfinished)
+    if sys.stderr.isatty():
+        say(f"merit: {counted(len(views), 'run')} read; writing tables, figures and the page", err=True)
     made = build(
         views,
         TokenPrices(*prices) if prices else None,

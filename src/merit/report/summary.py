@@ -22,15 +22,20 @@ def summary_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
         group_rows = [_row(group, method, against) for method in group.methods]
         lead(group_rows, "accuracy", ranked(group, group.methods))
         rows += group_rows
+    compared = any(group.of(against) for group in groups)  # else there is nothing to compare with
     columns = (
         DATASET,
         ReportColumn("method", "Method", numeric=False),
         ReportColumn("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
-        ReportColumn("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}"),
+        *(
+            [ReportColumn("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}")]
+            * compared
+        ),
         ReportColumn("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
         ReportColumn("calls", "Calls", note="of the model, mean over seeds"),
     )
-    note = f"{DELTA.format(against=base)} {INTERVAL_NOTE} {group_notes(groups)}"
+    meaning = f"{DELTA.format(against=base)} " if compared else ""
+    note = f"{meaning}{INTERVAL_NOTE} {group_notes(groups)}"
     return ReportTable("summary", "All methods", note, columns, tuple(rows))
 
 
