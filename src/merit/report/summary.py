@@ -23,14 +23,12 @@ def summary_table(groups: Sequence[RunGroup], against: str) -> ReportTable:
         lead(group_rows, "accuracy", ranked(group, group.methods))
         rows += group_rows
     compared = any(group.of(against) for group in groups)  # else there is nothing to compare with
+    delta = ReportColumn("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}")
     columns = (
         DATASET,
         ReportColumn("method", "Method", numeric=False),
         ReportColumn("accuracy", "Accuracy [95% CI]", note="right at last, in percent, mean over seeds"),
-        *(
-            [ReportColumn("delta", f"Δ pp to {base} [95% CI]", note=f"the row's accuracy minus that of {base}")]
-            * compared
-        ),
+        *([delta] if compared else []),
         ReportColumn("repaired", "Rep.", note="wrong at first, right at last, mean over seeds"),
         ReportColumn("calls", "Calls", note="of the model, mean over seeds"),
     )
