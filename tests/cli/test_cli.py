@@ -94,7 +94,7 @@ def test_bad_input_is_one_sentence(root: Path, tmp_path: Path) -> None:
     assert "library.sqlite" in sentence(merit("score", "spider", "--data", root, "--pred", good))
     blocked = tmp_path / "file"
     blocked.touch()
-    assert "set MERIT_CACHE" in sentence(
+    assert "choose another folder with --cache or MERIT_CACHE" in sentence(
         merit("score", "spider", "--data", root, "--pred", good, MERIT_CACHE=str(blocked / "cache"))
     )
 

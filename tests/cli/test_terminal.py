@@ -123,7 +123,7 @@ def test_ctrl_c_while_labelling_says_what_is_kept(run: Path, tmp_path: Path) -> 
 def test_bar_count_and_time_left_are_kept_at_80_columns(name: str) -> None:
     bar = door.progress_bar()
     said = "63.1% right, 45.2% at first, 1,234 repaired, 1,234 remembered, 12,345k tokens"
-    bar.add_task(name, total=1034, completed=517, said=said)
+    bar.add_task(name, total=1034, completed=517, detail=said)
     shown = _rendered(bar)
     assert max(map(len, shown.splitlines())) <= 80
     assert len(shown.splitlines()) == 1
