@@ -40,6 +40,11 @@ def test_importing_merit_imports_no_room() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+def test_a_statements_process_imports_no_numpy() -> None:
+    code = "import sys, merit.sql.sqlite.worker; print('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return build(tmp_path / "data")

@@ -160,7 +160,9 @@ def test_what_a_killed_process_left_is_swept_when_it_is_old(tmp_path: Path) -> N
 
 def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CacheUnusable, match="cannot build the benchmark here .*; choose another folder with --cache or MERIT_CACHE"):
+    with pytest.raises(
+        CacheUnusable, match="cannot build the benchmark here .*; choose another folder with --cache or MERIT_CACHE"
+    ):
         built(tmp_path / "file")
 
 

@@ -385,7 +385,9 @@ def test_precedents_in_another_order_are_caught(run: Path) -> None:
 
     rewrite(run, LOG, swap)
     caught(run, "ranking the same memory again gives another result")
-    with pytest.raises(AuditFailed, match="the prompt is not the one that the records give|not the bonus of this entry"):
+    with pytest.raises(
+        AuditFailed, match="the prompt is not the one that the records give|not the bonus of this entry"
+    ):
         audit_run(read_run(run))  # without an encoder the prompt tells, or the bonus of another database
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Matrix = npt.NDArray[np.float32]
+    Matrix = npt.NDArray[np.float32]
+else:
+    Matrix = Any  # every statement's process imports these nouns, and should not pay for numpy
 
 
 @dataclass(frozen=True, slots=True)
