@@ -1,11 +1,11 @@
 """A run as its files have it, read without a model, a judge or a database."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from merit.agent import Method
 from merit.errors import RunUnusable
-from merit.files import is_file
 from merit.reading import parse_json
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Identity, Manifest
@@ -46,7 +46,7 @@ def read_run(path: Path, *, torn: bool = False) -> RunView:
     manifest = read_manifest(path)
     questions = read_stream(path, manifest.identity.stream_sha256)
     trajectories = path / TRAJECTORIES
-    if is_finished(path) and not is_file(trajectories):
+    if is_finished(path) and not os.path.lexists(trajectories):
         raise RunUnusable(f"{trajectories}: no such file, though the run is finished; put it back, or run it again")
     turns = [
         read_turn(parse_json(line, trajectories, number), questions, f"{trajectories}, line {number}")
