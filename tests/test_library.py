@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import merit
-from making.benchmark import build
+from making.benchmark import ITEMS, build
 from merit.errors import InputError
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 
@@ -53,10 +53,11 @@ def root(tmp_path: Path) -> Path:
 def test_a_benchmark_judges_and_scores(root: Path) -> None:
     with merit.open_benchmark("spider", root) as benchmark:
         question = benchmark.dataset.questions[0]
-        wrong = benchmark.judge.judge(question, "SELECT 1 WHERE 0")
-        assert wrong.status in (merit.Status.DENOTATION_MISMATCH, merit.Status.CORRECT)
-        scored = merit.score(benchmark, {question.id: "SELECT nothing"}, partial=True)
-        assert scored.summary()["questions"] == 1
+        assert benchmark.judge.judge(question, ITEMS[0].reference).status is merit.Status.CORRECT
+        assert benchmark.judge.judge(question, ITEMS[0].wrong).status is merit.Status.DENOTATION_MISMATCH
+        for sql, right in ((ITEMS[0].reference, 1), (ITEMS[0].wrong, 0), ("SELECT nothing", 0)):
+            summary = merit.score(benchmark, {question.id: sql}, partial=True).summary()
+            assert (summary["questions"], summary["correct"]) == (1, right)
         with pytest.raises(InputError, match="have no prediction"):
             merit.score(benchmark, {question.id: "SELECT 1"})
 

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from making.benchmark import FickleModel, build
+from making.commands import call, refusal
 from making.hostile import cover_up, exchange_in, flip_in
 from making.memories import WordEncoder
 from making.runs import Bench, caching, files_of, make_bench
@@ -64,24 +65,6 @@ def honest(setups: dict[str, Setup], tmp_path_factory: pytest.TempPathFactory) -
     return runs
 
 
-def outcome(action: Callable[[], object]) -> str | None:
-    """What something was refused with, if it was: one sentence that can be shown."""
-    try:
-        action()
-    except MeritError as error:
-        said = str(error)
-        assert said.isprintable()
-        assert len(said) < 2000
-        return said
-    return None
-
-
-def invoke(*arguments: object) -> None:
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    if result.exception is not None:
-        raise result.exception
-
-
 def report(runs: Path, out: Path) -> None:
     """All of a report but its drawings; the good run is in it whatever the other one is."""
     found, refused = open_runs([runs], unfinished=True)
@@ -108,14 +91,14 @@ def page(runs: Path) -> None:
 def use(runs: Path, run: Path, setup: Setup, bench: Bench) -> None:
     report(runs, runs.parent / "report")
     page(runs)
-    outcome(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None)))
-    outcome(lambda: invoke("audit", run, "--data", bench.root))
+    refusal(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None)))
+    refusal(lambda: call("audit", run, "--data", bench.root))
     for question in setup.order[1:4]:
-        outcome(lambda question=question: invoke("show", run, question.question.id))  # type: ignore[misc]
-    outcome(lambda: records(view := read_run(run), sample(view, 3, 0), classifier=True))
-    outcome(lambda: write_recording([read_run(run)], runs.parent / "made.jsonl", {}))
-    outcome(lambda: invoke("memory", "stats", run / "memory"))
-    outcome(lambda: asyncio.run(run_stream(setup, run)))
+        refusal(lambda question=question: call("show", run, question.question.id))  # type: ignore[misc]
+    refusal(lambda: records(view := read_run(run), sample(view, 3, 0), classifier=True))
+    refusal(lambda: write_recording([read_run(run)], runs.parent / "made.jsonl", {}))
+    refusal(lambda: call("memory", "stats", run / "memory"))
+    refusal(lambda: asyncio.run(run_stream(setup, run)))
 
 
 @pytest.mark.parametrize("damage", [exchange_in, flip_in])
@@ -162,7 +145,7 @@ def test_a_benchmark_that_an_enemy_made(damage: Damage, tmp_path: Path) -> None:
                 judge.unjudgeable(dataset.questions)
 
         try:
-            outcome(every_use)
+            refusal(every_use)
         except BaseException as error:
             error.add_note(f"try {number}: {name}: {(root / name).read_bytes()[:3000]!r}")
             raise
@@ -176,7 +159,7 @@ def test_predictions_that_an_enemy_made(damage: Damage, tmp_path: Path) -> None:
     for _ in range(TRIES):
         bench.initial.write_bytes(whole)
         damage(bench.initial, draw)
-        outcome(lambda: read_predictions(bench.initial, dataset.questions, {}))
+        refusal(lambda: read_predictions(bench.initial, dataset.questions, {}))
 
 
 KINDS: dict[str, Callable[[Path], object]] = {
@@ -202,7 +185,7 @@ def test_what_is_no_file_of_a_run_hangs_nothing(
     else:
         path.unlink()
     KINDS[kind](path)
-    said = outcome(lambda: audit_run(read_run(runs / "merit"), encoder=CachedEncoder(WordEncoder(), None)))
+    said = refusal(lambda: audit_run(read_run(runs / "merit"), encoder=CachedEncoder(WordEncoder(), None)))
     assert (said is None) == (name == "timings.json")  # which nothing depends on
     use(runs, runs / "merit", setups["merit"], bench)
 
@@ -228,7 +211,7 @@ def test_a_run_of_another_format_says_what_to_do(honest: Path, tmp_path: Path) -
     shutil.copytree(honest / "good", tmp_path / "run")
     path = tmp_path / "run" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": 2}))
-    said = outcome(lambda: read_run(tmp_path / "run"))
+    said = refusal(lambda: read_run(tmp_path / "run"))
     assert said == f"{path}: a run of format 2, and this merit ({__version__}) reads format 1; update merit"
 
 
@@ -245,7 +228,7 @@ def test_going_on_writes_through_no_link(name: str, honest: Path, setups: dict[s
     if mine.is_file():
         mine.write_bytes(mine.read_bytes() + b"my own line\n")
     before = files_of(mine) if mine.is_dir() else mine.read_bytes()
-    said = outcome(lambda: asyncio.run(run_stream(setups["merit"], tmp_path / "run")))
+    said = refusal(lambda: asyncio.run(run_stream(setups["merit"], tmp_path / "run")))
     assert said == f"{path}: is a link; a run that goes on has its files in its own folder"
     assert (files_of(mine) if mine.is_dir() else mine.read_bytes()) == before
 
@@ -290,7 +273,7 @@ def test_a_run_that_names_a_folder_as_its_encoder_has_it_loaded_by_nobody(
     monkeypatch.setattr("merit.cli.audit.open_encoder", opened.append)
     for name in ("evil", "sentence-transformers:evil", f"sentence-transformers:{tmp_path / 'evil'}", "./evil"):
         reidentify(run, lambda identity, name=name: identity["encoder"].update(name=name))  # type: ignore[misc]
-        outcome(lambda: invoke("audit", run))
+        refusal(lambda: call("audit", run))
     assert opened == []
 
 
@@ -298,6 +281,6 @@ def test_a_run_over_a_dataset_that_is_none_is_refused(honest: Path, bench: Bench
     run = shutil.copytree(honest / "merit", tmp_path / "run")
     for change in ({"name": "../x"}, {"name": "spider", "split": "x"}):
         reidentify(run, lambda identity, change=change: identity["dataset"].update(change))  # type: ignore[misc]
-        said = outcome(lambda: invoke("audit", run, "--data", bench.root))
+        said = refusal(lambda: call("audit", run, "--data", bench.root))
         assert said is not None
         assert "there is no dataset" in said or "there is no split" in said

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from making.benchmark import build, write_initial
+from making.benchmark import ITEMS, build, write_initial
+from merit.memory import entries_in
+from merit.types import Grade, Polarity
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "own-method.md"
 SCRIPT = [
+    {"contains": ["This SQL failed", ITEMS[0].text], "reply": f"<answer>{ITEMS[0].reference}</answer>"},
     {"contains": ["This SQL failed"], "reply": "<answer>SELECT name FROM item</answer>"},
     {"reply": "<answer>SELECT 1</answer>"},
 ]
@@ -79,6 +82,9 @@ def test_its_run_names_its_origin_and_keeps_only_what_was_confirmed(made: Path) 
     assert re.fullmatch("[0-9a-f]{16}", method["origin"]["sha256"])
     other = json.loads((made / "runs/spider-dev/iterative/seed0/manifest.json").read_text())["identity"]["method"]
     assert "origin" not in other
+    kept = entries_in(run_of(made) / "memory")
+    assert {listed.entry.polarity for listed in kept} == {Polarity.POSITIVE}
+    assert {listed.entry.grade for listed in kept} == {Grade.CONFIRMED}
 
 
 def test_it_is_audited_with_its_package_and_refused_without(made: Path) -> None:

@@ -13,7 +13,7 @@ from making.memories import WordEncoder
 from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
 from merit.agent import METHODS
-from merit.agent.behaviour import Recalled, repair_prompt
+from merit.agent.behaviour import Recalled, moment_of, repair_prompt
 from merit.audit import AuditData, Findings, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import Repair, entries_in
@@ -583,7 +583,7 @@ def test_a_retrieval_is_that_of_its_step(made: Made, change: Record) -> None:
 def test_a_trajectory_names_its_run_and_database(made: Made, change: Record) -> None:
     run = made("zero_shot")
     rewrite(run, TURNS, lambda records: records[0].update(change))
-    caught(run, "says something that is no part of a turn")
+    caught(run, "has fields that are not part of a turn")
 
 
 def test_a_line_is_written_in_one_way_only(made: Made) -> None:
@@ -732,7 +732,9 @@ def test_an_entry_stands_at_the_rank_of_its_own_score(made: Made) -> None:
                 episode, step = turns[one["question_id"]], one["step"]
                 good, bad = ([entries[match["entry"]] for match in matches] for matches in (positive, negative))
                 prompt = repair_prompt(
-                    METHODS["merit"], SPIDER, episode.task, episode.attempts[:step], Recalled(good, bad), [], []
+                    METHODS["merit"],
+                    moment_of(SPIDER, episode.task, episode.attempts[:step]),
+                    Recalled(good, bad),
                 )
                 done.append((one["question_id"], step, prompt.sha256))
                 return

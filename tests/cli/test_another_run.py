@@ -2,30 +2,15 @@
 
 import fcntl
 import json
-import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
+from making.commands import merit, refused
 from making.endpoint import Asked, ChatServer, Reply, as_json, status
 from making.grids import answering
-from merit.cli.main import cli
-from merit.errors import MeritError, ModelFailed, RunUnusable
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    said = str(result.exception)
-    assert "\n" not in said
-    assert re.search("[0-9a-f]{13}", said) is None  # no hash as long as a line
-    return said
+from merit.errors import ModelFailed, RunUnusable
 
 
 @pytest.fixture

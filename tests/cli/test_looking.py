@@ -6,36 +6,15 @@ import shlex
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
+from making.commands import good, merit, refused
 from making.outcomes import RIGHT, WRONG, Tried, write_run
 from making.reports import letters, questions, write_all
 from making.runs import make_bench
-from merit.cli.main import cli
 from merit.data import load
-from merit.errors import MeritError
 from merit.memory import entries_in
 from merit.memory.format4 import LOG_NAME
 from merit.runs import stream_order
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def good(*arguments: object) -> Result:
-    result = merit(*arguments)
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    said = str(result.exception)
-    assert "\n" not in said
-    assert not re.search("[0-9a-f]{40}", said)  # nobody reads a whole hash
-    return said
 
 
 def proposed(sentence: str) -> list[str]:

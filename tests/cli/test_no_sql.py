@@ -4,30 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
+from making.commands import good, refused
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.grids import run_grid, write_grid
-from merit.cli.main import cli
-from merit.errors import InputError
 
 PROSE = "I am sorry, but I\ncannot help with databases. " + "Ask somebody else. " * 9
 BEGINS = "begins: I am sorry, but I cannot help with databases. Ask somebody else. Ask somebody el..."
 FENCED = "```sql\nSELECT 1\n```"
-
-
-def merit(*arguments: object) -> Result:
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result
-
-
-def refused(*arguments: object) -> str:
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert isinstance(result.exception, InputError), result.output
-    assert "\n" not in str(result.exception)
-    return str(result.exception)
 
 
 @pytest.fixture
@@ -52,14 +37,14 @@ def predicting(data: Path, uri: str, tmp_path: Path) -> list[object]:
 
 def test_first_answers_and_runs_without_sql_are_told_on_stderr(data: Path, tmp_path: Path) -> None:
     prose = model(tmp_path, PROSE)
-    said = merit(*predicting(data, prose, tmp_path)).stderr
+    said = good(*predicting(data, prose, tmp_path)).stderr
     assert said == (
         f"merit: warning: 12 of 12 replies of the model held no SQL and count as wrong; the first of them {BEGINS}\n"
     )
-    shown = merit(*running(data, prose, tmp_path))
+    shown = good(*running(data, prose, tmp_path))
     assert shown.stderr == said.replace("12 of 12", "24 of 24")
     assert json.loads(shown.stdout)["accuracy"] == 0.0
-    scored = merit("score", "spider", "--data", data, "--pred", tmp_path / "first.jsonl", "--json")
+    scored = good("score", "spider", "--data", data, "--pred", tmp_path / "first.jsonl", "--json")
     assert scored.stderr == said
     assert json.loads(scored.stdout)["warnings"] == [
         "12 of 12 answers are empty: the replies they were taken from may have held no SQL"
@@ -80,8 +65,8 @@ def test_a_model_that_writes_sql_is_not_warned_of(data: Path, tmp_path: Path) ->
     for reply in ("<answer>SELECT 1</answer>", FENCED):
         uri = model(tmp_path, reply)
         (tmp_path / "first.jsonl").unlink(missing_ok=True)
-        assert merit(*predicting(data, uri, tmp_path)).stderr == ""
-    assert merit(*running(data, uri, tmp_path)).stderr == ""
+        assert good(*predicting(data, uri, tmp_path)).stderr == ""
+    assert good(*running(data, uri, tmp_path)).stderr == ""
 
 
 def test_a_check_says_that_a_reply_held_no_sql(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +75,7 @@ def test_a_check_says_that_a_reply_held_no_sql(monkeypatch: pytest.MonkeyPatch) 
 
     with ChatServer(prose) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        shown, found = merit("model", "check", "openai:m"), merit("model", "check", "openai:m", "--json")
+        shown, found = good("model", "check", "openai:m"), good("model", "check", "openai:m", "--json")
     assert shown.stdout.startswith("openai:m  answers, but not with SQL\n")
     warning = f"merit: warning: openai:m answers, but the reply held no SQL; it {BEGINS}\n"
     assert shown.stderr == found.stderr == warning
@@ -102,12 +87,12 @@ def test_fences_are_named_as_the_cause(data: Path, tmp_path: Path) -> None:
     sqls = [FENCED, *(item.reference for item in ITEMS[1:])]
     file.write_text("".join(json.dumps({"id": i, "sql": sql}) + "\n" for i, sql in enumerate(sqls)))
     score = ("score", "spider", "--data", data, "--pred", file)
-    found = json.loads(merit(*score, "--json").stdout)
+    found = json.loads(good(*score, "--json").stdout)
     assert (found["correct"], found["syntax_errors"]) == (11, 1)  # as the official evaluators have it
     (warning,) = found["warnings"]
     assert warning.startswith("1 of 12 answers begin with a code fence (```), which makes them syntax errors")
     assert "merit.prompts.parse_sql" in warning
-    assert warning in merit(*score).stdout
+    assert warning in good(*score).stdout
     plain = tmp_path / "pred.txt"
     plain.write_text("".join(f"```sql\n{item.reference}\n```\n" for item in ITEMS))
     assert "write one SQL a line in question order, without code fences (```), or" in refused(*score[:-1], plain)

@@ -9,24 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
+from making.commands import merit, refused
 from making.disks import no_file_larger_than
 from making.reports import letters, questions, write_all
 from making.runs import files_of
 from merit.cli.main import cli
 from merit.cli.options import this_command
 from merit.errors import MeritError
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output + repr(result.exception)
-    return str(result.exception)
 
 
 @pytest.fixture

@@ -8,28 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS
+from making.commands import merit, refused
 from making.endpoint import ChatServer
 from making.grids import answering, run_grid, write_grid
 from making.reports import letters, questions, write_all
 from making.runs import make_bench
-from merit.cli.main import cli
-from merit.errors import MeritError
 from merit.report.names import FAILURES
-
-
-def merit(*arguments: object, keys: str = "") -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=keys)
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    said = str(result.exception)
-    assert "\n" not in said
-    return said
 
 
 @pytest.fixture
@@ -158,13 +144,13 @@ def test_labels_are_written_filled_and_reported(runs: Path, tmp_path: Path) -> N
     assert "nothing is labelled yet" in refused("report", "--labels", out, "--out", tmp_path / "out")
     # The first is named, the second skipped, the third named wrongly, gone back to, looked up and named again; then a
     # key that means nothing, and the end.
-    result = merit("label", run, "--out", out, "--fill", keys="1s2bd3xq")
+    result = merit("label", run, "--out", out, "--fill", given="1s2bd3xq")
     assert result.exit_code == 0, result.output
     assert "schema of " in result.stdout
     types = list(FAILURES)
     assert labelled(out) == [types[0], "", types[2], ""]
     assert result.stdout.endswith("2 of 4 failures are labelled\n")
-    result = merit("label", run, "--out", out, "--fill", keys="6")  # goes on with the first that is missing
+    result = merit("label", run, "--out", out, "--fill", given="6")  # goes on with the first that is missing
     assert labelled(out) == [types[0], types[5], types[2], ""]
     result = merit("report", "--labels", out, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -175,7 +161,7 @@ def test_labels_are_written_filled_and_reported(runs: Path, tmp_path: Path) -> N
 
 def test_labels_are_never_overwritten(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "labels.csv"
-    merit("label", runs / "merit" / "seed0", "--out", out, "--n", 4, "--fill", keys="1")
+    merit("label", runs / "merit" / "seed0", "--out", out, "--n", 4, "--fill", given="1")
     before = out.read_bytes()
     assert "labels of another run" in refused("label", runs / "merit" / "seed1", "--out", out)
     assert "holds another sample" in refused("label", runs / "merit" / "seed0", "--out", out, "--n", 3)

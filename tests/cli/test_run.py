@@ -15,26 +15,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, FickleModel, build
+from making.commands import merit, refused
 from making.endpoint import ChatServer, refusal
 from making.grids import answering, write_grid
 from making.runs import files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, turn_where
 from merit.agent import METHODS
 from merit.cli.main import cli
-from merit.errors import MeritError
 from merit.memory import entries_in
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    said = str(result.exception)
-    assert "\n" not in said
-    return said
 
 
 @pytest.fixture
@@ -442,7 +430,9 @@ def test_ctrl_c_ends_in_one_sentence_and_the_same_command_goes_on(
         assert re.fullmatch(rf"merit: stopped; everything up to {what} \d+ is kept; the same command goes on\n", said)
         result = merit(*asked)
         assert result.exit_code == 0, result.output
-    assert server.requests <= len({json.dumps(one.body, sort_keys=True) for one in server.asked}) + 1  # the one cut off
+    assert (
+        server.requests <= len({json.dumps(one.body, sort_keys=True) for one in server.asked}) + 1
+    )  # the one cut off
     assert len(first.read_text().splitlines()) == len(ITEMS)
 
 

@@ -5,22 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from making.benchmark import ITEMS, build
-from merit.cli.main import cli
-from merit.errors import MeritError
-
-
-def merit(*arguments: object, given: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=given)
-
-
-def refused(*arguments: object, given: str | bytes | None = None) -> str:
-    result = merit(*arguments, given=given)
-    assert isinstance(result.exception, MeritError), result.output
-    assert "\n" not in str(result.exception)
-    return str(result.exception)
+from making.commands import merit, refused
 
 
 @pytest.fixture

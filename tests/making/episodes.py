@@ -8,7 +8,7 @@ from pathlib import Path
 
 from making.outcomes import NO_COLUMN, RIGHT, SYNTAX, TIMES, WRONG, identity_record, made
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task, finalise
-from merit.agent.behaviour import Recalled, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, moment_of, reflection_prompt, repair_prompt
 from merit.failure import classify
 from merit.memory import Entry, Match, PoolReport, Recall
 from merit.prompts import SPIDER, VERSION, templates_hash
@@ -96,7 +96,9 @@ def _episode(
             break
         recall = _recall(method, entries, draw) if method.recall else None
         found = Recalled(recall.positives, recall.negatives) if recall else Recalled()
-        prompt = repair_prompt(method, SPIDER, task, attempts, found, reflections, EXAMPLES[: method.demonstrations])
+        prompt = repair_prompt(
+            method, moment_of(SPIDER, task, attempts, reflections, EXAMPLES[: method.demonstrations]), found
+        )
         sql = changed(attempts[-1].sql, draw)
         verdict = RIGHT if draw.random() < luck else draw.choice([WRONG, WRONG, NO_COLUMN, SYNTAX])
         reply = f"The query before failed, so it is changed.\n<answer>{sql}</answer>"

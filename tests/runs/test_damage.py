@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from making.benchmark import FickleModel
+from making.commands import call, refusal
 from making.memories import WordEncoder
 from making.runs import Bench, caching, files_of, make_bench
 from merit.audit import audit_run
-from merit.cli.main import cli
-from merit.errors import MeritError
 from merit.models import CachedEncoder
 from merit.runs import read_run
 from merit.runs.manifest import run_id
@@ -60,24 +58,6 @@ def run(honest: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def outcome(action: Callable[[], object]) -> str | None:
-    """What a use of a run was refused with, if it was; anything but one sentence is a failure."""
-    try:
-        action()
-    except MeritError as error:
-        said = str(error)
-        assert "\n" not in said
-        assert said
-        return said
-    return None
-
-
-def invoke(*arguments: object) -> None:
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    if result.exception is not None:
-        raise result.exception
-
-
 def go_on(run: Path, setup: Setup) -> None:
     asyncio.run(run_stream(setup, run))
 
@@ -85,9 +65,9 @@ def go_on(run: Path, setup: Setup) -> None:
 def use(run: Path, setup: Setup) -> dict[str, str | None]:
     """Use a run in every way; all of them work, or say in a sentence why not."""
     return {
-        "audit": outcome(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None))),
-        "show": outcome(lambda: invoke("show", run, setup.order[SHOWN].question.id)),
-        "going on": outcome(lambda: go_on(run, setup)),
+        "audit": refusal(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None))),
+        "show": refusal(lambda: call("show", run, setup.order[SHOWN].question.id)),
+        "going on": refusal(lambda: go_on(run, setup)),
     }
 
 
@@ -95,7 +75,7 @@ def test_an_honest_run_can_be_used_in_every_way(run: Path, setup: Setup) -> None
     before = files_of(run)
     assert set(use(run, setup).values()) == {None}
     assert files_of(run) == before
-    invoke("audit", run)
+    call("audit", run)
 
 
 # Files.
@@ -124,7 +104,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_a_damaged_file_is_said_in_a_sentence(run: Path, setup: Setup, file: str, damage: str) -> None:
     before = (run / file).read_bytes()
     (run / file).write_bytes(DAMAGES[damage](before))
-    outcome(lambda: invoke("audit", run))
+    refusal(lambda: call("audit", run))
     said = use(run, setup)
     if file == "timings.json":
         assert set(said.values()) == {None}  # which nothing depends on
@@ -393,7 +373,7 @@ def test_timings_of_any_kind_are_begun_anew(run: Path, setup: Setup) -> None:
 def test_going_on_leaves_a_run_that_it_refuses_as_it_is(run: Path, setup: Setup) -> None:
     rewrite(run, ANSWERS, lambda records: records[0].update(sql="SELECT 'edited'"))
     before = files_of(run)
-    said = outcome(lambda: go_on(run, setup))
+    said = refusal(lambda: go_on(run, setup))
     assert said is not None
     assert "predictions.jsonl, line 1: is not the final SQL of its turn" in said
     assert files_of(run) == before

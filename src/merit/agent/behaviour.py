@@ -7,7 +7,7 @@ what a prompt can show is known beforehand, and an audit can make the same promp
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
@@ -140,40 +140,31 @@ PAPER = PaperBehaviour()
 
 
 def moment_of(
-    method: "Method",
     family: Family,
     task: Task,
     attempts: Sequence[Attempt],
-    recalled: Recalled,
-    reflections: Sequence[Reflection],
-    demonstrations: Sequence[Demonstration],
+    reflections: Sequence[Reflection] = (),
+    demonstrations: Sequence[Demonstration] = (),
 ) -> Moment:
-    """What a method sees after these attempts: what it declares, and nothing else."""
-    everything = Moment(
+    """The moment after these attempts, before anything was recalled."""
+    return Moment(
         family,
         task.question,
         task.schema,
         tuple(candidates_of(attempts)),
-        recalled,
-        tuple(reflections),
-        tuple(demonstrations),
+        reflections=tuple(reflections),
+        demonstrations=tuple(demonstrations),
     )
-    return everything.showing(method.behaviour.shows)
 
 
-def repair_prompt(
-    method: "Method",
-    family: Family,
-    task: Task,
-    attempts: Sequence[Attempt],
-    recalled: Recalled,
-    reflections: Sequence[Reflection],
-    demonstrations: Sequence[Demonstration],
-) -> Prompt:
-    """The prompt of the attempt that follows these."""
-    return method.behaviour.ask(
-        method, moment_of(method, family, task, attempts, recalled, reflections, demonstrations)
-    )
+def recall_policy(method: "Method", moment: Moment) -> RecallPolicy | None:
+    """How a method searches the memory at this moment."""
+    return method.behaviour.recall(method, moment.showing(method.behaviour.shows))
+
+
+def repair_prompt(method: "Method", moment: Moment, recalled: Recalled) -> Prompt:
+    """The prompt of the attempt that follows this moment."""
+    return method.behaviour.ask(method, replace(moment, recalled=recalled).showing(method.behaviour.shows))
 
 
 def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -> Prompt:

@@ -7,7 +7,7 @@ entry, and the stream commits it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from merit.agent.behaviour import Recalled, moment_of, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Moment, Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
 from merit.agent.method import Method
 from merit.agent.rules import chosen, cue_of, drawn, repeated, spent, unfinished
 from merit.agent.trajectory import Attempt, Episode, Reflection, Task
@@ -56,9 +56,10 @@ async def repair(agent: Agent, task: Task) -> Episode:
 
 async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
     """Algorithm 1, lines 11 to 15: recall, ask for one revision, judge it."""
-    recall = _recall(agent, task, attempts, reflections)
+    moment = moment_of(agent.family, task, attempts, reflections, agent.demonstrations)
+    recall = _recall(agent, task, attempts, moment)
     recalled = Recalled(recall.positives, recall.negatives, recall.precedents) if recall else Recalled()
-    prompt = repair_prompt(agent.method, agent.family, task, attempts, recalled, reflections, agent.demonstrations)
+    prompt = repair_prompt(agent.method, moment, recalled)
     reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
     sql = parse_sql(reply.text)
     earlier = repeated(agent.method, agent.regime, sql, attempts)
@@ -68,9 +69,8 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, again, estimated)
 
 
-def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Recall | None:
-    moment = moment_of(agent.method, agent.family, task, attempts, Recalled(), reflections, agent.demonstrations)
-    policy = agent.method.behaviour.recall(agent.method, moment)
+def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], moment: Moment) -> Recall | None:
+    policy = recall_policy(agent.method, moment)
     if policy is None:
         return None
     with agent.work.of("recall"):

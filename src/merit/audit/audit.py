@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from merit.agent import Attempt, Draft, Method, finalise
-from merit.agent.behaviour import Recalled, moment_of, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
 from merit.agent.trajectory import Reflection
 from merit.audit.against_data import AuditData, check_against, engine_note
@@ -108,7 +108,7 @@ class _Replay:
             self._check_episode(turn, planned, recalls, where)
             self._check_entry(turn, planned, stored, where)
             if turn_line(turn, view.manifest.run) != line:
-                raise AuditFailed(f"{where}: says something that is no part of a turn")
+                raise AuditFailed(f"{where}: has fields that are not part of a turn")
         if next(recalls, None) is not None:
             raise AuditFailed(f"{view.path / RETRIEVALS}: has a line that belongs to no turn")
         stored.check_all_used()
@@ -201,10 +201,10 @@ class _Replay:
         if attempt.sql != parse_sql(attempt.reply):
             raise AuditFailed(f"{at}: the SQL is not the one in the reply")
         reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
-        moment = moment_of(method, self._family, planned.task, before, Recalled(), reflections, examples)
-        policy = method.behaviour.recall(method, moment)
+        moment = moment_of(self._family, planned.task, before, reflections, examples)
+        policy = recall_policy(method, moment)
         shown = Recalled() if policy is None else self._check_recall(before, planned, policy, recalls)
-        prompt = repair_prompt(method, self._family, planned.task, before, shown, reflections, examples)
+        prompt = repair_prompt(method, moment, shown)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
         self._tell(prompt, drawn(method, self._sampling, step), attempt)

@@ -1,7 +1,7 @@
 """The scores and order of a recall's record: held against the same recall made again, or checked by themselves.
 
-Without the run's encoder nobody can say how near two texts are. All that follows from the recorded similarities can be
-checked all the same: their kinds and ranges, the weighted sums, the bonuses and the order.
+Without the run's encoder, the similarity of two texts cannot be computed. All that follows from the
+recorded similarities can be checked all the same: their kinds and ranges, the weighted sums, the bonuses and the order.
 """
 
 import json

@@ -24,7 +24,7 @@ from merit.runs.paths import MANIFEST
 from merit.types import Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
-_SAID_ABOVE_S = 60.0  # of a statement's time limit: whoever waits should know why
+_LONG_TIMEOUT_S = 60.0  # a statement's time limit above which the audit says why it takes long
 
 
 @click.command()
@@ -207,7 +207,7 @@ class _SharedParts:
                 data, chosen = self._own_data(view), _encoder(view, self._encoder, self._cache, stack)
             except MeritError as error:
                 return _Outcome(path, False if isinstance(error, AuditFailed) else None, error=error)
-            if data is not None and view.identity.timeout_s > _SAID_ABOVE_S:
+            if data is not None and view.identity.timeout_s > _LONG_TIMEOUT_S:
                 say(f"note: {path}: its statements may run for {view.identity.timeout_s:g} s each", err=True)
             try:
                 findings = audit_run(view, encoder=chosen, data=data)

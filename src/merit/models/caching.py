@@ -141,16 +141,11 @@ def _request(model: ModelIdentity, sampling: Sampling) -> dict[str, str | int | 
     }
 
 
-class RunCompleter:
-    """One run's view of a completer that several runs share: the same answers, an account of its own."""
-
-    recorded = False
+class _View:
+    """A completer that shares another's answers and leaves its calls and its closing to that one."""
 
     def __init__(self, shared: CachingCompleter) -> None:
         self._shared = shared
-        self.sent = Sent()
-        self.prefetching = Prefetching(shared, self.sent, urgent=False)
-        self.guessing = Prefetching(shared, self.sent, urgent=True)  # may turn out not to be needed, but is waited for
 
     @property
     def identity(self) -> ModelIdentity:
@@ -161,6 +156,24 @@ class RunCompleter:
     def concurrency(self) -> int:
         """How many prompts are answered at a time, over all runs."""
         return self._shared.concurrency
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the answers come from a recording."""
+        return self._shared.recorded
+
+    async def close(self) -> None:
+        """Nothing of its own to release."""
+
+
+class RunCompleter(_View):
+    """One run's view of a completer that several runs share: the same answers, an account of its own."""
+
+    def __init__(self, shared: CachingCompleter) -> None:
+        super().__init__(shared)
+        self.sent = Sent()
+        self.prefetching = Prefetching(shared, self.sent, urgent=False)
+        self.guessing = Prefetching(shared, self.sent, urgent=True)  # may turn out not to be needed, but is waited for
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
@@ -174,33 +187,15 @@ class RunCompleter:
         prices = self._shared.allowance.prices
         return record if prices is None else {**record, "cost": round(prices.cost(self.sent), 6)}
 
-    async def close(self) -> None:
-        """Nothing of its own to release."""
 
-
-class Prefetching:
+class Prefetching(_View):
     """The same completer for prefetching: answers that no run has needed yet are counted apart."""
 
-    recorded = False
-
     def __init__(self, shared: CachingCompleter, sent: Sent, *, urgent: bool) -> None:
-        self._shared = shared
+        super().__init__(shared)
         self._sent = sent
         self._urgent = urgent
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The identity of the model behind it."""
-        return self._shared.identity
-
-    @property
-    def concurrency(self) -> int:
-        """How many prompts are answered at a time, over all runs."""
-        return self._shared.concurrency
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer, from the store where it is there."""
         return await self._shared.answer(prompt, sampling, self._sent, needed=False, urgent=self._urgent)
-
-    async def close(self) -> None:
-        """Nothing of its own to release."""

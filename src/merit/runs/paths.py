@@ -60,7 +60,7 @@ class _Faults:
 
     @contextmanager
     def left_out(self, path: Path) -> Iterator[None]:
-        """Go on after an error of the file system, and say it; what is gone by now is no error."""
+        """Go on after an error of the file system, and say it; a file that is gone by now is not an error."""
         try:
             yield
         except (FileNotFoundError, NotADirectoryError):

@@ -13,7 +13,7 @@ class Status(StrEnum):
     DENOTATION_MISMATCH = "DENOTATION_MISMATCH"
     EXECUTION_ERROR = "EXECUTION_ERROR"
     TIMEOUT = "TIMEOUT"
-    EXECUTED = "EXECUTED"  # it ran, and nobody said whether it is right (only in the regime dbms_only)
+    EXECUTED = "EXECUTED"  # it ran; whether it is right is not known (only in the regime dbms_only)
 
 
 class Regime(StrEnum):
@@ -29,12 +29,12 @@ class Cause(StrEnum):
     DBMS = "dbms"  # the database said no: syntax, names, types, ...
     READ_ONLY = "read_only"  # it tried to write
     FORBIDDEN = "forbidden"  # it reached outside: ATTACH, PRAGMA, extensions, files
-    STATEMENTS = "statements"  # not exactly one statement, or one that is no query
+    STATEMENTS = "statements"  # not exactly one statement, or one that returns no rows by its kind
     TOO_LARGE = "too_large"  # it ran into a cap: text, cell, result, memory, temporary space
     CRASHED = "crashed"  # it took the database engine down with it
     TIMEOUT = "timeout"  # the deadline fired
     DATABASE_MISSING = "database_missing"  # environment: no such file
-    DATABASE_BUSY = "database_busy"  # environment: locked by somebody else
+    DATABASE_BUSY = "database_busy"  # environment: locked by another process
     DATABASE_UNREADABLE = "database_unreadable"  # environment: damaged or failing
 
     @property
@@ -115,7 +115,7 @@ class Verdict:
     status: Status
     error: str | None = None
     cause: Cause | None = None
-    result: str | None = None  # the rows it gave, as a hash, where nobody says what is right; empty for no rows
+    result: str | None = None  # the rows it gave, as a hash, where no reference decides; empty for no rows
     code: str | None = None  # the engine's own code; benchmarks record none, since SQLite's failures go by text
 
     @property
@@ -125,5 +125,5 @@ class Verdict:
 
     @property
     def satisfied(self) -> bool:
-        """Whether an episode ends here: right, or running where nobody can say what is right."""
+        """Whether an episode ends here: right, or running where no reference decides."""
         return self.status in (Status.CORRECT, Status.EXECUTED)

@@ -51,7 +51,7 @@ const MEANINGS = {
     "came right. A number after them counts draws that were set aside, and attempts for which there is no room.",
   memory: "Memory: what an episode was shown of earlier ones (recalled), and whether it left an entry for later ones.",
   stored: "Stored: entries of this kind in the memory at that moment.",
-  quarantine: "In quarantine: kept, but not sure enough to be shown until somebody confirms it.",
+  quarantine: "In quarantine: kept, but not sure enough to be shown until a person confirms it.",
   legal:
     "Legal: entries that may be shown here. They come from another question, earlier in the stream, whose episode " +
     "was finished; nothing from the question itself or from later ones.",

@@ -48,7 +48,7 @@ function votesView(turn) {
     "section",
     { class: "votes" },
     h("h2", {}, "The vote"),
-    h("p", { class: "nothing" }, "Nobody said what is right; the result that most candidates gave stands."),
+    h("p", { class: "nothing" }, "No reference was used; the result that most candidates gave stands."),
     h("ul", {}, results.map(line), failed ? h("li", {}, `${count(failed, "attempt")} did not run`) : null),
   );
 }
