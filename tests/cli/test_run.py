@@ -430,9 +430,7 @@ def test_ctrl_c_ends_in_one_sentence_and_the_same_command_goes_on(
         assert re.fullmatch(rf"merit: stopped; everything up to {what} \d+ is kept; the same command goes on\n", said)
         result = merit(*asked)
         assert result.exit_code == 0, result.output
-    assert (
-        server.requests <= len({json.dumps(one.body, sort_keys=True) for one in server.asked}) + 1
-    )  # the one cut off
+    assert server.requests <= len({json.dumps(one.body, sort_keys=True) for one in server.asked}) + 1  # the one cut off
     assert len(first.read_text().splitlines()) == len(ITEMS)
 
 
