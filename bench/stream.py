@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.benchmark import DataSpec
-from merit.models import AnswerStore, CachedEncoder, CachingCompleter, open_completer, open_encoder
+from merit.models import AnswerStore, CachingCompleter, CachingEncoder, open_completer, open_encoder
 from merit.stream import OwnParts, RunSpec, open_setup, run_stream
 
 LATENCY_S = 0.2
@@ -146,7 +146,7 @@ async def runs(
     initial = data / "recordings/qwen2.5-coder-1.5b/spider_initial.jsonl"
     asked = CachingCompleter(open_completer("openai:mock", concurrency=PLACES), AnswerStore(None))
     with (
-        closing(CachedEncoder(open_encoder("wordllama"), None)) as encoder,
+        closing(CachingEncoder(open_encoder("wordllama"), None)) as encoder,
         OwnParts(asked, encoder, cache=folder.parent / "cache") as parts,
     ):
         setups = {

@@ -12,7 +12,7 @@ from making.runs import Bench, caching, make_bench
 from merit.benchmark import Benchmark, DataSpec
 from merit.data import load
 from merit.errors import InputError
-from merit.models import CachedEncoder
+from merit.models import CachingEncoder
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.runs import read_run
 from merit.stream import OwnParts, RunSpec, open_setup, run_stream
@@ -30,7 +30,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_a_run_records_the_time_limit_it_was_judged_with(bench: Bench, tmp_path: Path, timeout_s: float) -> None:
     data = DataSpec("spider", bench.root, timeout_s=timeout_s)
     model = ScriptedCompleter([ScriptedReply((), f"<answer>{ENDLESS}</answer>")])
-    with OwnParts(caching(model), CachedEncoder(WordEncoder(), None)) as parts:
+    with OwnParts(caching(model), CachingEncoder(WordEncoder(), None)) as parts:
         setup = open_setup(RunSpec(data, bench.initial, "iterative", limit=3, budget=1), parts)
         asyncio.run(run_stream(setup, tmp_path / "run"))
     view = read_run(tmp_path / "run")
@@ -77,7 +77,7 @@ def test_a_time_limit_is_a_number_of_seconds(timeout_s: float) -> None:
 
 
 def test_runs_over_one_description_share_one_benchmark(bench: Bench) -> None:
-    with OwnParts(caching(ScriptedCompleter([])), CachedEncoder(WordEncoder(), None)) as parts:
+    with OwnParts(caching(ScriptedCompleter([])), CachingEncoder(WordEncoder(), None)) as parts:
         setups = [open_setup(bench.spec(method), parts) for method in ("iterative", "merit")]
         assert setups[0].benchmark is setups[1].benchmark
         assert setups[0].encoder is None

@@ -39,10 +39,11 @@ def commands(page: Path) -> Iterator[list[str]]:
 @pytest.mark.parametrize("page", [page for page in PAGES if next(commands(page), None)], ids=name_of)
 def test_every_command_is_known_with_its_options(page: Path) -> None:
     for words in commands(page):
-        command: click.Command = cli
+        command: click.Command | None = cli
         rest = list(words)
         while rest and isinstance(command, click.Group):
-            command = command.commands[rest.pop(0)]
+            command = command.get_command(click.Context(command), rest.pop(0))
+        assert command is not None, words
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         assert {word for word in rest if re.match(r"--[a-z]", word)} <= known, words
 

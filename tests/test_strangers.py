@@ -27,7 +27,7 @@ from merit.audit.recording import write_recording
 from merit.cli.main import cli
 from merit.data import detect, load, read_predictions, survey
 from merit.errors import MeritError
-from merit.models import CachedEncoder
+from merit.models import CachingEncoder
 from merit.oracle import open_judge, write_subset
 from merit.report import build as build_report
 from merit.report import open_runs
@@ -52,7 +52,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 @pytest.fixture(scope="module")
 def setups(bench: Bench) -> Iterator[dict[str, Setup]]:
-    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
+    with OwnParts(caching(FickleModel(luck=4)), CachingEncoder(WordEncoder(), None)) as parts:
         yield {name: open_setup(bench.spec(name, limit=6, budget=3), parts) for name in METHODS}
 
 
@@ -91,7 +91,7 @@ def page(runs: Path) -> None:
 def use(runs: Path, run: Path, setup: Setup, bench: Bench) -> None:
     report(runs, runs.parent / "report")
     page(runs)
-    refusal(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None)))
+    refusal(lambda: audit_run(read_run(run), encoder=CachingEncoder(WordEncoder(), None)))
     refusal(lambda: call("audit", run, "--data", bench.root))
     for question in setup.order[1:4]:
         refusal(lambda question=question: call("show", run, question.question.id))  # type: ignore[misc]
@@ -185,7 +185,7 @@ def test_what_is_no_file_of_a_run_hangs_nothing(
     else:
         path.unlink()
     KINDS[kind](path)
-    said = refusal(lambda: audit_run(read_run(runs / "merit"), encoder=CachedEncoder(WordEncoder(), None)))
+    said = refusal(lambda: audit_run(read_run(runs / "merit"), encoder=CachingEncoder(WordEncoder(), None)))
     assert (said is None) == (name == "timings.json")  # which nothing depends on
     use(runs, runs / "merit", setups["merit"], bench)
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from merit.memory import Cue, Grade, Precedent, Provenance, Repair
-from merit.models import unit_vectors
 from merit.types import EncoderIdentity, FailureSubtype, FailureType, Polarity, Status
+from merit.vectors import unit_vectors
 
 
 class WordEncoder:

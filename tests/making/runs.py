@@ -11,7 +11,7 @@ from making.benchmark import FickleModel, build, write_initial
 from making.memories import WordEncoder
 from merit.audit import AuditData
 from merit.benchmark import DataSpec
-from merit.models import AnswerStore, CachedEncoder, CachingCompleter
+from merit.models import AnswerStore, CachingCompleter, CachingEncoder
 from merit.runs import RunView, read_run
 from merit.stream import OwnParts, RunSpec, open_setup, run_stream
 from merit.types import Completer, Regime
@@ -45,7 +45,7 @@ class Bench:
         **options: Any,
     ) -> RunView:
         """Run a method; other options are fields of a RunSpec."""
-        with OwnParts(caching(model or FickleModel()), CachedEncoder(WordEncoder(), None), cache=cache) as parts:
+        with OwnParts(caching(model or FickleModel()), CachingEncoder(WordEncoder(), None), cache=cache) as parts:
             setup = open_setup(self.spec(method, regime=Regime(regime), **options), parts)
             asyncio.run(run_stream(setup, out, ahead=ahead))
         return read_run(out)

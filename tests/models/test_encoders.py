@@ -28,10 +28,11 @@ from making.endpoint import (
 )
 from making.memories import WordEncoder
 from merit.errors import EncoderFailed, InputError
-from merit.models import CachedEncoder, open_encoder, unit_vectors
+from merit.models import CachingEncoder, open_encoder
 from merit.models.connection import Patience
 from merit.models.encoders import EndpointEncoder
 from merit.types import EncoderIdentity
+from merit.vectors import unit_vectors
 
 
 def test_the_default_encoder_ships_and_knows_some_english() -> None:
@@ -217,17 +218,17 @@ def test_scaling_twice_changes_nothing() -> None:
 
 def test_no_text_is_encoded_twice(tmp_path: Path) -> None:
     plain = WordEncoder()
-    cached = CachedEncoder(plain, tmp_path)
+    cached = CachingEncoder(plain, tmp_path)
     first = cached.encode(["a b", "c", "a b"])
     assert plain.encoded == ["a b", "c"]
     assert np.array_equal(first, WordEncoder().encode(["a b", "c", "a b"]))
     cached.close()
-    again = CachedEncoder(plain, tmp_path)
+    again = CachingEncoder(plain, tmp_path)
     assert np.array_equal(again.encode(["c", "d"]), WordEncoder().encode(["c", "d"]))
     assert plain.encoded == ["a b", "c", "d"]
     again.close()
     other = WordEncoder(revision="2")  # another revision shares nothing
-    third = CachedEncoder(other, tmp_path)
+    third = CachingEncoder(other, tmp_path)
     third.encode(["c"])
     assert other.encoded == ["c"]
     third.close()

@@ -16,7 +16,7 @@ from making.commands import call, refusal
 from making.memories import WordEncoder
 from making.runs import Bench, caching, files_of, make_bench
 from merit.audit import audit_run
-from merit.models import CachedEncoder
+from merit.models import CachingEncoder
 from merit.runs import read_run
 from merit.runs.manifest import run_id
 from merit.runs.text import json_text
@@ -39,7 +39,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.fixture(scope="module")
 def setup(bench: Bench) -> Iterator[Setup]:
     """What the run is made of, so that it can be gone on with often."""
-    with OwnParts(caching(FickleModel(luck=4)), CachedEncoder(WordEncoder(), None)) as parts:
+    with OwnParts(caching(FickleModel(luck=4)), CachingEncoder(WordEncoder(), None)) as parts:
         yield open_setup(bench.spec("merit", limit=LENGTH, budget=3), parts)
 
 
@@ -65,7 +65,7 @@ def go_on(run: Path, setup: Setup) -> None:
 def use(run: Path, setup: Setup) -> dict[str, str | None]:
     """Use a run in every way; all of them work, or say in a sentence why not."""
     return {
-        "audit": refusal(lambda: audit_run(read_run(run), encoder=CachedEncoder(WordEncoder(), None))),
+        "audit": refusal(lambda: audit_run(read_run(run), encoder=CachingEncoder(WordEncoder(), None))),
         "show": refusal(lambda: call("show", run, setup.order[SHOWN].question.id)),
         "going on": refusal(lambda: go_on(run, setup)),
     }

@@ -17,7 +17,7 @@ from merit.cli.options import CACHE, JSON
 from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
 from merit.errors import AuditFailed, InputError, MeritError, RunUnusable, counted, short_hash
-from merit.models import CachedEncoder, open_encoder
+from merit.models import CachingEncoder, open_encoder
 from merit.runs import RunView, read_manifest, read_run, run_folders
 from merit.runs.code import code_hash
 from merit.runs.paths import MANIFEST
@@ -252,4 +252,4 @@ def _encoder(view: RunView, uri: str | None, folder: Path, stack: ExitStack) -> 
             for identity in (opened.identity, wanted)
         )
         raise InputError(f"{view.path}: was made with the encoder {there}, but --encoder {uri} is {here}; give its own")
-    return stack.enter_context(closing(CachedEncoder(opened, folder)))
+    return stack.enter_context(closing(CachingEncoder(opened, folder)))

@@ -22,12 +22,13 @@ from merit.bundled import NAME, Recording, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
-from merit.cli.options import AGAIN, CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
+from merit.cli.importing import AGAIN
+from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
-from merit.models import CachedEncoder, open_encoder
+from merit.models import CachingEncoder, open_encoder
 from merit.models.completers import KNOWN
 from merit.report import Mark, Report, ReportTable, build, summary_table, write_report
 from merit.report.page import write_page
@@ -270,7 +271,7 @@ def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path
         data = AuditData(stack.enter_context(_DATA.open(cache)))
         ranking = None
         if any(view.method.encodes for view in views):
-            ranking = stack.enter_context(closing(CachedEncoder(open_encoder(encoder), cache)))
+            ranking = stack.enter_context(closing(CachingEncoder(open_encoder(encoder), cache)))
         audited = []
         for view in views:
             audited.append(audit_run(view, encoder=ranking, data=data))

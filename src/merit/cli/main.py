@@ -1,28 +1,15 @@
 """`merit`: the commands, and how every error reaches a person as one sentence."""
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
 from merit import __version__
-from merit.cli.audit import audit
-from merit.cli.data import data
-from merit.cli.demo import demo
-from merit.cli.grid import grid
-from merit.cli.label import label
-from merit.cli.memory import memory
-from merit.cli.methods import methods
-from merit.cli.model import answers, model
-from merit.cli.options import AGAIN
+from merit.cli.importing import AGAIN, ending_at_once
 from merit.cli.plain import CommandGroup, Price
-from merit.cli.predict import predict
-from merit.cli.report import report
-from merit.cli.run import run
-from merit.cli.score import score
 from merit.cli.screen import say, shown
-from merit.cli.show import show
-from merit.cli.view import view
 from merit.errors import MeritError, Stopped
 
 # What Ctrl-C leaves, for commands that do not say it better themselves.
@@ -39,8 +26,40 @@ _STOPPED = {
 }
 
 
+# Each command's module is imported only when the command is called, so that `merit --version` is there at once.
+_COMMANDS = [
+    "answers",
+    "audit",
+    "data",
+    "demo",
+    "grid",
+    "label",
+    "memory",
+    "methods",
+    "model",
+    "predict",
+    "report",
+    "run",
+    "score",
+    "show",
+    "view",
+]
+
+
 class _Merit(CommandGroup):
     """The group of all commands: what they print is shown, and Ctrl-C means the same in each."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click gives it
+        """All names, without importing a command."""
+        return _COMMANDS
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click gives it
+        """A command, imported from the module that has its name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        with ending_at_once():
+            command: click.Command = getattr(import_module(f"merit.cli.{cmd_name}"), cmd_name)
+        return command
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         with shown():
@@ -70,26 +89,6 @@ class _Merit(CommandGroup):
 @click.version_option(__version__, "-V", "--version", prog_name="merit")
 def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
-
-
-for command in (
-    answers,
-    audit,
-    data,
-    demo,
-    grid,
-    label,
-    memory,
-    methods,
-    model,
-    predict,
-    report,
-    run,
-    score,
-    show,
-    view,
-):
-    cli.add_command(command)
 
 
 def main() -> None:

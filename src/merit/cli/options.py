@@ -19,7 +19,6 @@ from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 from merit.runs import LONGEST_TIMEOUT_S
 
-AGAIN = "the same command begins anew"
 SECONDS = Number(float, 0.01, LONGEST_TIMEOUT_S)
 
 

@@ -17,8 +17,8 @@ from merit.memory.recall import Catalogue, recall
 from merit.memory.segment import Segment
 from merit.memory.store import FileStore
 from merit.memory.vectors import Matrix
-from merit.models import unit_vectors
 from merit.types import Change, Deletion, Encoder, Entry, Store
+from merit.vectors import unit_vectors
 
 _logger = logging.getLogger(__name__)
 _ENCODED_AT_ONCE = 256

@@ -24,10 +24,10 @@ from merit.errors import EncoderFailed, InputError, ModelFailed
 from merit.models.address import Address
 from merit.models.client import Client
 from merit.models.connection import Patience, usual_patience
-from merit.models.unit_vectors import unit_vectors
 from merit.models.waiting import Waiting
 from merit.reading import sendable
 from merit.types import Encoder, EncoderIdentity, Matrix
+from merit.vectors import unit_vectors
 
 PAPER_ENCODER = "BAAI/bge-large-en-v1.5"
 _MOST_EMBEDDING_BYTES = 64 << 20  # of one answer: 128 vectors of 16,384 numbers, at 30 bytes each

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from merit import __version__
 from merit.agent import find_method
 from merit.benchmark import Benchmark
-from merit.models import CachedEncoder, CachingCompleter
+from merit.models import CachingCompleter, CachingEncoder
 from merit.oracle import fixed_demonstrations
 from merit.prompts import VERSION, Family, family_named, templates_hash
 from merit.reading import hash_file
@@ -38,7 +38,7 @@ class Setup:
     length: int  # how many of the stream take part
     benchmark: Benchmark
     completer: CachingCompleter
-    encoder: CachedEncoder | None
+    encoder: CachingEncoder | None
 
     @property
     def identity(self) -> Identity:

@@ -8,7 +8,7 @@ from typing import Protocol, Self
 
 from merit.benchmark import Benchmark, DataSpec
 from merit.errors import InputError
-from merit.models import Allowance, AnswerStore, CachedEncoder, CachingCompleter, open_completer, open_encoder
+from merit.models import Allowance, AnswerStore, CachingCompleter, CachingEncoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.types import Sampling
 
@@ -31,7 +31,7 @@ class Parts(Protocol):
         """How answers are drawn."""
         ...
 
-    def open_encoder(self) -> CachedEncoder:
+    def open_encoder(self) -> CachingEncoder:
         """The encoder, for runs whose method needs one."""
         ...
 
@@ -72,7 +72,7 @@ class Workshop:
     allowance: Allowance = field(default_factory=Allowance)
     sampling: Sampling = field(default_factory=Sampling)
     _completer: CachingCompleter | None = None
-    _encoder: CachedEncoder | None = None
+    _encoder: CachingEncoder | None = None
     _benchmarks: Benchmarks = field(init=False)
 
     def __post_init__(self) -> None:
@@ -101,10 +101,10 @@ class Workshop:
             self._completer = CachingCompleter(opened, AnswerStore(answers_file), self.allowance)
         return self._completer
 
-    def open_encoder(self) -> CachedEncoder:
+    def open_encoder(self) -> CachingEncoder:
         """The encoder, for runs whose method needs one."""
         if self._encoder is None:
-            self._encoder = CachedEncoder(open_encoder(self.encoder), self.cache)
+            self._encoder = CachingEncoder(open_encoder(self.encoder), self.cache)
         return self._encoder
 
     def benchmark(self, spec: DataSpec) -> Benchmark:
@@ -117,7 +117,7 @@ class OwnParts:
     """The parts of runs with a model and an encoder of the caller, which the caller closes."""
 
     completer: CachingCompleter
-    encoder: CachedEncoder | None = None
+    encoder: CachingEncoder | None = None
     sampling: Sampling = field(default_factory=Sampling)
     cache: Path | None = None  # for reference results; without one they are kept in memory
     model: str = ""
@@ -132,7 +132,7 @@ class OwnParts:
     def __exit__(self, *_: object) -> None:
         self._benchmarks.close()
 
-    def open_encoder(self) -> CachedEncoder:
+    def open_encoder(self) -> CachingEncoder:
         """The encoder that was given."""
         if self.encoder is None:
             raise InputError("this method recalls by similarity; give it an encoder")

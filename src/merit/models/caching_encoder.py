@@ -15,7 +15,7 @@ _FILE = "embeddings-v1.sqlite"
 _TABLES = "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;"
 
 
-class CachedEncoder:
+class CachingEncoder:
     """Another encoder's vectors, kept under its identity and the text; shared by processes through `folder`."""
 
     def __init__(self, encoder: Encoder, folder: Path | None) -> None:
