@@ -54,8 +54,8 @@ def test_every_command_says_what_is_kept(
         ("demo.run_covered", ["demo", "--out", tmp_path / "demo", "--limit", 1, "--model", "openai:m"], "stopped; every answer of openai:m is kept, the runs in"),
         ("grid.read_grid", ["grid", tmp_path / "grid.toml"], "nothing was changed"),
         ("label.open_run", ["label", one], "nothing was changed"),
-        ("model._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
-        ("model.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
+        ("answers._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
+        ("answers.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
         ("memory.FileStore", ["memory", "stats", one], "every entry is whole"),
         ("report.open_runs", ["report", runs, "--out", tmp_path / "report"], "no report was written"),
         ("report.write_report", ["report", runs, "--out", tmp_path / "report"], "every file that was written is whole"),
@@ -94,8 +94,9 @@ import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == sys.argv[1]:
+        if name == module:
             os.kill(os.getpid(), signal.SIGINT)
+module = sys.argv.pop(1)
 sys.meta_path.insert(0, Finder())
 from merit.cli import main
 main()
@@ -105,7 +106,7 @@ main()
 @pytest.mark.parametrize("module", ["merit.cli.main", "merit.agent", "numpy", "aiohttp"])
 def test_ctrl_c_while_everything_is_imported_is_one_sentence(module: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _IMPORTING, module],
+        [sys.executable, "-c", _IMPORTING, module, "score"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
