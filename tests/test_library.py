@@ -75,11 +75,20 @@ def test_questions_of_ones_own_are_repaired_without_references(root: Path, tmp_p
     assert [attempt.sql for attempt in first[0].attempts] == ["SELECT count(*) FROM items", "SELECT count(*) FROM item"]
     assert first[0].final.verdict.status is merit.Status.EXECUTED
     with merit.open_memory(memory, encoder=None) as opened:
+        assert len(opened) == 0  # it ran, and nothing confirmed it
+
+
+def test_what_failed_without_references_is_recalled_by_a_later_question(root: Path, tmp_path: Path) -> None:
+    database, memory = root / "database" / "shop" / "shop.sqlite", tmp_path / "memory"
+    model = ScriptedCompleter([ScriptedReply((), "<answer>SELECT count(*) FROM items</answer>")])
+    merit.repair_questions(database, ["How many items are there?"], model=model, memory=memory, budget=1)
+    with merit.open_memory(memory, encoder=None) as opened:
         assert len(opened) == 1
-    again = merit.repair_questions(database, ["How many items are in the shop?"], model=model, memory=memory)
+    again = merit.repair_questions(database, ["How many items are in it?"], model=model, memory=memory, budget=1)
     (recall,) = [attempt.recall for attempt in again[0].attempts[1:]]
     assert recall is not None
-    assert [entry.after for entry in recall.positives] == ["SELECT count(*) FROM item"]
+    assert [entry.outcome_error for entry in recall.negatives] == ["no such table: items"]
+    assert recall.positives == []
 
 
 def test_what_cannot_be_repaired_here_is_said(root: Path, tmp_path: Path) -> None:

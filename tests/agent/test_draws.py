@@ -179,7 +179,7 @@ def test_each_candidate_is_shown_once_with_the_feedback_of_the_last_one(tmp_path
     assert model.samplings[1].seed != model.samplings[2].seed
     assert after.count("observed unsuccessful]") == 2
     assert "[Attempt 2 - observed unsuccessful]\nSELECT 1\n" in after
-    assert "Status: DENOTATION_MISMATCH\nCurrent error type: RESULT_MISMATCH\nDB error: (none)\n" in after
+    assert "Status: DENOTATION_MISMATCH\nCurrent error type: Result Mismatch\nDB error: (none)\n" in after
 
 
 def test_a_reflection_is_on_each_candidate_once(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def test_the_label_is_recomputed_after_every_attempt(tmp_path: Path) -> None:
     episode, model, _ = episode_of(tmp_path, [WRONG, NO_TABLE, timeout, RIGHT], METHODS["iterative"])
     types = [attempt.failure.type for attempt in episode.attempts if attempt.failure]
     assert types == [FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING, FailureType.EXECUTION]
-    assert "Current error type: SCHEMA_LINKING\nDB error: no such table: x\n" in model.prompts[1]
-    assert "Status: TIMEOUT\nCurrent error type: EXECUTION\n" in model.prompts[2]
+    assert "Current error type: Schema Linking\nDB error: no such table: x\n" in model.prompts[1]
+    assert "Status: TIMEOUT\nCurrent error type: Execution\n" in model.prompts[2]
 
 
 def test_a_reply_without_sql_is_a_failed_attempt(tmp_path: Path) -> None:
@@ -81,8 +81,9 @@ def test_an_unresolved_episode_leaves_its_last_direction_as_a_negative_entry(tmp
     entry = finalise(episode, METHODS["merit"], "run", CONFIRMED)
     assert isinstance(entry, Repair)
     assert entry.polarity is Polarity.NEGATIVE
-    assert (entry.before, entry.after, entry.type) == ("SELECT 2", "SELECT 3", "RESULT_MISMATCH")
+    assert (entry.before, entry.after, entry.type) == ("SELECT 2", "SELECT 3", "SCHEMA_LINKING")
     assert (entry.outcome, entry.outcome_error) == (Status.EXECUTION_ERROR, "no such table: x")
+    assert entry.failure_context == "attempted_sql=SELECT 3; status=EXECUTION_ERROR; db_error=no such table: x"
 
 
 @pytest.mark.parametrize("method", ["dynamic_rag", "positive_only"])
@@ -91,8 +92,13 @@ def test_some_methods_keep_no_failed_direction(tmp_path: Path, method: str) -> N
     assert finalise(episode, METHODS[method], "run", CONFIRMED) is None
 
 
-def test_a_direction_that_merely_ran_has_the_weaker_grade(tmp_path: Path) -> None:
+def test_a_change_that_merely_ran_is_not_kept_as_a_repair(tmp_path: Path) -> None:
     episode, _, _ = episode_of(tmp_path, [NO_TABLE, Verdict(Status.EXECUTED)], METHODS["merit"])
+    assert finalise(episode, METHODS["merit"], "run", Regime.DBMS_ONLY) is None
+
+
+def test_a_direction_that_failed_is_kept_where_no_reference_decides(tmp_path: Path) -> None:
+    episode, _, _ = episode_of(tmp_path, [NO_TABLE], METHODS["merit"], budget=1)
     entry = finalise(episode, METHODS["merit"], "run", Regime.DBMS_ONLY)
-    assert entry is not None
-    assert (entry.polarity, entry.outcome, entry.grade) == (Polarity.POSITIVE, Status.EXECUTED, Grade.EXECUTED)
+    assert isinstance(entry, Repair)
+    assert (entry.polarity, entry.grade) == (Polarity.NEGATIVE, Grade.EXECUTED)

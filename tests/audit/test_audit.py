@@ -91,10 +91,17 @@ def edit_prompt(records: list[Record]) -> None:
 
 
 def edit_verdict(records: list[Record]) -> None:
-    turn = turn_where(records, lambda one: len(one["attempts"]) > 2)
-    turn["attempts"][1].update(
-        status="TIMEOUT", error="timed out", cause="timeout", type="EXECUTION", subtype="TIMEOUT"
-    )
+    """Of an attempt that says what an earlier one of its episode said."""
+
+    def again(record: Record) -> int | None:
+        sqls = [attempt["sql"] for attempt in record["attempts"]]
+        return next((at for at in range(1, len(sqls) - 1) if sqls[at] in sqls[:at]), None)
+
+    turn = turn_where(records, lambda one: again(one) is not None)
+    at = again(turn)
+    assert at is not None
+    limit = {"error": "timed out after 30 s", "cause": "timeout"}
+    turn["attempts"][at].update(status="TIMEOUT", type="EXECUTION", subtype="TIMEOUT", **limit)
 
 
 def edit_last_verdict(records: list[Record]) -> None:
@@ -645,7 +652,10 @@ def test_no_prediction_is_one_too_many(made: Made) -> None:
         (lambda found: json.dumps(found), "is not what a run writes"),
         (lambda found: json_text(dict(reversed(found.items()))), "is not what a run writes"),
         (lambda found: json_text({**found, "reference": "SELECT 1"}), "reference is 'SELECT 1', but the traj"),
-        (lambda found: json_text({n: v for n, v in found.items() if n != "judged"}), "judged is null, but the traj"),
+        (
+            lambda found: json_text({n: v for n, v in found.items() if n != "db_executions"}),
+            "db_executions is null, but the traj",
+        ),
         (lambda found: json_text({**found, "questions": 12.0}), "questions is 12.0, but the trajectories give 12"),
         (lambda _: "null\n", "is not what a run writes"),
         (lambda _: "[]\n", "is not what a run writes"),

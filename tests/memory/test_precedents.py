@@ -34,7 +34,7 @@ def test_a_cue_asks_for_precedents_in_other_words() -> None:
     cue = make_cue(question="q", sql="s", failure_context="f")
     assert (cue.dense_text(PRECEDENT), cue.lexical_text(PRECEDENT)) == ("q", "q s")
     for other in (Polarity.POSITIVE, Polarity.NEGATIVE, None):  # the paper's query, as ever
-        assert cue.dense_text(other) == cue.lexical_text(other) == cue.text() == "q s f RESULT_MISMATCH"
+        assert cue.dense_text(other) == cue.lexical_text(other) == cue.text() == "q s f Result Mismatch"
 
 
 def test_the_encoder_reads_a_query_once_for_each_wording(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, with_id
 from merit.memory.lexical import Postings, weigh
-from merit.types import FailureType, Polarity, Status
+from merit.types import FailureType, Grade, Polarity, Status
 
 WORDS = st.lists(
     st.sampled_from(["alpha", "beta", "gamma", "singer", "concert", "Count", "max", "select_", "42", "é"]),
@@ -347,6 +347,16 @@ def test_without_an_encoder_only_words_count(tmp_path: Path) -> None:
             memory.recall(make_cue(), RecallPolicy())
 
 
+@pytest.mark.parametrize("grade", [grade for grade in Grade if grade is not Grade.CONFIRMED])
+def test_a_successful_change_is_recalled_only_once_it_is_confirmed(tmp_path: Path, grade: Grade) -> None:
+    with Memory(tmp_path, None) as memory:
+        fill(memory, make_entry(0, grade=grade), make_entry(1, polarity=Polarity.NEGATIVE, grade=grade))
+        recall = memory.recall(make_cue(), RecallPolicy(dense=False))
+        assert (len(recall.positives), len(recall.negatives)) == (0, 1)
+        fill(memory, make_entry(2))
+        assert len(memory.recall(make_cue(), RecallPolicy(dense=False)).positives) == 1
+
+
 def test_texts_of_the_two_channels() -> None:
     positive = make_entry(1, db_error="no such column: x", status=Status.EXECUTION_ERROR)
     assert (
@@ -355,7 +365,24 @@ def test_texts_of_the_two_channels() -> None:
     assert positive.delta == "SELECT a1 FROM t => SELECT b1 FROM t"
     assert positive.lexical_text().count(positive.delta) == 2  # the change, and the successful direction
     assert positive.dense_text().split("\n")[3] == "Transformation: select a1 from t => select b1 from t"
-    negative = make_entry(1, polarity=Polarity.NEGATIVE, outcome_error="no such table: y")
+    assert positive.lexical_text().endswith(f" CORRECT (none) Observed successful transition: {positive.delta}")
+    assert positive.dense_text().split("\n")[4:] == [
+        "Error type: Result Mismatch",
+        "Outcome: CORRECT",
+        "DB error: (none)",
+    ]
+    negative = make_entry(
+        1,
+        polarity=Polarity.NEGATIVE,
+        db_error="no such column: x",
+        type=FailureType.SCHEMA_LINKING,
+        outcome=Status.EXECUTION_ERROR,
+        outcome_error="no such table: y",
+    )
+    assert (
+        negative.failure_context == "attempted_sql=SELECT b1 FROM t; status=EXECUTION_ERROR; db_error=no such table: y"
+    )
+    assert negative.lexical_text().endswith(" Schema Linking EXECUTION_ERROR no such table: y")
     assert negative.observed_error == "no such table: y"
     assert negative.lexical_text().count(negative.delta) == 1
-    assert make_cue(question="q", sql="s", failure_context="f").text() == "q s f RESULT_MISMATCH"
+    assert make_cue(question="q", sql="s", failure_context="f").text() == "q s f Result Mismatch"

@@ -18,6 +18,7 @@ from merit.types import (
     Failure,
     FailureSubtype,
     FailureType,
+    Grade,
     Polarity,
     Question,
     Status,
@@ -85,11 +86,7 @@ DATABASE SCHEMA:
 Database: shop
 Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
 
-EXTERNAL KNOWLEDGE / EVIDENCE:
-(none)
-
 BIRD RULES:
-- Implement the evidence formula or computation exactly.
 - Wrap column names containing spaces or special characters in backticks, for example `Column Name`.
 
 QUESTION:
@@ -117,7 +114,7 @@ LOCAL REFLECTIONS FROM THIS EPISODE:
 
 CURRENT FEEDBACK:
 Status: DENOTATION_MISMATCH
-Current error type: RESULT_MISMATCH
+Current error type: Result Mismatch
 DB error: (none)
 
 DATABASE SCHEMA:
@@ -145,22 +142,22 @@ You are an expert SQLite developer repairing an unsuccessful query.
 CONFIRMED SUCCESSFUL REPAIR DIRECTIONS:
 [Confirmed successful repair 1]
 Entry ID: pos-0000000000000001
-Error type: RESULT_MISMATCH
+Error type: Result Mismatch
 Failure context: attempted_sql=SELECT a1 FROM t; status=DENOTATION_MISMATCH; db_error=(none)
-Observed successful direction: SELECT a1 FROM t => SELECT b1 FROM t
+Observed successful direction: Observed successful transition: SELECT a1 FROM t => SELECT b1 FROM t
 SQL delta: SELECT a1 FROM t => SELECT b1 FROM t
 [Confirmed successful repair 2]
 Entry ID: pos-0000000000000002
-Error type: SCHEMA_LINKING
+Error type: Schema Linking
 Failure context: attempted_sql=SELECT a2 FROM t; status=EXECUTION_ERROR; db_error=no such column: a2
-Observed successful direction: SELECT a2 FROM t => SELECT b2 FROM t
+Observed successful direction: Observed successful transition: SELECT a2 FROM t => SELECT b2 FROM t
 SQL delta: SELECT a2 FROM t => SELECT b2 FROM t
 
 OBSERVED FAILED DIRECTIONS:
 [OBSERVED FAILED DIRECTION 1]
 Entry ID: neg-0000000000000003
-Error type: RESULT_MISMATCH
-Failure context: attempted_sql=SELECT a3 FROM t; status=DENOTATION_MISMATCH; db_error=(none)
+Error type: Schema Linking
+Failure context: attempted_sql=SELECT b3 FROM t; status=EXECUTION_ERROR; db_error=no such column: b3
 Attempted SQL delta: SELECT a3 FROM t => SELECT b3 FROM t
 Observed outcome: EXECUTION_ERROR
 Observed DB error: no such column: b3
@@ -171,7 +168,7 @@ LOCAL REFLECTIONS FROM THIS EPISODE:
 
 CURRENT FEEDBACK:
 Status: EXECUTION_ERROR
-Current error type: SCHEMA_LINKING
+Current error type: Schema Linking
 DB error: no such column: cost
 
 DATABASE SCHEMA:
@@ -203,9 +200,9 @@ You are an expert SQLite developer repairing an unsuccessful query.
 CONFIRMED SUCCESSFUL REPAIR DIRECTIONS:
 [Confirmed successful repair 1]
 Entry ID: pos-0000000000000001
-Error type: RESULT_MISMATCH
+Error type: Result Mismatch
 Failure context: attempted_sql=SELECT a1 FROM t; status=DENOTATION_MISMATCH; db_error=(none)
-Observed successful direction: SELECT a1 FROM t => SELECT b1 FROM t
+Observed successful direction: Observed successful transition: SELECT a1 FROM t => SELECT b1 FROM t
 SQL delta: SELECT a1 FROM t => SELECT b1 FROM t
 
 OBSERVED FAILED DIRECTIONS:
@@ -216,7 +213,7 @@ LOCAL REFLECTIONS FROM THIS EPISODE:
 
 CURRENT FEEDBACK:
 Status: TIMEOUT
-Current error type: EXECUTION
+Current error type: Execution
 DB error: (none)
 
 DATABASE SCHEMA:
@@ -268,7 +265,7 @@ LOCAL REFLECTIONS FROM THIS EPISODE:
 
 CURRENT FEEDBACK:
 Status: DENOTATION_MISMATCH
-Current error type: RESULT_MISMATCH
+Current error type: Result Mismatch
 DB error: (none)
 
 DATABASE SCHEMA:
@@ -375,7 +372,7 @@ LOCAL REFLECTIONS FROM THIS EPISODE:
 
 CURRENT FEEDBACK:
 Status: DENOTATION_MISMATCH
-Current error type: RESULT_MISMATCH
+Current error type: Result Mismatch
 DB error: (none)
 
 DATABASE SCHEMA:
@@ -408,7 +405,7 @@ Table item: id INTEGER PRIMARY KEY, name TEXT, price REAL
 QUESTION:
 How many items are there?
 
-CURRENT ERROR TYPE: SCHEMA_LINKING
+CURRENT ERROR TYPE: Schema Linking
 
 ATTEMPTS AND OBSERVED OUTCOMES:
 [Attempt 1]
@@ -442,7 +439,7 @@ BIRD RULES:
 QUESTION:
 What share of items is cheap?
 
-CURRENT ERROR TYPE: EXECUTION
+CURRENT ERROR TYPE: Execution
 
 ATTEMPTS AND OBSERVED OUTCOMES:
 [Attempt 1]
@@ -466,6 +463,7 @@ NEGATIVE = make_entry(
     3,
     id="neg-0000000000000003",
     polarity=Polarity.NEGATIVE,
+    type=FailureType.SCHEMA_LINKING,
     outcome=Status.EXECUTION_ERROR,
     outcome_error="no such column: b3",
 )
@@ -622,8 +620,38 @@ def test_spider_omits_evidence_even_where_there_is_some(ask: Callable[[Family, Q
 
 def test_feedback_is_that_of_the_latest_attempt() -> None:
     text = repair(SPIDER, SPIDER_QUESTION, SCHEMA, [FAILED, WRONG], MISMATCH).text
-    assert "Status: DENOTATION_MISMATCH\nCurrent error type: RESULT_MISMATCH\nDB error: (none)\n" in text
+    assert "Status: DENOTATION_MISMATCH\nCurrent error type: Result Mismatch\nDB error: (none)\n" in text
     assert "no such column" not in text
+
+
+def test_an_attempt_that_ran_is_not_called_unsuccessful() -> None:
+    """Where no reference decides, candidates that ran may stand in the history."""
+    ran = ("SELECT 1", Verdict(Status.EXECUTED, result="1"))
+    text = repair(SPIDER, SPIDER_QUESTION, SCHEMA, [ran, FAILED], MISSING_COLUMN).text
+    assert "[Attempt 1 - executed]\nSELECT 1\n\n[Attempt 2 - observed unsuccessful]\n" in text
+
+
+@pytest.mark.parametrize("grade", [grade for grade in Grade if grade is not Grade.CONFIRMED])
+def test_no_change_is_called_confirmed_that_was_not(grade: Grade) -> None:
+    with pytest.raises(ValueError, match=f"is {grade}, and would be shown as confirmed"):
+        repair(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH, positives=[make_entry(1, grade=grade)])
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (FailureType.RESULT_MISMATCH, "Result Mismatch"),
+        (FailureType.SCHEMA_LINKING, "Schema Linking"),
+        (FailureType.AGGREGATION, "Aggregation"),
+        (FailureType.FILTER_VALUE, "Filter/Value"),
+        (FailureType.EXECUTION, "Execution"),
+        (FailureType.SYNTAX, "Syntax"),
+        (FailureType.UNKNOWN, "Unknown"),
+    ],
+)
+def test_failure_types_are_named_in_the_papers_words(kind: FailureType, words: str) -> None:
+    text = repair(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], Failure(kind, FailureSubtype.UNKNOWN)).text
+    assert f"Current error type: {words}\n" in text
 
 
 def test_an_attempt_without_sql_keeps_its_number() -> None:
@@ -636,11 +664,16 @@ def test_an_attempt_without_sql_keeps_its_number() -> None:
 
 
 def test_a_negative_whose_outcome_had_no_error_says_so() -> None:
-    entry = make_entry(3, polarity=Polarity.NEGATIVE, status=Status.EXECUTION_ERROR, db_error="no such column: a3")
-    text = repair(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH, negatives=[entry]).text
-    assert (
-        "Failure context: attempted_sql=SELECT a3 FROM t; status=EXECUTION_ERROR; db_error=no such column: a3\n" in text
+    entry = make_entry(
+        3,
+        polarity=Polarity.NEGATIVE,
+        status=Status.EXECUTION_ERROR,
+        db_error="no such column: a3",
+        outcome=Status.DENOTATION_MISMATCH,
     )
+    text = repair(SPIDER, SPIDER_QUESTION, SCHEMA, [WRONG], MISMATCH, negatives=[entry]).text
+    assert "Failure context: attempted_sql=SELECT b3 FROM t; status=DENOTATION_MISMATCH; db_error=(none)\n" in text
+    assert "no such column" not in text  # that is what the attempt before the final one met
     assert "Observed outcome: DENOTATION_MISMATCH\nObserved DB error: (none)\n" in text
 
 

@@ -12,6 +12,8 @@ ALL = [
     "demonstration",
     "demonstrations",
     "evidence",
+    "evidence_formula",
+    "evidence_heading",
     "history",
     "initial",
     "negative",
@@ -51,9 +53,8 @@ def test_a_value_that_nobody_gave_is_not_passed_over(name: str) -> None:
 
 
 def test_a_value_that_no_placeholder_asks_for_is_not_said() -> None:
-    assert fill("history", {"INDEX": "1", "SQL": "SELECT 1", "REASON": "x"}) == fill(
-        "history", {"INDEX": "1", "SQL": "SELECT 1"}
-    )
+    values = {"INDEX": "1", "OBSERVED": "executed", "SQL": "SELECT 1"}
+    assert fill("history", {**values, "REASON": "x"}) == fill("history", values)
 
 
 def test_an_empty_line_of_its_own_leaves_no_gap() -> None:
@@ -71,7 +72,7 @@ def test_an_empty_paragraph_of_its_own_leaves_no_gap() -> None:
 
 
 def test_an_empty_value_within_or_at_the_end_is_only_empty() -> None:
-    assert fill("history", {"INDEX": "", "SQL": ""}) == "[Attempt  - observed unsuccessful]\n"
+    assert fill("history", {"INDEX": "", "OBSERVED": "", "SQL": ""}) == "[Attempt  - ]\n"
 
 
 @given(st.text(), st.text())
@@ -81,4 +82,4 @@ def test_an_empty_value_within_or_at_the_end_is_only_empty() -> None:
 @example("$1 %s {0} {}", "{INDEX")
 @example("\n", "{EVIDENCE_IF_ANY}\n\n")
 def test_a_value_is_put_in_as_it_is(index: str, sql: str) -> None:
-    assert fill("history", {"INDEX": index, "SQL": sql}) == f"[Attempt {index} - observed unsuccessful]\n{sql}"
+    assert fill("history", {"INDEX": index, "OBSERVED": "seen", "SQL": sql}) == f"[Attempt {index} - seen]\n{sql}"

@@ -302,7 +302,7 @@ def test_cost(made: tuple[Letters, Report]) -> None:
         assert one["retrieval_calls"].value == pytest.approx(statistics.mean(recalls))
         encoded = [many + entries for many in recalls] if method.encodes else [0, 0, 0]
         assert one["embedding_calls"].value == pytest.approx(statistics.mean(encoded))
-        assert one["judged"].value == pytest.approx(statistics.mean(judged))
+        assert one["db_executions"].value == pytest.approx(statistics.mean(judged))
         seconds = [one[key].value for key in ("wall_s", "model_s", "embedding_s", "retrieval_s", "database_s")]
         assert seconds == [2.5, 1.0, 0.125, 0.25, 0.5]
     assert "0.5 per million prompt and 2 per million output tokens" in found.note

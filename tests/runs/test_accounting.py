@@ -10,7 +10,7 @@ import pytest
 from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
 from merit.errors import AuditFailed
 from merit.memory import RecallPolicy
-from merit.runs.accounting import account, check_arithmetic, oscillates
+from merit.runs.accounting import account, account_as_recorded, check_arithmetic, oscillates
 from merit.runs.turn import Phase, Turn
 from merit.types import Failure, FailureSubtype, FailureType, Question, Regime, Status, Verdict
 
@@ -70,7 +70,7 @@ STREAM = [
 
 def test_everything_that_is_counted() -> None:
     assert account(STREAM, MERIT) == {
-        "format": 1,
+        "format": 2,
         "method": "merit",
         "online": True,
         "questions": 5,
@@ -92,7 +92,7 @@ def test_everything_that_is_counted() -> None:
             "output": 10 + 20 + 30 + 2 + 4 + 6 + 8,
             "total": 333 + 363,
         },
-        "judged": 11,
+        "db_executions": 11,
         "retrieval_calls": 6,
         "embedding_calls": 9,  # one a recall, one an entry
         "entries": {"positive": 2, "negative": 1, "precedent": 0},
@@ -193,13 +193,23 @@ def test_a_repeat_is_a_call_with_its_tokens_but_nothing_to_judge() -> None:
     assert found["calls"] == {"initial": 3, "repair": 5, "reflection": 0, "total": 8}
     tokens = {"initial": 330, "repair": 3 + 7 + 11 + 15, "reflection": 0, "prompt": 316, "output": 50, "total": 366}
     assert found["tokens"] == tokens
-    assert found["judged"] == 3 + 5 - 3
+    assert found["db_executions"] == 3 + 5 - 3
     assert (found["steps"], found["repaired_at_step"]) == (2.5, {"2": 1})  # of draws, not of candidates
-    assert (found["oscillating"], found["oscillation"]) == (0, 0.0)
+    assert (found["oscillating"], found["oscillation"]) == (2, 66.67)  # a repeat is part of its trajectory
     assert (found["retrieval_calls"], found["embedding_calls"]) == (5, 7)
     assert found["entries"] == {"positive": 0, "negative": 0, "precedent": 2}
     assert found["final_status"] == {"CORRECT": 2, "EXECUTION_ERROR": 1}
     check_arithmetic(found, PRECEDENT, TOLD, 1)
+
+
+def test_metrics_of_the_first_format_are_counted_as_they_were() -> None:
+    turns = [turn(0, [attempt("a", WRONG), repeat("a", WRONG), attempt("b", RIGHT)])]
+    now = account(turns, PRECEDENT)
+    then = account_as_recorded(turns, PRECEDENT, {"format": 1})
+    assert (now["oscillating"], then["oscillating"], then["oscillation"]) == (1, 0, 0.0)
+    assert "db_executions" not in then
+    assert then["judged"] == now["db_executions"] == 2
+    assert account_as_recorded(turns, PRECEDENT, {"format": 2}) == now
 
 
 def test_candidates_that_differ_in_a_texts_case_oscillate_as_the_paper_says() -> None:
@@ -245,7 +255,7 @@ def test_a_first_pass_costs_its_repairs_but_no_first_answers() -> None:
     assert found["tokens"] == tokens
     assert (found["steps"], found["repaired"], found["repaired_at_step"]) == (1.5, 1, {"1": 1})
     assert found["oscillating"] == 0
-    assert (found["judged"], found["retrieval_calls"], found["embedding_calls"]) == (11, 3, 5)
+    assert (found["db_executions"], found["retrieval_calls"], found["embedding_calls"]) == (11, 3, 5)
     assert found["entries"] == {"positive": 1, "negative": 1, "precedent": 0}
     assert found["initial_status"] == {"CORRECT": 1, "EXECUTION_ERROR": 1, "TIMEOUT": 1}
     assert found["final_status"] == {"CORRECT": 2, "DENOTATION_MISMATCH": 1}

@@ -26,7 +26,7 @@ TURNS, LOG, ANSWERS, MANIFEST = "trajectories.jsonl", "retrievals.jsonl", "predi
 ENTRIES = "memory/memory.jsonl"
 FILES = [MANIFEST, "stream.json", TURNS, LOG, ANSWERS, ENTRIES, "metrics.json", "timings.json"]
 LENGTH = 5
-SHOWN = 4  # the turn that is shown: one of several attempts
+SHOWN = 1  # the turn that is shown: one of several attempts
 NONSENSE: list[Any] = [None, -1, "x", [[]], {"x": 1}]
 SURROGATE = "\ud800"  # half a character: JSON can spell it, and nothing can write it
 
@@ -48,7 +48,9 @@ def honest(setup: Setup, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("honest") / "run"
     asyncio.run(run_stream(setup, out))
     assert all((out / file).stat().st_size for file in FILES)  # every file has something to damage
-    assert len(read_run(out).turns[SHOWN].episode.attempts) > 2
+    attempts = read_run(out).turns[SHOWN].episode.attempts
+    assert len(attempts) > 2
+    assert all(attempt.sql for attempt in attempts)  # so that another reply is another SQL
     return out
 
 

@@ -118,12 +118,13 @@ def test_a_repeat_costs_a_call_and_its_tokens_and_is_not_judged(bench: Bench, tm
     found = metrics(view)
     assert repeats(view) > 5
     assert found["calls"]["repair"] == len(model.prompts)
-    assert found["judged"] == len(ITEMS) + len(model.prompts) - repeats(view)
+    assert found["db_executions"] == len(ITEMS) + len(model.prompts) - repeats(view)
     wrong = len(ITEMS) - found["initial_correct"]
     assert found["steps"] == pytest.approx(len(model.prompts) / wrong, abs=0.0005)
     asked = sum(len(prompt.split()) for prompt in model.prompts)
     assert found["tokens"]["prompt"] == asked  # first answers of a plain file have no cost
-    assert found["oscillation"] == 0.0
+    again = [any(attempt.repeat for attempt in turn.episode.attempts) for turn in view.turns]
+    assert found["oscillating"] >= sum(again) > 0  # a repeat is part of its trajectory
     for turn in view.turns:
         _, *drawn = turn.episode.attempts
         assert sum(not attempt.repeat for attempt in drawn) <= 3

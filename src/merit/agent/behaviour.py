@@ -16,7 +16,7 @@ from merit.agent.rules import NO_FAILURE, candidates_of, votes
 from merit.agent.trajectory import Attempt, Episode, Reflection, Task
 from merit.memory import Precedent, RecallPolicy, Repair
 from merit.prompts import Family, Prompt
-from merit.types import Demonstration, Polarity, Question, Regime
+from merit.types import Demonstration, Polarity, Question, Regime, Status
 
 if TYPE_CHECKING:
     from merit.agent.method import Method
@@ -127,13 +127,16 @@ class PaperBehaviour:
         )
 
     def keep(self, method: "Method", episode: Episode, regime: Regime) -> Keep | None:
-        """An answer that satisfied, where the method keeps answers; or else the last change, where there was one."""
-        satisfied = episode.final.verdict.satisfied
-        if satisfied and Polarity.PRECEDENT in method.writes:
+        """An answer that satisfied, where the method keeps answers; or else the last change, where there was one.
+
+        A successful change is kept only where it was confirmed (paper, section 3.2): not because it merely ran.
+        """
+        verdict = episode.final.verdict
+        if verdict.satisfied and Polarity.PRECEDENT in method.writes:
             return Keep.PRECEDENT
-        if len(candidates_of(episode.attempts)) < 2 or votes(method, regime):
+        if len(candidates_of(episode.attempts)) < 2 or votes(method, regime) or verdict.status is Status.EXECUTED:
             return None
-        return Keep.REPAIR if (Polarity.POSITIVE if satisfied else Polarity.NEGATIVE) in method.writes else None
+        return Keep.REPAIR if (Polarity.POSITIVE if verdict.correct else Polarity.NEGATIVE) in method.writes else None
 
 
 PAPER = PaperBehaviour()

@@ -47,7 +47,7 @@ def _precedent(episode: Episode, grade: Grade, source: Provenance) -> Precedent:
 
 def _repair(episode: Episode, before: Attempt, polarity: Polarity, grade: Grade, source: Provenance) -> Repair:
     task, after = episode.task, episode.final
-    failure = before.failure or NO_FAILURE
+    failure = (before if polarity is Polarity.POSITIVE else after).failure or NO_FAILURE
     return Repair(
         id="",
         polarity=polarity,

@@ -168,6 +168,8 @@ class _Replay:
             raise AuditFailed(f"{at}: the status {verdict.status} cannot be seen in the regime {self.regime}")
         if attempt.failure != (None if verdict.satisfied else classify(verdict)):
             raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
+        if (verdict.cause is None) == (verdict.status in (Status.EXECUTION_ERROR, Status.TIMEOUT)):
+            raise AuditFailed(f"{at}: the cause {verdict.cause} does not go with the status {verdict.status}")
         if not attempt.repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
             raise AuditFailed(f"{at}: the same SQL got another verdict before")
         if verdict.status is Status.TIMEOUT and verdict != self._late:

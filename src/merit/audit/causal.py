@@ -11,7 +11,7 @@ from typing import Any
 from merit.agent import Recalled, Task
 from merit.errors import AuditFailed, counted
 from merit.memory import Databases, Entry, Precedent, RecallPolicy, Repair, TypeFilter
-from merit.types import FailureType, Polarity
+from merit.types import FailureType, Grade, Polarity
 
 RELIABLE = (FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION)
 _COUNTS = ("polarity", "stored", "legal", "same_type", "typed", "fallback", "size")
@@ -106,6 +106,7 @@ def illegal(entry: Entry, policy: RecallPolicy, task: Task) -> str | None:
         return "it was learned on the same database"
     if policy.databases is Databases.SAME and source.db_id != task.question.db_id:
         return "it was learned on another database"
-    if not entry.grade.at_least(policy.least_grade):
-        return f"it is in quarantine: {entry.grade}, and at least {policy.least_grade} is wanted"
+    wanted = Grade.CONFIRMED if entry.polarity is Polarity.POSITIVE else policy.least_grade
+    if not entry.grade.at_least(wanted):
+        return f"it is in quarantine: {entry.grade}, and at least {wanted} is wanted"
     return None

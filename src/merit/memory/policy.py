@@ -45,6 +45,10 @@ class RecallPolicy:
     precedents: int = 0  # confirmed answers, of whatever failure type
     database_bonus: float = 0.0  # for precedents of the current database: above 1, no other one comes before them
 
+    def least_grade_of(self, polarity: Polarity) -> Grade:
+        """How sure an entry must be to be recalled; a successful change is one that was confirmed (section 3.2)."""
+        return Grade.CONFIRMED if polarity is Polarity.POSITIVE else self.least_grade
+
     @property
     def pools(self) -> dict[Polarity | None, int]:
         """Which pools are recalled from, and how many of each at most."""
@@ -70,7 +74,7 @@ class Cue:
 
     def text(self) -> str:
         """The retrieval query of both channels."""
-        return " ".join([self.question, self.sql, self.failure_context, self.type])
+        return " ".join([self.question, self.sql, self.failure_context, self.type.in_words])
 
     def dense_text(self, polarity: Polarity | None) -> str:
         """What the encoder reads: precedents are found by the question alone."""

@@ -125,7 +125,7 @@ def _recall_from(
 ) -> PoolReport:
     takes = (Polarity.POSITIVE, Polarity.NEGATIVE) if polarity is None else (polarity,)
     segments = [s for s in catalogue.segments if s.count and s.polarity in takes]
-    trusted = [segment for segment in segments if segment.grade.at_least(policy.least_grade)]
+    trusted = [segment for segment in segments if segment.grade.at_least(policy.least_grade_of(segment.polarity))]
     parts = [_part_of(segment, catalogue, cue, policy) for segment in trusted]
     same_type = [part for part in parts if part.segment.type is cue.type]
     enough = sum(part.size for part in same_type) >= policy.typed_threshold

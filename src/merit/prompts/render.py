@@ -8,7 +8,7 @@ from typing import TypeVar
 from merit.errors import InputError
 from merit.memory import Precedent, Repair
 from merit.prompts.template import fill, names, read
-from merit.types import Demonstration, Failure, Question, Verdict
+from merit.types import Demonstration, Failure, Grade, Question, Verdict
 
 T = TypeVar("T")
 VERSION = "merit-prompts-v3"
@@ -81,11 +81,9 @@ def repair(
                 f"[Local reflection {i}] {text}" for i, text in _numbered(reflections)
             ),
             "STATUS": verdict.status,
-            "ERROR_TYPE": failure.type,
+            "ERROR_TYPE": failure.type.in_words,
             "DATABASE_ERROR_OR_(none)": verdict.error or _NONE,
-            "ALL_PREVIOUS_SQL_ATTEMPTS": "\n\n".join(
-                fill("history", {"INDEX": str(i), "SQL": sql}) for i, (sql, _) in _numbered(tried)
-            ),
+            "ALL_PREVIOUS_SQL_ATTEMPTS": "\n\n".join(_attempt(i, attempt) for i, attempt in _numbered(tried)),
         },
     )
 
@@ -104,7 +102,7 @@ def reflection(family: Family, question: Question, schema: str, tried: Sequence[
         )
         for i, (sql, verdict) in _numbered(tried)
     ]
-    values = {"ERROR_TYPE": failure.type, "ATTEMPTS_AND_OUTCOMES": "\n\n".join(outcomes)}
+    values = {"ERROR_TYPE": failure.type.in_words, "ATTEMPTS_AND_OUTCOMES": "\n\n".join(outcomes)}
     return _prompt("reflection", family, question, schema, values)
 
 
@@ -131,18 +129,29 @@ def _evidence(question: Question, dialect: str) -> str:
             f"question {question.id}: the field 'evidence' is missing, and BIRD's prompts need it; "
             "add it to the questions file (an empty text where there is none)"
         )
-    return fill("evidence", {"BIRD_EVIDENCE": question.evidence or _NONE}, dialect)
+    formula = fill("evidence_formula", {}, dialect) if question.evidence else ""
+    heading = fill("evidence_heading", {"BIRD_EVIDENCE": question.evidence}, dialect) if question.evidence else ""
+    return fill("evidence", {"EVIDENCE_IF_ANY": heading, "FORMULA_RULE_IF_ANY": formula}, dialect)
+
+
+def _attempt(number: int, attempt: Tried) -> str:
+    """An earlier attempt; one that ran, where no reference decides, was not seen to fail."""
+    sql, verdict = attempt
+    observed = "executed" if verdict.satisfied else "observed unsuccessful"
+    return fill("history", {"INDEX": str(number), "OBSERVED": observed, "SQL": sql})
 
 
 def _positive(number: int, entry: Repair) -> str:
+    if entry.grade is not Grade.CONFIRMED:
+        raise ValueError(f"entry {entry.id} is {entry.grade}, and would be shown as confirmed")
     return fill(
         "positive",
         {
             "INDEX": str(number),
             "ENTRY_ID": entry.id,
-            "ERROR_TYPE": entry.type,
+            "ERROR_TYPE": entry.type.in_words,
             "PREVIOUS_FAILURE_CONTEXT": entry.failure_context,
-            "FAILED_SQL_TO_CORRECT_SQL_TRANSITION": entry.delta,
+            "FAILED_SQL_TO_CORRECT_SQL_TRANSITION": entry.successful_direction,
             "SQL_CHANGE": entry.delta,
         },
     )
@@ -154,7 +163,7 @@ def _negative(number: int, entry: Repair) -> str:
         {
             "INDEX": str(number),
             "ENTRY_ID": entry.id,
-            "ERROR_TYPE": entry.type,
+            "ERROR_TYPE": entry.type.in_words,
             "FAILURE_CONTEXT": entry.failure_context,
             "SQL_CHANGE": entry.delta,
             "OUTCOME": entry.outcome,

@@ -71,7 +71,7 @@ def cost_table(groups: Sequence[RunGroup], prices: TokenPrices | None) -> Report
         "output_tokens": (lambda run: run.counts["tokens"]["output"] / 1e6, 3),
         "embedding_calls": (lambda run: run.counts["embedding_calls"], 0),
         "retrieval_calls": (lambda run: run.counts["retrieval_calls"], 0),
-        "judged": (lambda run: run.counts["judged"], 0),
+        "db_executions": (lambda run: run.counts["db_executions"], 0),
     }
     if prices is not None:
         measures["money"] = (lambda run: prices.of(*(run.counts["tokens"][kind] for kind in ("prompt", "output"))), 4)
@@ -147,8 +147,12 @@ def _cost_columns(prices: TokenPrices | None) -> tuple[ReportColumn, ...]:
         ReportColumn("embedding_s", "Emb. s", note="seconds of encoding, of the whole process where runs share one"),
         ReportColumn("retrieval_calls", "Retr.", note="recalls"),
         ReportColumn("retrieval_s", "Retr. s", note="seconds of recalling"),
-        ReportColumn("judged", "Judged", note="attempts judged; SQL that an episode says again is run once"),
-        ReportColumn("database_s", "Judge s", note="seconds of running and judging SQL"),
+        ReportColumn(
+            "db_executions",
+            "DB exec.",
+            note="attempts run on their database, and on those of a suite until one differs; a repeat is not run again",
+        ),
+        ReportColumn("database_s", "DB s", note="seconds of running and judging SQL"),
         ReportColumn("tokens_extra", "Tok. / extra", note="tokens per additional right answer"),
         *(money if prices is not None else ()),
     )

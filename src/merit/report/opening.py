@@ -6,7 +6,8 @@ from pathlib import Path
 
 from merit.errors import MeritError, RunUnusable, one_line
 from merit.reading import check_regular, parse_json, read_text
-from merit.runs import RunView, account, is_finished, read_run, run_folders
+from merit.runs import RunView, is_finished, read_run, run_folders
+from merit.runs.accounting import account_as_recorded
 from merit.runs.paths import METRICS
 
 
@@ -51,7 +52,7 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
             )
         return run
     recorded = parse_json(read_text(path / METRICS), path / METRICS)
-    counted = account(run.turns, run.method)
+    counted = account_as_recorded(run.turns, run.method, recorded)
     if not isinstance(recorded, dict) or any(recorded.get(name) != value for name, value in counted.items()):
         raise RunUnusable(f"{path / METRICS}: does not follow from the turns; `merit audit` says more")
     return run

@@ -10,7 +10,22 @@ from merit.memory import normalise_sql
 from merit.runs.turn import Phase, Turn
 from merit.types import Polarity, Regime, Status
 
-FORMAT = 1
+FORMAT = 2
+_FIRST_FORMAT = 1  # of 0.1: attempts were counted as "judged", and oscillation left out repeats that were set aside
+
+
+def account_as_recorded(turns: Sequence[Turn], method: Method, recorded: object) -> dict[str, Any]:
+    """What a run's own metrics should say, in the format that they are in."""
+    counted = account(turns, method)
+    if not isinstance(recorded, dict) or recorded.get("format") != _FIRST_FORMAT:
+        return counted
+    oscillating = sum(oscillates(turn.episode, repeats=False) for turn in turns if turn.phase is Phase.ANSWER)
+    return {
+        **{("judged" if name == "db_executions" else name): value for name, value in counted.items()},
+        "format": _FIRST_FORMAT,
+        "oscillating": oscillating,
+        "oscillation": accuracy(oscillating, counted["questions"]),
+    }
 
 
 def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
@@ -38,7 +53,7 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "oscillation": accuracy(sum(oscillates(turn.episode) for turn in answers), questions),
         "calls": _calls(turns),
         "tokens": _tokens(turns),
-        "judged": sum(not attempt.repeat for turn in turns for attempt in turn.episode.attempts),
+        "db_executions": sum(not attempt.repeat for turn in turns for attempt in turn.episode.attempts),
         "retrieval_calls": retrievals,
         "embedding_calls": retrievals * _queries(method) + left.total() if method.encodes else 0,
         "entries": {polarity.value: left[polarity] for polarity in Polarity},
@@ -48,9 +63,9 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
     }
 
 
-def oscillates(episode: Episode) -> bool:
-    """Whether a trajectory contains the same SQL twice."""
-    sqls = [normalise_sql(attempt.sql) for attempt in episode.attempts if not attempt.repeat]
+def oscillates(episode: Episode, *, repeats: bool = True) -> bool:
+    """Whether a trajectory contains the same SQL twice; repeats that were set aside are part of it."""
+    sqls = [normalise_sql(attempt.sql) for attempt in episode.attempts if repeats or not attempt.repeat]
     return len(set(sqls)) < len(sqls)
 
 

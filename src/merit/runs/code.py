@@ -21,7 +21,8 @@ DECIDING: dict[str, frozenset[str]] = {
     "models": frozenset({"address", "client", "connection", "fetch", "spending", "waiting"}),
     "oracle": frozenset({"explain", "subset"}),
     "prompts": frozenset(),
-    "reading": frozenset(),  # replaces what cannot be written or sent
+    "reading": frozenset(),
+    "vectors": frozenset(),  # replaces what cannot be written or sent
     "runs": frozenset({"another", "code", "decode", "kept", "paths"}),
     "sql": frozenset(),
     "stream": frozenset({"ahead", "cluster", "covered", "grid", "predict", "replies", "spec", "workshop"}),

@@ -45,7 +45,8 @@ class Provenance:
 class Repair:
     """A change and how it ended: what was tried, how it had failed, what it was changed to.
 
-    A positive repair is a confirmed change, a negative one a direction seen to fail.
+    A positive repair is a confirmed change: its failure is that of `before`. A negative one is a direction seen to
+    fail: its failure is that of `after`, the final attempt (docs/spec.md, "Texts").
     """
 
     id: str
@@ -55,7 +56,7 @@ class Repair:
     before: str  # the unsuccessful SQL
     status: Status  # of `before`
     db_error: str | None  # about `before`
-    type: FailureType  # of `before`
+    type: FailureType  # of `before` in a positive repair, of `after` in a negative one
     subtype: FailureSubtype
     after: str  # the SQL it was changed to
     outcome: Status  # of `after`
@@ -69,8 +70,10 @@ class Repair:
 
     @property
     def failure_context(self) -> str:
-        """The situation the change was made in."""
-        return failure_context(self.before, self.status, self.db_error)
+        """The failure that it is recalled by: the one that the change mended, or the one that it ended in."""
+        if self.polarity is Polarity.POSITIVE:
+            return failure_context(self.before, self.status, self.db_error)
+        return failure_context(self.after, self.outcome, self.outcome_error)
 
     @property
     def delta(self) -> str:
@@ -78,10 +81,14 @@ class Repair:
         return f"{self.before} => {self.after}"
 
     @property
+    def successful_direction(self) -> str:
+        """How a confirmed change is told to a model and to the lexical channel."""
+        return f"Observed successful transition: {self.delta}"
+
+    @property
     def observed_error(self) -> str:
-        """What the database said: about the start of a successful change, about the outcome of a failed one."""
-        error = self.db_error if self.polarity is Polarity.POSITIVE else self.outcome_error
-        return error or "(none)"
+        """What the database said about the outcome; nothing about a successful one."""
+        return self.outcome_error or "(none)"
 
     def dense_text(self) -> str:
         """What the encoder reads."""
@@ -91,7 +98,7 @@ class Repair:
                 f"Schema: {self.schema}",
                 f"Failure context: {self.failure_context}",
                 f"Transformation: {normalise_sql(self.before)} => {normalise_sql(self.after)}",
-                f"Error type: {self.type}",
+                f"Error type: {self.type.in_words}",
                 f"Outcome: {self.outcome}",
                 f"DB error: {self.observed_error}",
             ]
@@ -99,9 +106,10 @@ class Repair:
 
     def lexical_text(self) -> str:
         """What BM25 reads."""
-        parts = [self.question, self.failure_context, self.delta, self.type, self.outcome, self.observed_error]
+        kind = self.type.in_words
+        parts = [self.question, self.failure_context, self.delta, kind, self.outcome, self.observed_error]
         if self.polarity is Polarity.POSITIVE:
-            parts.append(self.delta)  # the successful direction
+            parts.append(self.successful_direction)
         return " ".join(parts)
 
 

@@ -54,6 +54,11 @@ class FailureType(StrEnum):
     SYNTAX = "SYNTAX"
     UNKNOWN = "UNKNOWN"
 
+    @property
+    def in_words(self) -> str:
+        """The paper's name of it, as models and both channels of recall read it."""
+        return "Filter/Value" if self is FailureType.FILTER_VALUE else self.value.replace("_", " ").title()
+
 
 class FailureSubtype(StrEnum):
     """What exactly was observed (paper, appendix on the classifier)."""
