@@ -6,27 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from making.benchmark import build
+from making.commands import merit, refused
 from making.endpoint import Action, Asked, ChatServer, as_json, refusal
 from making.grids import answering, run_grid, write_grid
-from merit.cli.main import cli
 from merit.errors import MeritError
 from merit.runs import read_manifest
 
 CUT = ("--max-prompt-tokens", 4096, "--truncate", "left")
 PATHS = {"/v1/chat/completions", "/tokenize"}
-
-
-def merit(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-def refused(*arguments: object) -> str:
-    result = merit(*arguments)
-    assert isinstance(result.exception, MeritError), result.output
-    return str(result.exception)
 
 
 def counting(asked: Asked) -> Action:

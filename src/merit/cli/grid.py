@@ -73,8 +73,8 @@ def grid(
     seeds       a list of stream seeds ([0, 1, 2])
     budget      repairs a question (7)
     regime      "denotation_confirmed", or "dbms_only": no oracle
-    max_prompt_tokens, truncate
-                as --max-prompt-tokens and --truncate of `merit run`
+    max_prompt_tokens  as --max-prompt-tokens of `merit run`
+    truncate    "left", as --truncate of `merit run`
     max_tokens  as --max-tokens, where that is not given
     max_cost    as --max-cost, where that is not given
     prices      as --prices, where that is not given: [0.15, 0.60]

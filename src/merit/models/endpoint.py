@@ -12,7 +12,7 @@ from merit.errors import ModelFailed
 from merit.models.address import Address
 from merit.models.client import Client
 from merit.models.connection import Patience, RequestRefused
-from merit.models.greedy import NEUTRAL, OPENAI_NEUTRAL, Neutral, is_greedy
+from merit.models.greedy import NEUTRAL, STANDARD_NEUTRAL, Neutral, is_greedy
 from merit.models.tokens import AS_CHAT, LEAVE_OUT, with_tokens
 from merit.models.waiting import Waiting
 from merit.reading import sendable
@@ -119,7 +119,7 @@ class EndpointCompleter:
 
         How many that is, is found out with the first answer, and remembered.
         """
-        for neutral in (NEUTRAL, OPENAI_NEUTRAL):
+        for neutral in (NEUTRAL, STANDARD_NEUTRAL):
             if self._accepted is None or self._accepted is neutral:
                 try:
                     completion = await self._client.ask(path, {**body, **neutral}, read)

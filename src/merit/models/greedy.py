@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from merit.types import Sampling
 
 Neutral = Mapping[str, float]
-OPENAI_NEUTRAL: Neutral = {"top_p": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
+STANDARD_NEUTRAL: Neutral = {"top_p": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}  # known to all servers
 # repetition_penalty is vLLM's name, repeat_penalty llama.cpp's; -1 is how both say that all tokens may be chosen
-NEUTRAL: Neutral = {**OPENAI_NEUTRAL, "repetition_penalty": 1.0, "repeat_penalty": 1.0, "top_k": -1, "min_p": 0.0}
+NEUTRAL: Neutral = {**STANDARD_NEUTRAL, "repetition_penalty": 1.0, "repeat_penalty": 1.0, "top_k": -1, "min_p": 0.0}
 
 
 def is_greedy(sampling: Sampling) -> bool:
