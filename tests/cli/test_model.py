@@ -186,6 +186,45 @@ def test_a_server_that_refuses_one_token_is_fine(monkeypatch: pytest.MonkeyPatch
         assert json.loads(merit("model", "check", "openai:m", "--json").output)["tokens_per_second"] is None
 
 
+def penalised(asked: Asked) -> Action:
+    """A server whose own penalty changes long answers unless a request states another."""
+    long = asked.body["max_tokens"] > 1 and "words" in asked.prompt
+    text = "SELECT 1" if not long or asked.body.get("repetition_penalty") == 1.0 else "SELECT 2"
+    return as_json(completion(text, 100, 3))
+
+
+def fickle(asked: Asked) -> Action:
+    return as_json(completion(f"SELECT {asked.attempt}", 100, 3))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "differ", "said"),
+    [
+        (lambda _: as_json(completion("SELECT 1", 100, 3)), False, "its own defaults give the same answer as"),
+        (penalised, True, "its own defaults give another answer than the neutral penalties and cut-offs that merit"),
+        (fickle, None, "cannot be told, since the same request gets different answers"),
+    ],
+)
+def test_a_check_says_whether_defaults_change_what_greedy_means(
+    behaviour: Behaviour, differ: bool | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ChatServer(behaviour) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        found = json.loads(merit("model", "check", "openai:m", "--json").output)["greedy"]
+        assert f"  greedy        {said}" in merit("model", "check", "openai:m").output
+    assert (found["defaults_differ"], found["refused"]) == (differ, [])
+    assert found["stated"]["repetition_penalty"] == 1.0
+
+
+def test_a_check_names_what_a_server_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse = refusal(400, "Unrecognized request argument supplied: top_k")
+    with ChatServer(lambda asked: (refuse if "top_k" in asked.body else answer)(asked)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = merit("model", "check", "openai:m")
+    refused = "repetition_penalty, repeat_penalty, top_k, min_p"
+    assert f"left to the server, which refuses them: {refused}" in result.output
+
+
 # A shell's background jobs ignore SIGINT, and so does what they start.
 _MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"
 

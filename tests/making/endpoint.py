@@ -235,6 +235,7 @@ class ChatServer:
         self.latency_s = latency_s
         self.alive = True  # whether it answers those who ask for its models
         self.models: Reply | list[str] = []  # what it says it has
+        self.paths = {"/v1/chat/completions", "/v1/embeddings"}  # what it offers
         self.probes = 0
         self.probed_with: list[str | None] = []  # authorizations
         self.asked: list[Asked] = []
@@ -349,7 +350,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path.startswith("http"):  # asked as a proxy
             self.server.chat.proxied.append(self.path)
-        elif self.path.partition("?")[0] not in ("/v1/chat/completions", "/v1/embeddings"):
+        elif self.path.partition("?")[0] not in self.server.chat.paths:
             self._send(as_json({"error": {"message": f"no route {self.path}"}}, 404))
             return
         chat = self.server.chat

@@ -757,7 +757,7 @@ def test_a_refusal_is_reported_at_once(chat: ChatServer, behaviour: Behaviour, c
     assert message.startswith(f"{chat.url}: answered {code} for model m (")
     assert message.endswith("; check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name")
     assert "\n" not in message
-    assert chat.requests == 1
+    assert chat.requests == (3 if code == 400 else 1)  # a 400 may be about neutral values: asked again without them
 
 
 def refused(chat: ChatServer, model: str = "m") -> str:

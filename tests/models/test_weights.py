@@ -178,6 +178,17 @@ def test_a_model_that_brings_penalties_answers_greedily_all_the_same(tiny: Path,
 
 
 @with_transformers
+def test_a_prompt_is_cut_on_the_left_where_asked(model: TransformersCompleter) -> None:
+    """The tokens of a byte each, `<user>` before them and `<model>` after them."""
+    cut = Sampling(max_tokens=12, max_prompt_tokens=40)
+    ends_alike = [ask(model, (f"{before}{'x' * 39}", cut))[0] for before in ("", "y" * 100, "z" * 5000)]
+    assert [completion.prompt_tokens for completion in ends_alike] == [40, 40, 40]
+    assert len({completion.text for completion in ends_alike}) == 1
+    [whole] = ask(model, ("y" * 30, cut))
+    assert whole == ask(model, ("y" * 30, GREEDY))[0]
+
+
+@with_transformers
 def test_a_prompt_and_its_answer_must_fit_into_the_context(tiny: Path, model: TransformersCompleter) -> None:
     ask(model, ("x" * 586, GREEDY))
     with pytest.raises(ContextOverflow) as caught:

@@ -4,15 +4,16 @@ import csv
 import random
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from making.outcomes import LATE, NO_COLUMN, RIGHT, SYNTAX, WRONG, Course, Tried, write_run
 from merit.errors import InputError
 from merit.report import Report, ReportTable, build, read_labels
-from merit.report.labels import COLUMNS, read_records, records, sample, write_records
+from merit.report.labels import COLUMNS, read_records, records, sample, strata, write_records
 from merit.report.names import FAILURES
-from merit.report.validation import Label
+from merit.report.validation import Label, weighted
 from merit.runs import RunView
 from merit.types import FailureType, Question, QuestionId
 
@@ -215,3 +216,138 @@ def test_a_failure_labelled_twice_is_refused(view: RunView, tmp_path: Path) -> N
     assert len(read_labels(first)) == 3
     with pytest.raises(InputError, match=f"^{second}, line .* is labelled already, in {first}, line "):
         read_labels(first, second)
+
+
+# Weighted by the population
+
+MISMATCH, SCHEMA, BROKEN = FailureType.RESULT_MISMATCH, FailureType.SCHEMA_LINKING, FailureType.SYNTAX
+POPULATION = {MISMATCH: 30, SCHEMA: 15, BROKEN: 4, FailureType.EXECUTION: 1}
+
+
+def labels(kind: FailureType, right: int, wrong: int, **more: object) -> list[Label]:
+    """Labels of one stratum, so many of them as the classifier says."""
+    other = FailureType.FILTER_VALUE
+    fields: dict[str, Any] = {"run": "", "population": POPULATION, **more}
+    return [Label("spider", kind, kind, **fields)] * right + [Label("spider", other, kind, **fields)] * wrong
+
+
+def figures(found: list[Label]) -> tuple[float, float]:
+    """Weighted accuracy, and how much of the population it covers."""
+    accuracy = weighted(found)
+    assert accuracy is not None
+    return accuracy.accuracy, accuracy.covered
+
+
+def test_each_type_counts_by_its_share_among_all_failures(view: RunView) -> None:
+    assert strata(view) == POPULATION
+    everything = [
+        *labels(MISMATCH, 1, 3),
+        *labels(SCHEMA, 4, 0),
+        *labels(BROKEN, 1, 1),
+        *labels(FailureType.EXECUTION, 0, 1),
+    ]
+    assert figures(everything) == pytest.approx((100 * (30 / 4 + 15 + 4 / 2 + 0) / 50, 100.0))
+    (row,) = table(build([], labels=everything), "classifier").rows
+    assert (row["weighted"].text, row["accuracy"].text) == ("49.00", "54.55")  # 6 of 11 labels
+
+
+def test_of_a_sample_in_proportion_both_figures_are_the_same() -> None:
+    found = figures(
+        [*labels(MISMATCH, 10, 20), *labels(SCHEMA, 15, 0), *labels(BROKEN, 1, 3), *labels(FailureType.EXECUTION, 1, 0)]
+    )
+    assert found == pytest.approx((100 * 27 / 50, 100.0))
+
+
+def test_types_without_a_label_are_left_out_and_counted() -> None:
+    report = build([], labels=[*labels(MISMATCH, 1, 1), *labels(SCHEMA, 1, 0)])
+    shown = table(report, "classifier")
+    (row,) = shown.rows
+    assert (row["weighted"].text, row["covered"].text) == ("66.67", "90.00")  # 30 of 45; 45 of 50
+    assert next(column for column in shown.columns if column.key == "covered").shown
+    whole = table(build([], labels=labels(BROKEN, 1, 0, population={BROKEN: 3})), "classifier")
+    assert not next(column for column in whole.columns if column.key == "covered").shown
+
+
+def test_every_run_counts_by_its_own_failures() -> None:
+    """A hundred labels of a small run weigh no more than that run."""
+    small, large = {"run": "a" * 16, "population": {BROKEN: 100}}, {"run": "b" * 16, "population": {BROKEN: 900}}
+    found = figures([*labels(BROKEN, 100, 0, **small), *labels(BROKEN, 1, 3, **large)])
+    assert found == pytest.approx((100 * (100 + 900 / 4) / 1000, 100.0))
+
+
+def test_the_sizes_stay_with_the_sample(view: RunView, tmp_path: Path) -> None:
+    """The weighted figure needs no run: `merit label` wrote down what the sample was drawn from."""
+    lines = records(view, sample(view, 14, 0), classifier=True)
+    for line in lines:
+        line["human"] = "SYNTAX" if line["classifier"] == "RESULT_MISMATCH" else line["classifier"]
+    write_records(tmp_path / "labels.csv", lines)
+    found = read_labels(tmp_path / "labels.csv")
+    assert all(label.population == POPULATION for label in found)
+    (row,) = table(build([], labels=found), "classifier").rows
+    assert (row["weighted"].text, row["accuracy"].text) == ("40.00", "42.86")  # 20 of 50; 6 of 14
+
+
+def test_the_sizes_of_an_earlier_file_or_a_foreign_sample_come_from_the_runs(view: RunView, tmp_path: Path) -> None:
+    run = view.manifest.run
+    path = tmp_path / "theirs.csv"
+    for header, line in (
+        ("run,human,classifier", f"{run},{{}}"),  # a sample of one's own
+        ("dataset,human,classifier", "spider,{}"),  # one that names only the data
+    ):
+        path.write_text(
+            f"{header}\n"
+            + "".join(
+                line.format(pair) + "\n"
+                for pair in ("SYNTAX,SYNTAX", "UNKNOWN,RESULT_MISMATCH", "SCHEMA_LINKING,SCHEMA_LINKING")
+            )
+        )
+        (row,) = table(build([view], labels=read_labels(path)), "classifier").rows
+        assert row["weighted"].value == pytest.approx(100 * (15 + 4) / 49, abs=1e-6)
+        report = build([], labels=read_labels(path))
+        assert table(report, "classifier").rows[0]["weighted"].text == "--"
+        assert any(
+            "no population-weighted accuracy of the failure classifier: how many" in note for note in report.notes
+        )
+    old = records(view, sample(view, 14, 0), classifier=False)
+    for record in old:
+        del record["population"]
+        record["human"] = "RESULT_MISMATCH"
+    write_records(path, old)
+    assert len(read_records(path)) == 14
+    (row,) = table(build([view], labels=read_labels(path)), "failures").rows
+    assert (row["weighted"].text, row["accuracy"].text) == ("60.00", "57.14")  # 8 of 14
+
+
+def test_runs_that_fail_differently_give_no_population_to_labels_of_neither(view: RunView, tmp_path: Path) -> None:
+    asked = [one.question for one in view.questions.values()]
+    courses: dict[QuestionId, Course] = {one.id: [Tried("SELECT 1", SYNTAX)] for one in asked}
+    other = write_run(tmp_path / "other", asked, "zero_shot", courses, initial_sha256="2" * 64)
+    report = build([view, other], labels=labels(BROKEN, 1, 0, population=None))
+    assert table(report, "classifier").rows[0]["weighted"].text == "--"
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (labels(BROKEN, 3, 2), "there are 5 labels of the type Syntax, but only 4 failures of it"),
+        (labels(FailureType.UNKNOWN, 1, 0), "there are 1 label of the type Unknown, but only 0 failures of it"),
+        (
+            [*labels(BROKEN, 1, 0), *labels(BROKEN, 1, 0, population={BROKEN: 5})],
+            "labels of a run that their file does not name disagree on how many failures of each type there are",
+        ),
+    ],
+)
+def test_sizes_that_contradict_the_labels_give_no_figure(found: list[Label], why: str) -> None:
+    report = build([], labels=found)
+    assert table(report, "classifier").rows[0]["weighted"].text == "--"
+    assert f"Spider: no population-weighted accuracy of the failure classifier: {why}" in report.notes
+
+
+@pytest.mark.parametrize(
+    "cell", ["SYNTAX", "SYNTAX 0", "SYNTAX -1", "SYNTAX 4; SYNTAX 5", "SYNTAX 4.5", "SYNTAX " + "9" * 5000]
+)
+def test_a_population_that_is_none_is_refused_with_its_line(cell: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(f"human,classifier,population\nSYNTAX,SYNTAX,{cell}\n")
+    with pytest.raises(InputError, match="line 2: the column 'population' "):
+        read_labels(path)

@@ -37,7 +37,10 @@ ODD = r"50% of_$x^2 & {a}~#\ <b> | `c` *d* [e](f) é 表 " + '"q"'
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     known = letters(24, 1)
-    labels = [Label("spider", FailureType.SYNTAX, FailureType.SYNTAX), Label("spider", *[FailureType.UNKNOWN] * 2)]
+    labels = [
+        Label("spider", FailureType.SYNTAX, FailureType.SYNTAX),
+        Label("spider", FailureType.UNKNOWN, FailureType.UNKNOWN),
+    ]
     return build(write_all(tmp_path_factory.mktemp("runs"), known, questions(24)), TokenPrices(1, 2), labels=labels)
 
 

@@ -73,6 +73,8 @@ def grid(
     seeds       a list of stream seeds ([0, 1, 2])
     budget      repairs a question (7)
     regime      "denotation_confirmed", or "dbms_only": no oracle
+    max_prompt_tokens  as --max-prompt-tokens of `merit run`
+    truncate    "left", as --truncate of `merit run`
     max_tokens  as --max-tokens, where that is not given
     max_cost    as --max-cost, where that is not given
     prices      as --prices, where that is not given: [0.15, 0.60]
@@ -122,7 +124,7 @@ def grid(
 async def _run(
     read: Grid, concurrency: int, ahead: int | None, allowance: Allowance, cache: Path, bar: Bar
 ) -> dict[str, dict[str, Any]]:
-    async with Workshop(read.model, read.encoder, cache, concurrency, allowance) as shop:
+    async with Workshop(read.model, read.encoder, cache, concurrency, allowance, read.sampling) as shop:
         seen: dict[str, Progress] = {}
         with bar:
             metrics = await run_grid(read, shop, ahead, following(bar, len(read.runs), seen))

@@ -19,12 +19,17 @@ from merit.models import open_completer
 from merit.models.client import names_of
 from merit.models.endpoint import EndpointCompleter
 from merit.models.fetch import SOURCES, fetch_model
+from merit.models.greedy import NEUTRAL
+from merit.models.llamacpp import LlamaCppCompleter
 from merit.stream.replies import beginning
 from merit.types import Completer, Completion, Question, Sampling
 
 _PATH = click.Path(path_type=Path)
 _SHORTEST_S = 0.01  # a shorter time of writing is lost in the variation of the network
 _QUESTION = Question("check", "shop", "How many items cost more than 10?")
+# Long enough for a small penalty to change a word: over the few tokens of a query, it rarely does.
+_LONG = "Describe in about 50 words how a relational database answers a query that joins two tables."
+_LONGER = Sampling(max_tokens=64)
 _SCHEMA = "Database: shop\nTable: item\n  item_id number PRIMARY KEY\n  name text\n  price number"
 
 
@@ -39,10 +44,12 @@ def model() -> None:
 def check(uri: str, as_json: bool) -> None:
     """Ask a model one question and say what works and how fast.
 
-    It is asked three times in all: twice to see whether the answer is the same, and once for the first token alone, so
-    that the speed of writing leaves out the time for reading the prompt. A reply without SQL is a warning and exit 0,
-    since the model is there. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes
-    longer than 45 seconds for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    It is asked three times: twice to see whether the answer is the same, and once for the first token alone, so that
+    the speed of writing leaves out the time for reading the prompt. An endpoint or a GGUF file then answers another
+    prompt with neutral penalties and cut-offs stated, as runs do, and without: where the answers differ, its own
+    defaults change what greedy means. A reply without SQL is a warning and exit 0, since the model is there. An openai:
+    model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds for an answer and
+    says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
     try:
         result = asyncio.run(_check(uri))
@@ -69,8 +76,19 @@ def check(uri: str, as_json: bool) -> None:
     console.print(
         f"  repeatable    {'yes' if result['repeatable'] else 'no: the same greedy prompt got another answer'}"
     )
+    if result["greedy"] is not None:
+        console.print(f"  greedy        {_GREEDY[result['greedy']['defaults_differ']]}")
+        if refused := result["greedy"]["refused"]:
+            console.print(f"                left to the server, which refuses them: {', '.join(refused)}")
     if not result["sql"]:
         console.print(f"  reply         {escape(result['reply'])}")
+
+
+_GREEDY = {
+    False: "its own defaults give the same answer as neutral penalties and cut-offs",
+    True: "its own defaults give another answer than the neutral penalties and cut-offs that merit states",
+    None: "cannot be told, since the same request gets different answers",
+}
 
 
 async def _check(uri: str) -> dict[str, Any]:
@@ -82,6 +100,7 @@ async def _check(uri: str) -> dict[str, Any]:
         first, seconds = await _timed(completer, prompt, Sampling())
         second, again_s = await _timed(completer, prompt, Sampling())
         speed = await _tokens_per_second(completer, prompt, second.output_tokens, again_s)
+        greedy = await _greedy(completer) if isinstance(completer, EndpointCompleter | LlamaCppCompleter) else None
     finally:
         await completer.close()
     identity = completer.identity
@@ -96,9 +115,21 @@ async def _check(uri: str) -> dict[str, Any]:
         "tokens_estimated": first.tokens_estimated,
         "tokens_per_second": speed,
         "repeatable": first.text == second.text,
+        "greedy": greedy,
         "address": live.address if live else None,
         "offered": names_of(offered) if offered and identity.name.removeprefix("openai:") not in offered else None,
     }
+
+
+async def _greedy(completer: EndpointCompleter | LlamaCppCompleter) -> dict[str, Any]:
+    """What greedy requests state, what of it is refused, and whether answers differ where nothing is stated."""
+    stated, default = await completer.complete(_LONG, _LONGER), await completer.complete_by_default(_LONG, _LONGER)
+    differ: bool | None = stated.text != default.text
+    if differ and (await completer.complete(_LONG, _LONGER)).text != stated.text:
+        differ = None
+    neutral = completer.neutral
+    refused = [name for name in NEUTRAL if name not in neutral]
+    return {"stated": dict(neutral), "refused": refused, "defaults_differ": differ}
 
 
 async def _timed(completer: Completer, prompt: str, sampling: Sampling) -> tuple[Completion, float]:

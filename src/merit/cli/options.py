@@ -18,6 +18,7 @@ from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 from merit.runs import LONGEST_TIMEOUT_S
+from merit.types import Sampling
 
 SECONDS = Number(float, 0.01, LONGEST_TIMEOUT_S)
 
@@ -107,6 +108,13 @@ MAX_COST = click.option(
     type=Number(float, 0.0, 1e9, above=True),
     help=f"Stop when so much was spent. {_BOUND}",
 )
+MAX_PROMPT_TOKENS = click.option(
+    "--max-prompt-tokens",
+    type=at_least(1),
+    help="With --truncate left: keep only so many tokens of a prompt, the last ones, as the model's tokenizer counts "
+    "them (default: a prompt that does not fit is an error).",
+)
+TRUNCATE = click.option("--truncate", type=click.Choice(["left"]), help="Where --max-prompt-tokens cuts a prompt.")
 TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
@@ -139,6 +147,15 @@ def this_command() -> str:
     if called.name != "merit" or shutil.which("merit") == str(called.absolute()):
         return "merit"
     return shlex.quote(str(called))
+
+
+def drawing(max_prompt_tokens: int | None, truncate: str | None) -> Sampling:
+    """How answers are drawn, as options say it: greedily, from whole prompts or from cut ones."""
+    if (max_prompt_tokens is None) != (truncate is None):
+        raise InputError(
+            "--max-prompt-tokens and --truncate go together; give both, as in --max-prompt-tokens 4096 --truncate left"
+        )
+    return Sampling(max_prompt_tokens=max_prompt_tokens)
 
 
 def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float, float] | None) -> Allowance:

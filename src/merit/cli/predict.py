@@ -15,12 +15,15 @@ from merit.cli.options import (
     JSON,
     LABEL,
     MAX_COST,
+    MAX_PROMPT_TOKENS,
     MAX_TOKENS,
     MODEL,
     PRICES,
     PROTOCOL,
     SPLIT,
+    TRUNCATE,
     allowed,
+    drawing,
     stoppable,
 )
 from merit.cli.plain import at_least
@@ -47,6 +50,8 @@ from merit.stream import Replies, Workshop, predict_all
 @click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
+@MAX_PROMPT_TOKENS
+@TRUNCATE
 @MAX_TOKENS
 @MAX_COST
 @PRICES
@@ -63,6 +68,8 @@ def predict(
     limit: int | None,
     seed: int,
     concurrency: int,
+    max_prompt_tokens: int | None,
+    truncate: str | None,
     max_tokens: int | None,
     max_cost: float | None,
     prices: tuple[float, float] | None,
@@ -75,7 +82,7 @@ def predict(
     is asked, or with --limit the first ones of a run. A file that has some already is completed. `merit run` does this
     by itself where its file of first answers is not there. --json prints one object.
     """
-    allowance = allowed(max_tokens, max_cost, prices)
+    allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     folder = cache or cache_folder()
     benchmark = DataSpec(dataset, root, split, protocol, label=label).open(folder)
     loaded = benchmark.dataset
@@ -91,7 +98,7 @@ def predict(
     bar = progress_bar()
 
     async def go() -> int:
-        async with Workshop(model, "", folder, concurrency, allowance) as shop:
+        async with Workshop(model, "", folder, concurrency, allowance, sampling) as shop:
             with bar:
                 task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), detail="")
                 return await predict_all(

@@ -21,6 +21,7 @@ from merit.cli.options import (
     JSON,
     LABEL,
     MAX_COST,
+    MAX_PROMPT_TOKENS,
     MAX_TOKENS,
     MODEL,
     PRICES,
@@ -28,7 +29,9 @@ from merit.cli.options import (
     SPLIT,
     TIMEOUT,
     TRACE,
+    TRUNCATE,
     allowed,
+    drawing,
     stoppable,
     traced,
 )
@@ -88,6 +91,8 @@ _FIRST = "first answers"
 @TIMEOUT
 @CONCURRENCY
 @AHEAD
+@MAX_PROMPT_TOKENS
+@TRUNCATE
 @MAX_TOKENS
 @MAX_COST
 @PRICES
@@ -113,6 +118,8 @@ def run(
     timeout_s: float,
     concurrency: int,
     ahead: int | None,
+    max_prompt_tokens: int | None,
+    truncate: str | None,
     max_tokens: int | None,
     max_cost: float | None,
     prices: tuple[float, float] | None,
@@ -125,7 +132,7 @@ def run(
     For example: merit run bundled --initial initial.jsonl --method merit --model openai:MODEL --out runs/merit-0.
     --json prints one object.
     """
-    allowance = allowed(max_tokens, max_cost, prices)
+    allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     spec = RunSpec(
         DataSpec(dataset, root, split, protocol, timeout_s, label),
         initial,
@@ -140,7 +147,7 @@ def run(
     bar, replies = progress_bar(), Replies()
 
     async def go() -> dict[str, Any]:
-        async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance) as shop:
+        async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance, sampling) as shop:
             await _answer_first(spec, shop, bar)
             setup = open_setup(spec, shop)
             far = window(shop.completer.concurrency, 1) if ahead is None else ahead

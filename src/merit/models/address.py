@@ -15,6 +15,7 @@ from yarl import URL
 from merit.errors import InputError
 
 DEFAULT = "https://api.openai.com/v1"
+_BESIDE = frozenset({"/apply-template", "/tokenize"})  # vLLM's and llama.cpp's own paths, beside OpenAI's below /v1
 _PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
 _MOST_SHOWN = 300  # characters of an endpoint's text in a message
 _MOST_SEARCHED = 8192  # characters that are searched for secrets; a response body may have millions
@@ -65,7 +66,8 @@ class Address:
 
     def url(self, path: str) -> str:
         """The address of a request."""
-        return f"{self.shown}{path}{self._query}"
+        root = self.shown.removesuffix("/v1") if path in _BESIDE else self.shown
+        return f"{root}{path}{self._query}"
 
     def redacted(self, text: str) -> str:
         """A reply or an error, as a message may hold it: one short printable line without secrets."""

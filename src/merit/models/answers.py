@@ -56,7 +56,7 @@ def answer_key(model: ModelIdentity, prompt: str, sampling: Sampling) -> bytes:
     request = {
         "model": [model.name, model.revision],
         "messages": [["user", prompt]],
-        "sampling": [sampling.temperature, sampling.max_tokens, sampling.seed],
+        "sampling": list(sampling.record().values()),  # the prompt's cut is part of it only where there is one
     }
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).digest()[:KEY_BYTES]
 

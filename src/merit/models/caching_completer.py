@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.models.answers import AnswerStore, answer_key
+from merit.models.greedy import Neutral
 from merit.models.priority import CALL, Call
 from merit.models.spending import Allowance, Sent
 from merit.models.tokens import with_tokens, without_estimate
@@ -53,6 +54,12 @@ class CachingCompleter:
     def recorded(self) -> bool:
         """Whether the answers come from a recording."""
         return self._completer.recorded
+
+    @property
+    def neutral(self) -> Neutral:
+        """The neutral values that greedy requests state; none for recordings, scripts and models of other packages."""
+        neutral: Neutral = getattr(self._completer, "neutral", {})
+        return neutral
 
     @property
     def sent(self) -> Sent:

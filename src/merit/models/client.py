@@ -24,6 +24,7 @@ from merit.models.connection import (
     NoResponse,
     NotSecure,
     Patience,
+    RequestRefused,
     Response,
     Silent,
     TooLarge,
@@ -200,9 +201,10 @@ class Client:
                 "to an endpoint that has /embeddings, --encoder to openai: and one of its models for them, or use "
                 "--encoder wordllama"
             )
-        raise ModelFailed(
+        raise RequestRefused(
             f"{self._address.named}: answered {status} for model {self._model} ({why}); "
-            "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name"
+            "check OPENAI_BASE_URL, OPENAI_API_KEY and the model's name",
+            status,
         )
 
     def _not_secure(self, error: NotSecure) -> ModelFailed:

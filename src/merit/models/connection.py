@@ -20,7 +20,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from merit.errors import InputError
+from merit.errors import InputError, ModelFailed
 from merit.models.address import Address
 
 _CHUNK = 1 << 16  # bytes read at a time
@@ -93,6 +93,14 @@ class TooLarge(Exception):
 
 class Silent(Exception):
     """The endpoint accepts connections but never responds, not even to a probe."""
+
+
+class RequestRefused(ModelFailed):
+    """The endpoint will not answer this request; `status` is HTTP's."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class EndpointConnection:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.errors import InputError, ModelFailed
+from merit.models.tokens import LEAVE_OUT
 from merit.reading import check_fields, read_json_lines, read_text
 from merit.types import Completion, ModelIdentity, Sampling
 
@@ -33,8 +34,10 @@ class ScriptedCompleter:
         revision = hashlib.sha256(repr(self._rules).encode()).hexdigest()[:16]
         self.identity = ModelIdentity(name, revision)
 
-    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - a script does not sample
-        """The reply of the first rule that fits."""
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The reply of the first rule that fits; a script neither samples nor counts tokens as a model does."""
+        if sampling.max_prompt_tokens is not None:
+            raise InputError(f"{self.identity.name}: a script has no tokenizer to cut prompts by; {LEAVE_OUT}")
         for rule in self._rules:
             if all(text in prompt for text in rule.contains):
                 return Completion(rule.reply, len(prompt.split()), len(rule.reply.split()))

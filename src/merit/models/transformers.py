@@ -7,9 +7,10 @@ with them, now and then, a word: an answer would depend on what else happened to
 import asyncio
 import threading
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 from merit.errors import ModelFailed
+from merit.models.greedy import Neutral
 from merit.models.priority import PrioritySemaphore
 from merit.models.weights import Weights, first_line
 from merit.types import Completion, ModelIdentity, Sampling
@@ -20,6 +21,7 @@ class TransformersCompleter:
 
     concurrency = 1
     recorded = False
+    neutral: ClassVar[Neutral] = {"repetition_penalty": 1.0}  # cut-offs apply to draws alone
 
     def __init__(self, name: str, *, context_tokens: int | None = None) -> None:
         try:
@@ -44,7 +46,9 @@ class TransformersCompleter:
             raise ModelFailed(f"{name}: transformers cannot load it ({first_line(error)})") from None
         self._ends = _ends(self._model, self._weights.tokenizer)
         # Only what a caller asks for: many models bring penalties and cut-offs that would apply to greedy answers too.
-        self._model.generation_config = library.GenerationConfig(eos_token_id=self._ends, pad_token_id=self._ends[0])
+        self._model.generation_config = library.GenerationConfig(
+            eos_token_id=self._ends, pad_token_id=self._ends[0], **self.neutral
+        )
         made_with = f"transformers{library.__version__}-torch{torch.__version__}-{self._model.dtype}-{device}"
         revision = f"{self._weights.revision}-{made_with.replace('torch.', '')}"
         self.identity = ModelIdentity(f"transformers:{self._weights.name}", revision)

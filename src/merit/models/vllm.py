@@ -8,9 +8,10 @@ once and kept. MERIT_GPU_MEMORY is the share of the GPU's memory it takes (0.9),
 import os
 from importlib import import_module
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from merit.errors import InputError, ModelFailed
+from merit.models.greedy import NEUTRAL, Neutral, is_greedy
 from merit.models.priority import PrioritySemaphore
 from merit.models.weights import Weights, first_line
 from merit.types import Completion, ModelIdentity, Sampling
@@ -26,6 +27,7 @@ class VllmCompleter:
     """One engine, with at most `concurrency` prompts under way."""
 
     recorded = False
+    neutral: ClassVar[Neutral] = {name: value for name, value in NEUTRAL.items() if name != "repeat_penalty"}
 
     def __init__(self, name: str, *, context_tokens: int | None = None, concurrency: int = 32) -> None:
         share = _share(os.environ.get("MERIT_GPU_MEMORY", "0.9"))
@@ -67,6 +69,7 @@ class VllmCompleter:
             max_tokens=sampling.max_tokens,
             seed=sampling.seed,
             output_kind=self._sampling.RequestOutputKind.FINAL_ONLY,
+            **(self.neutral if is_greedy(sampling) else {}),
         )
         async with self._slots:
             try:

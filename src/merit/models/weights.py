@@ -35,10 +35,12 @@ class Weights:
         self.context = min(filter(None, (context_tokens, most)), default=None)
 
     def tokens(self, prompt: str, sampling: Sampling) -> list[int]:
-        """A prompt as the model reads it; it and the whole answer must fit into the context."""
+        """A prompt as the model reads it, cut on the left where asked; it and the answer must fit into the context."""
         message = {"role": "user", "content": sendable(prompt)}
         text = self.tokenizer.apply_chat_template([message], tokenize=False, add_generation_prompt=True)
         tokens: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        if sampling.max_prompt_tokens is not None:
+            tokens = tokens[-sampling.max_prompt_tokens :]
         if self.context is not None and len(tokens) + sampling.max_tokens > self.context:
             raise ContextOverflow(
                 f"{self.name}: a prompt of {len(tokens)} tokens and an answer of up to {sampling.max_tokens} do not "

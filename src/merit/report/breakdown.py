@@ -10,7 +10,7 @@ from merit.report.cells import Row, count, lead_in_row, number, words
 from merit.report.group import RunGroup
 from merit.report.names import FAILURES, method_label, method_order
 from merit.report.table import ReportColumn, ReportTable
-from merit.report.validation import Label, labels_of, scores
+from merit.report.validation import Label, labels_of, scores, weighted_cells, weighted_columns
 from merit.runs import Turn
 from merit.types import FailureType, QuestionId
 
@@ -80,6 +80,7 @@ def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Report
         row["other"] = number(100.0 * rest / wrong if wrong else None)
         if any(validated):
             accuracy, macro = agreement or (None, None)
+            row |= weighted_cells(labels_of(labels, group))
             row |= {"accuracy": number(accuracy), "macro_f1": number(macro, 3)}
         rows.append(row)
     columns = [DATASET, ReportColumn("failures", "Failures", note="questions whose first answer is wrong")]
@@ -88,8 +89,9 @@ def failure_table(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Report
         columns.append(ReportColumn(kind.value.lower(), label, note="percent of the failures", shown=shown))
     columns.append(ReportColumn("other", "Other", note="all other types together, percent of the failures"))
     if any(validated):
+        columns += weighted_columns(rows)
         columns.append(
-            ReportColumn("accuracy", "Acc. (%)", note="of the classifier, against human labels of these runs")
+            ReportColumn("accuracy", "Plain acc. (%)", note="of the classifier, against human labels of these runs")
         )
         columns.append(
             ReportColumn("macro_f1", "Macro-F1", note="of the classifier, against human labels of these runs")

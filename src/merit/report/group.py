@@ -42,6 +42,7 @@ _TELLING = {
     "model.revision": "model revision",
     "encoder.revision": "encoder revision",
     "timeout_s": "timeout",
+    "sampling.max_prompt_tokens": "prompts cut to",
 }
 
 
@@ -129,11 +130,13 @@ class RunGroup:
         encoder = f"encoder {_named(self.encoder)}" if self.encoder else "no encoder"
         seeds = self.seeds
         estimated = any(run.counts["tokens"].get("estimated_calls") for run in self.all_runs())
+        cut = identity.sampling.max_prompt_tokens
         others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
             f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
             f"{_dataset(self)} {identity.dataset.split}, protocol {identity.protocol}, {identity.regime}, budget "
             f"{identity.budget}, model {_named(identity.model)}, {encoder}, "
+            + (f"prompts cut on the left to {cut} tokens, " if cut else "")
             + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")
             + (f" (but {'; '.join(others)})" if others else "")
             + ("; merit estimated tokens that the endpoint did not count" if estimated else "")

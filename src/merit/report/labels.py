@@ -1,6 +1,7 @@
 """Failures for people to label, as a CSV file, and their labels back."""
 
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
@@ -12,18 +13,21 @@ from merit.failure import classify
 from merit.files import atomic_write
 from merit.reading import read_text
 from merit.report.spreadsheet import as_written, csv_text
-from merit.report.validation import Label
+from merit.report.validation import Label, Strata
 from merit.runs import RunView, Turn
 from merit.types import Cause, FailureType, Status, Verdict
 
-COLUMNS = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
+_NEEDED = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
+POPULATION = "population"  # all failures of the run by type, in every line; earlier files do not have it
+COLUMNS = (*_NEEDED[:-1], POPULATION, "human")
 CLASSIFIER = "classifier"  # the last column, where it is written
+_MOST_DIGITS = 10  # of the size of a stratum
 Record = dict[str, str]
 
 
 def sample(view: RunView, size: int | None, seed: int) -> list[Turn]:
     """Failed first answers in a seeded order: all, or a sample with every failure type in proportion."""
-    failed = [turn for turn in view.answers if turn.episode.attempts[0].failure]
+    failed = _failed(view)
     generator = np.random.default_rng(seed)
     shuffled = [failed[index] for index in generator.permutation(len(failed))]
     if size is None or size >= len(shuffled):
@@ -34,9 +38,15 @@ def sample(view: RunView, size: int | None, seed: int) -> list[Turn]:
     return [turn for turn in shuffled if id(turn) in chosen]
 
 
+def strata(view: RunView) -> Strata:
+    """How many first answers of a run failed, by type: the population that a sample is drawn from."""
+    sizes = Counter(_type(turn) for turn in _failed(view))
+    return {kind: sizes[kind] for kind in FailureType if sizes[kind]}
+
+
 def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[Record]:
     """The lines to fill in."""
-    lines = []
+    lines, population = [], "; ".join(f"{kind} {size}" for kind, size in strata(view).items())
     for turn in turns:
         question, first = turn.episode.task.question, turn.episode.attempts[0]
         values = (
@@ -50,6 +60,7 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
             first.verdict.status.value,
             first.verdict.error or "",
             first.verdict.cause.value if first.verdict.cause else "",
+            population,
             "",
         )
         record = dict(zip(COLUMNS, values, strict=True))
@@ -64,7 +75,7 @@ def write_records(path: Path, lines: Sequence[Record]) -> None:
         file.write(csv_text([columns, *([line[name] for name in columns] for line in lines)]).encode())
 
 
-def read_records(path: Path, needed: Sequence[str] = COLUMNS) -> list[tuple[int, Record]]:
+def read_records(path: Path, needed: Sequence[str] = _NEEDED) -> list[tuple[int, Record]]:
     """The lines of a file and their numbers."""
     read_text(path)  # reports an unreadable file; its text is not used, since it changes line ends inside cells
     reader = csv.DictReader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
@@ -89,7 +100,7 @@ def read_labels(*paths: Path) -> list[Label]:
 
 
 def _read_labels(path: Path, seen: dict[tuple[str, str], str]) -> list[Label]:
-    labels = []
+    labels: list[Label] = []
     for number, record in read_records(path, ("human",)):
         if human := record["human"].strip():
             where = f"{path}, line {number}"
@@ -98,7 +109,8 @@ def _read_labels(path: Path, seen: dict[tuple[str, str], str]) -> list[Label]:
                 raise InputError(f"{where}: question {question} of the run {run} is labelled already, in {seen[key]}")
             named, classified = failure_type(human, "human", where), record.get(CLASSIFIER, "").strip()
             kind = failure_type(classified, CLASSIFIER, where) if classified else _classified(record, where)
-            labels.append(Label(record.get("dataset") or path.stem, named, kind, run))
+            population = _population(record.get(POPULATION, ""), where)
+            labels.append(Label(record.get("dataset") or path.stem, named, kind, run, population))
     if not labels:
         raise InputError(f"{path}: nothing is labelled yet; fill in the column 'human', or use `merit label`")
     return labels
@@ -121,6 +133,28 @@ def _classified(record: Record, where: str) -> FailureType:
         raise InputError(
             f"{where}: no failure to classify; it needs a column {CLASSIFIER!r}, or 'status', 'error' and 'cause'"
         ) from None
+
+
+def _population(text: str, where: str) -> Strata | None:
+    """The sizes of the strata in a cell, as `records` writes them; None for an empty one."""
+    sizes: dict[FailureType, int] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, _, size = part.rpartition(" ")
+        kind = failure_type(name, POPULATION, where)
+        if kind in sizes or not _is_size(size):
+            raise InputError(
+                f"{where}: the column {POPULATION!r} should have each type once, as in SYNTAX 4; UNKNOWN 2"
+            )
+        sizes[kind] = int(size)
+    return sizes or None
+
+
+def _is_size(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS and int(text) > 0
+
+
+def _failed(view: RunView) -> list[Turn]:
+    return [turn for turn in view.answers if turn.episode.attempts[0].failure]
 
 
 def _type(turn: Turn) -> FailureType:

@@ -11,9 +11,10 @@ from merit.report.course import learning_figures, learning_table, steps_figures,
 from merit.report.figure import Figure
 from merit.report.group import RunGroup, group_runs, versions
 from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpaired
+from merit.report.populations import with_populations
 from merit.report.remembered import memory_table, similarity_table, without_recalls
 from merit.report.table import ReportTable
-from merit.report.validation import Label, class_table, confusion_tables, summary_table, unreported
+from merit.report.validation import Label, class_table, confusion_tables, summary_table, unreported, unweighted
 from merit.runs import RunView
 
 
@@ -50,6 +51,7 @@ def build(
     `against` is the method that all others are paired with, and `named` whether a person asked for it.
     """
     groups, apart, left_out = group_runs(runs)
+    labels = with_populations(labels, groups)
     paired = paired_table(groups, against)
     tables = [
         main_table(groups),
@@ -78,7 +80,7 @@ def build(
         *steps_figures(groups),
     ]
     notes = [*apart, *versions(groups), *without_recalls(groups), *unpaired(groups, against, named=named)]
-    notes += [*unreported(groups, labels), *without_difficulty(groups)]
+    notes += [*unreported(groups, labels), *unweighted(labels), *without_difficulty(groups)]
     return Report(
         tables=tuple(table for table in tables if table.rows),
         figures=tuple(figure for figure in figures if any(series.x for series in figure.series)),

@@ -1,9 +1,10 @@
 """How well the failure classifier agrees with people: accuracy, macro-F1, every class, and the confusions (Table 5)."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from merit.errors import counted
 from merit.report.accuracy import DATASET
 from merit.report.cells import Row, count, number, words
 from merit.report.group import RunGroup
@@ -12,9 +13,14 @@ from merit.report.statistics import mean
 from merit.report.table import ReportColumn, ReportTable
 from merit.types import FailureType
 
+Strata = Mapping[FailureType, int]  # how many failures of a population the classifier gave each type
 _NOTE = (
     "A class takes part if a person or the classifier gave it to at least one failure; a ratio that divides by nothing "
     "counts as 0. Macro-F1 is the plain mean of F1 over these classes."
+)
+_WEIGHTED_NOTE = (
+    "Weighted accuracy, the paper's figure, is the accuracy for each type that the classifier gives, weighted by that "
+    "type's share among all failures the labelled ones were drawn from; types without a label are left out."
 )
 
 
@@ -26,6 +32,7 @@ class Label:
     human: FailureType
     classifier: FailureType
     run: str = ""  # the run of the failure; empty where the file does not name it
+    population: Strata | None = None  # all failures that it was drawn from; None where that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +67,58 @@ def scores(labels: Sequence[Label]) -> tuple[float, float] | None:
     return accuracy, mean([agreement.f1 for agreement in _classes(labels).values()])
 
 
+@dataclass(frozen=True, slots=True)
+class WeightedAccuracy:
+    """Accuracy in percent, and how much of the population, in percent, has a type with a label."""
+
+    accuracy: float
+    covered: float
+
+
+def weighted(labels: Sequence[Label]) -> WeightedAccuracy | None:
+    """Accuracy by stratum, weighted by the strata's shares among all failures; None where that cannot be told.
+
+    A stratum is the failures of one run to which the classifier gave one type.
+    """
+    if not labels or why_unweighted(labels):
+        return None
+    sizes, hits = {label.run: label.population or {} for label in labels}, _by_stratum(labels)
+    covered = sum(sizes[run][kind] for run, kind in hits)
+    right = sum(sizes[run][kind] * mean(stratum) for (run, kind), stratum in hits.items())
+    failures = sum(sum(population.values()) for population in sizes.values())
+    return WeightedAccuracy(100.0 * right / covered, 100.0 * covered / failures)
+
+
+def why_unweighted(labels: Sequence[Label]) -> str | None:
+    """Why labels cannot be weighted; None where they can."""
+    sizes: dict[str, Strata] = {}
+    for label in labels:
+        run = f"the run {label.run}" if label.run else "a run that their file does not name"
+        if label.population is None:
+            return f"how many failures of each type there are is not known for labels of {run}"
+        if sizes.setdefault(label.run, label.population) != label.population:
+            return f"labels of {run} disagree on how many failures of each type there are"
+    for (run, kind), stratum in _by_stratum(labels).items():
+        if len(stratum) > (size := sizes[run].get(kind, 0)):
+            labelled = f"{counted(len(stratum), 'label')} of the type {FAILURES[kind]}"
+            return f"there are {labelled}, but only {counted(size, 'failure')} of it"
+    return None
+
+
+def _by_stratum(labels: Sequence[Label]) -> dict[tuple[str, FailureType], list[float]]:
+    hits: dict[tuple[str, FailureType], list[float]] = {}
+    for label in labels:
+        hits.setdefault((label.run, label.classifier), []).append(float(label.human is label.classifier))
+    return hits
+
+
+def unweighted(labels: Sequence[Label]) -> Iterator[str]:
+    """A sentence for each dataset whose labels cannot be weighted."""
+    for dataset, dataset_labels in _by_dataset(labels).items():
+        if why := why_unweighted(dataset_labels):
+            yield f"{dataset_label(dataset)}: no population-weighted accuracy of the failure classifier: {why}"
+
+
 def labels_of(labels: Sequence[Label], group: RunGroup) -> list[Label]:
     """The labels of a group's own runs."""
     runs = {run.view.manifest.run for run in group.all_runs()}
@@ -75,19 +134,40 @@ def unreported(groups: Sequence[RunGroup], labels: Sequence[Label]) -> Iterator[
 
 
 def summary_table(labels: Sequence[Label]) -> ReportTable:
-    """Accuracy and macro-F1."""
+    """Accuracy, population-weighted and plain, and macro-F1."""
     rows = []
     for dataset, dataset_labels in _by_dataset(labels).items():
         accuracy, macro = scores(dataset_labels) or (None, None)
         row = {"dataset": words(dataset_label(dataset)), "labels": count(len(dataset_labels))}
+        row |= weighted_cells(dataset_labels)
         rows.append({**row, "accuracy": number(accuracy), "macro_f1": number(macro, 3)})
     columns = (
         DATASET,
         ReportColumn("labels", "n", note="labelled failures"),
-        ReportColumn("accuracy", "Acc. (%)", note="the classifier's type is the person's"),
+        *weighted_columns(rows),
+        ReportColumn("accuracy", "Plain acc. (%)", note="labels where the classifier's type is the person's"),
         ReportColumn("macro_f1", "Macro-F1"),
     )
-    return ReportTable("classifier", "Failure classifier against human labels", _note(labels), columns, tuple(rows))
+    note = f"{_WEIGHTED_NOTE} {_note(labels)}"
+    return ReportTable("classifier", "Failure classifier against human labels", note, columns, tuple(rows))
+
+
+def weighted_cells(labels: Sequence[Label]) -> Row:
+    """The cells of `weighted_columns`."""
+    found = weighted(labels)
+    return {
+        "weighted": number(found.accuracy if found else None),
+        "covered": number(found.covered if found else None),
+    }
+
+
+def weighted_columns(rows: Sequence[Row]) -> tuple[ReportColumn, ReportColumn]:
+    """Weighted accuracy, and the part of the population that it covers, shown where that is not all."""
+    partly = any(row["covered"].value not in (None, 100.0) for row in rows)
+    return (
+        ReportColumn("weighted", "Weighted acc. (%)", note="of the classifier, each type by its share of all failures"),
+        ReportColumn("covered", "Covered (%)", note="failures whose type has a label", shown=partly),
+    )
 
 
 def class_table(labels: Sequence[Label]) -> ReportTable:

@@ -23,6 +23,7 @@ _SAID: dict[str, tuple[str, str]] = {
     "model.name": ("the model", "--model"),
     "model.revision": ("the model's revision", ""),
     "encoder.name": ("the encoder", "--encoder"),
+    "sampling.max_prompt_tokens": ("the number of tokens that prompts are cut to", "--max-prompt-tokens"),
     "protocol": ("the protocol", "--protocol"),
     "regime": ("the regime", "--regime"),
     "timeout_s": ("the time limit", "--timeout"),

@@ -204,7 +204,11 @@ def _policy(record: Any, where: str) -> RecallPolicy | None:
 
 
 def _sampling(record: Record, where: str) -> Sampling:
-    _only(record, {"temperature": float, "max_tokens": int, "seed": object}, where)
+    fields: dict[str, type] = {"temperature": float, "max_tokens": int, "seed": object}
+    cut = record.get("max_prompt_tokens") if isinstance(record, dict) else None
+    _only(record, fields if cut is None else fields | {"max_prompt_tokens": int}, where)
+    if cut is not None and not 0 < cut <= _MOST_TOKENS:
+        raise InputError(f"{where}: the field 'max_prompt_tokens' cannot be {shown(cut)}")
     if not 0 <= record["temperature"] <= _HOTTEST:
         raise InputError(f"{where}: the field 'temperature' cannot be {shown(record['temperature'])}")
     check_count(record["max_tokens"], _MOST_TOKENS, f"{where}: the field 'max_tokens'")
@@ -222,8 +226,13 @@ def _example(record: Any, where: str) -> Demonstration:
 
 
 def _made_with(record: Record, where: str) -> MadeWith:
-    _only(record, {"merit": str, "python": str, "sqlite": str}, where)
+    fields: dict[str, type] = {"merit": str, "python": str, "sqlite": str}
+    _only(record, fields | ({"greedy": dict} if "greedy" in record else {}), where)
     _check_printable(record, where)
+    greedy = record.get("greedy", {})
+    check_fields(greedy, dict.fromkeys(greedy, float), f"{where}.greedy")
+    if not all(name.isprintable() for name in greedy):
+        raise RunUnusable(f"{where}: the field 'greedy' has names that cannot be printed")
     return MadeWith(**record)
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from merit.agent import Method
@@ -89,7 +89,7 @@ class Identity:
             "length": self.length,
             "prompts": asdict(self.prompts),
             "model": asdict(self.model),
-            "sampling": asdict(self.sampling),
+            "sampling": self.sampling.record(),
             "encoder": asdict(self.encoder) if self.encoder else None,
             "code": self.code,
         }
@@ -97,11 +97,20 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class MadeWith:
-    """The versions a run was made with."""
+    """What a run was made with, besides what decides its content."""
 
     merit: str
     python: str
     sqlite: str
+    # The neutral penalties and cut-offs that requests at temperature 0 state, where the server takes them; empty where
+    # no request is made, as from a recording, and in runs of earlier versions.
+    greedy: Mapping[str, float] = field(default_factory=dict)
+
+    def record(self) -> Record:
+        """As a manifest has it; `greedy` only where there is something to say."""
+        versions = {"merit": self.merit, "python": self.python, "sqlite": self.sqlite}
+        greedy = {name: float(value) for name, value in self.greedy.items()}
+        return {**versions, "greedy": greedy} if greedy else versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +127,7 @@ class Manifest:
             "format": FORMAT,
             "run": self.run,
             "identity": self.identity.record(),
-            "made_with": asdict(self.made_with),
+            "made_with": self.made_with.record(),
         }
 
 

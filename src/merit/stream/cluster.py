@@ -19,6 +19,7 @@ from merit.stream.run import run_stream
 from merit.stream.setup import open_setup
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Workshop
+from merit.types import Sampling
 
 
 def run_grid_on_ray(
@@ -37,7 +38,7 @@ def run_grid_on_ray(
     try:
         passed_on = {name: value for name, value in os.environ.items() if name.startswith(("OPENAI_", "MERIT_"))}
         task = ray.remote(_run_in_worker).options(runtime_env={"env_vars": passed_on})
-        common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead)
+        common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead, grid.sampling)
         running = {task.remote(spec, grid.out / name, *common): name for name, spec in grid.runs.items()}
         return _results(ray, running)
     finally:
@@ -47,7 +48,7 @@ def run_grid_on_ray(
 
 async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance) -> None:
     """Get first answers and check every run before anything is sent to the cluster."""
-    async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance) as shop:
+    async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance, grid.sampling) as shop:
         await first_answers(grid.runs.values(), shop)
         for spec in grid.runs.values():
             open_setup(spec, shop)
@@ -62,11 +63,12 @@ def _run_in_worker(
     concurrency: int,
     allowance: Allowance,
     ahead: int | None,
+    sampling: Sampling,
 ) -> dict[str, Any] | str:
     """One run in a worker; an error is returned as its message."""
 
     async def go() -> dict[str, Any]:
-        async with Workshop(model, encoder, cache, concurrency, allowance) as shop:
+        async with Workshop(model, encoder, cache, concurrency, allowance, sampling) as shop:
             far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             return await run_stream(open_setup(spec, shop), out, ahead=far)
 

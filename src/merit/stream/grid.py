@@ -3,7 +3,7 @@
 import asyncio
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from merit.stream.run import Progress, run_stream
 from merit.stream.setup import open_setup
 from merit.stream.spec import DEFAULT_BUDGET, RunSpec
 from merit.stream.workshop import Workshop
-from merit.types import Regime
+from merit.types import Regime, Sampling
 
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "out": str,
@@ -31,6 +31,8 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "seeds": list,
     "budget": int,
     "regime": str,
+    "max_prompt_tokens": int,
+    "truncate": str,
     "max_tokens": int,
     "max_cost": (int, float),
     "prices": list,
@@ -66,6 +68,7 @@ class Grid:
     max_tokens: int | None = None
     max_cost: float | None = None
     prices: tuple[float, float] | None = None  # of a million tokens: prompt, output
+    sampling: Sampling = field(default_factory=Sampling)
 
 
 def read_grid(path: Path) -> Grid:
@@ -112,6 +115,7 @@ def read_grid(path: Path) -> Grid:
         _positive("max_tokens", record, path),
         _positive("max_cost", record, path),
         _prices(record.get("prices"), path),
+        _sampling(record, path),
     )
 
 
@@ -246,6 +250,12 @@ def _prices(value: list[Any] | None, path: Path) -> tuple[float, float] | None:
             f"[0.15, 0.6], not {shown(value)}"
         )
     return float(value[0]), float(value[1])
+
+
+def _sampling(record: Mapping[str, Any], path: Path) -> Sampling:
+    if ("max_prompt_tokens" in record) != ("truncate" in record) or record.get("truncate", "left") != "left":
+        raise InputError(f"{path}: the field 'max_prompt_tokens' needs truncate = \"left\", and goes only with it")
+    return Sampling(max_prompt_tokens=_positive("max_prompt_tokens", record, path))
 
 
 def _regime(value: str, path: Path) -> Regime:

@@ -211,4 +211,6 @@ def _session(
     if setup.encoder is not None:
         session["embedding_of_process"] = {"texts": setup.encoder.encoded, "seconds": round(setup.encoder.seconds, 3)}
     session["sent"] = completer.account()
+    if completer.sent.calls and setup.completer.neutral:
+        session["greedy"] = dict(setup.completer.neutral)  # what the server has accepted, or not refused yet
     return session

@@ -68,7 +68,7 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
     order = stream_order(usable, spec.seed)
     length = len(order) if spec.limit is None else min(spec.limit, len(order))
     drafts = read_initial(spec.initial, dataset, benchmark.protocol)
-    missing(order[:length], drafts, spec.initial, spec.predict_command(parts.model))
+    missing(order[:length], drafts, spec.initial, spec.predict_command(parts.model, parts.sampling))
     count = method.demonstrations
     examples = fixed_demonstrations(dataset, count, spec.examples) if count else ()
     questions = stream_questions(dataset, usable, drafts)
@@ -90,5 +90,5 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
         encoder=encoder.identity if encoder else None,
         code=code_hash(),
     )
-    made_with = MadeWith(__version__, platform.python_version(), SQLITE_VERSION)
+    made_with = MadeWith(__version__, platform.python_version(), SQLITE_VERSION, completer.neutral)
     return Setup(new_manifest(identity, made_with), questions, length, benchmark, completer, encoder)

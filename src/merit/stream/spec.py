@@ -6,7 +6,7 @@ from pathlib import Path
 
 from merit.benchmark import DataSpec
 from merit.runs.another import refuse_other_settings
-from merit.types import Regime
+from merit.types import Regime, Sampling
 
 DEFAULT_BUDGET = 7  # the paper's K
 
@@ -29,7 +29,7 @@ class RunSpec:
         settings = {"method": self.method, "seed": self.seed, "budget": self.budget, "regime": self.regime.value}
         refuse_other_settings(out, settings)
 
-    def predict_command(self, model: str) -> str:
+    def predict_command(self, model: str, sampling: Sampling) -> str:
         """What to type to ask a model, where it has a name to type, for the first answers of this run."""
         data = self.data
         words: list[object] = ["merit", "predict", data.name]
@@ -38,4 +38,6 @@ class RunSpec:
         words += ["--protocol", data.protocol] if data.protocol else []
         words += ["--limit", self.limit, "--seed", self.seed] if self.limit is not None else []
         words += ["--model", model] if model else []
+        cut = sampling.max_prompt_tokens
+        words += ["--max-prompt-tokens", cut, "--truncate", "left"] if cut is not None else []
         return shlex.join(map(str, [*words, "--out", self.initial]))

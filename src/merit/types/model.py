@@ -28,9 +28,17 @@ class Sampling:
     temperature: float = 0.0
     max_tokens: int = 512
     seed: int | None = None
+    # A longer prompt, as the model's chat template and tokenizer make it, is cut on the left to its last so many
+    # tokens. None: prompts are read whole, and one that does not fit is an error.
+    max_prompt_tokens: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "temperature", float(self.temperature))  # 0 and 0.0 are the same way to draw
+
+    def record(self) -> dict[str, Any]:
+        """As a manifest has it: the cut only where there is one."""
+        drawn = {"temperature": self.temperature, "max_tokens": self.max_tokens, "seed": self.seed}
+        return drawn if self.max_prompt_tokens is None else {**drawn, "max_prompt_tokens": self.max_prompt_tokens}
 
 
 @dataclass(frozen=True, slots=True)
