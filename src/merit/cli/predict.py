@@ -12,6 +12,7 @@ from merit.cli.options import (
     CONCURRENCY,
     DATA,
     DATASET,
+    DISTINCT,
     JSON,
     LABEL,
     MAX_COST,
@@ -21,6 +22,7 @@ from merit.cli.options import (
     PROTOCOL,
     SPLIT,
     allowed,
+    chosen_distinct,
     stoppable,
 )
 from merit.cli.plain import at_least
@@ -44,6 +46,7 @@ from merit.stream import Replies, Workshop, predict_all
 )
 @SPLIT
 @PROTOCOL
+@DISTINCT
 @click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
@@ -60,6 +63,7 @@ def predict(
     out: Path,
     split: str,
     protocol: str | None,
+    distinct: str | None,
     limit: int | None,
     seed: int,
     concurrency: int,
@@ -77,7 +81,8 @@ def predict(
     """
     allowance = allowed(max_tokens, max_cost, prices)
     folder = cache or cache_folder()
-    benchmark = DataSpec(dataset, root, split, protocol, label=label).open(folder)
+    data = DataSpec(dataset, root, split, protocol, label=label, distinct=chosen_distinct(distinct))
+    benchmark = data.for_runs().open(folder)
     loaded = benchmark.dataset
     if out.is_dir():
         raise InputError(f"{out}: is a folder; name a file for --out, such as {out / 'initial.jsonl'}")

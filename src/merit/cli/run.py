@@ -17,6 +17,7 @@ from merit.cli.options import (
     CONCURRENCY,
     DATA,
     DATASET,
+    DISTINCT,
     ENCODER,
     JSON,
     LABEL,
@@ -29,6 +30,7 @@ from merit.cli.options import (
     TIMEOUT,
     TRACE,
     allowed,
+    chosen_distinct,
     stoppable,
     traced,
 )
@@ -85,6 +87,7 @@ _FIRST = "first answers"
 @click.option("--examples", type=_OUT, help="The fixed examples of the method vanilla: question and sql a line.")
 @SPLIT
 @PROTOCOL
+@DISTINCT
 @TIMEOUT
 @CONCURRENCY
 @AHEAD
@@ -110,6 +113,7 @@ def run(
     examples: Path | None,
     split: str,
     protocol: str | None,
+    distinct: str | None,
     timeout_s: float,
     concurrency: int,
     ahead: int | None,
@@ -127,7 +131,7 @@ def run(
     """
     allowance = allowed(max_tokens, max_cost, prices)
     spec = RunSpec(
-        DataSpec(dataset, root, split, protocol, timeout_s, label),
+        DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct)),
         initial,
         find_method(method_name).name,
         seed,
