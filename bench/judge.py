@@ -1,6 +1,6 @@
 """How fast the judge is beside Spider's official evaluator, on the same predictions in the same run.
 
-    python bench/judge.py --official PATH_TO/test-suite-sql-eval
+    python bench/judge.py --official PATH_TO/test-suite-sql-eval --distinct kept
 
 cold     a new judge with an empty cache: every reference is run
 reopened a new judge over that cache: references come from disk, databases are opened anew
@@ -26,19 +26,21 @@ from typing import Any
 
 from merit.data import Dataset, load
 from merit.oracle import Judge, open_judge
+from merit.types import Distinct
 
 Verdicts = list[bool]
 Predictions = list[dict[str, Any]]
 
 
-def official_evaluator(checkout: Path) -> Callable[[Path, str, str], bool]:
+def official_evaluator(checkout: Path, distinct: Distinct) -> Callable[[Path, str, str], bool]:
     """The official function, loaded from a checkout."""
     sys.path.insert(0, str(checkout.resolve()))
     sys.modules.setdefault("tqdm", types.ModuleType("tqdm"))  # imported there, not used here
     module = importlib.import_module("exec_eval")
 
     def judge(database: Path, predicted: str, reference: str) -> bool:
-        return bool(module.eval_exec_match(str(database), predicted, reference, False, False, False))
+        keep = distinct is Distinct.KEPT
+        return bool(module.eval_exec_match(str(database), predicted, reference, False, keep, False))
 
     return judge
 
@@ -54,15 +56,16 @@ def run_official(
 class Opened:
     """Our judge over one cache folder."""
 
-    def __init__(self, dataset: Dataset, cache: Path) -> None:
+    def __init__(self, dataset: Dataset, distinct: Distinct, cache: Path) -> None:
         self._dataset = dataset
+        self._distinct = distinct
         self._cache = cache
         self._judge: Judge | None = None
 
     def run_anew(self, predictions: Predictions) -> Verdicts:
         """One pass of a judge opened for it."""
         self.close()
-        self._judge = open_judge(self._dataset, "suite", cache=self._cache)
+        self._judge = open_judge(self._dataset, "suite", self._distinct, cache=self._cache)
         return self.run_again(predictions)
 
     def run_again(self, predictions: Predictions) -> Verdicts:
@@ -100,24 +103,28 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     references = [entry["query"] for entry in json.loads(dataset.questions_file.read_text(encoding="utf-8"))]
     file = arguments.data / "predictions" / "spider" / f"{arguments.set}.jsonl"
     predictions = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    official = official_evaluator(arguments.official) if arguments.official else None
+    distinct = Distinct(arguments.distinct)
+    official = official_evaluator(arguments.official, distinct) if arguments.official else None
     watch = Stopwatch()
     for _ in range(arguments.repeat):
         if official is not None:
             watch.time("official", run_official, official, dataset, references, predictions)
-        with tempfile.TemporaryDirectory() as cache, closing(Opened(dataset, Path(cache))) as opened:
+        with tempfile.TemporaryDirectory() as cache, closing(Opened(dataset, distinct, Path(cache))) as opened:
             watch.time("cold", opened.run_anew, predictions)
             watch.time("reopened", opened.run_anew, predictions)
             watch.time("warm", opened.run_again, predictions)
-    agree = all(verdicts == watch.verdicts[0] for verdicts in watch.verdicts)
+    column = "official_suite_distinct" if distinct is Distinct.KEPT else "official_suite"
+    known = [entry[column] for entry in predictions]  # the official verdicts that come with the predictions
+    agree = all(verdicts == known for verdicts in watch.verdicts)
     return {"predictions": len(predictions), "times": watch.times, "agree": agree}
 
 
-def report(measured: dict[str, Any], name: str) -> dict[str, Any]:
+def report(measured: dict[str, Any], name: str, distinct: str) -> dict[str, Any]:
     """Medians, spreads and ratios."""
     times = {key: values for key, values in measured["times"].items() if values}
     medians = {key: statistics.median(values) for key, values in times.items()}
-    summary: dict[str, Any] = {"set": name, "predictions": measured["predictions"], "agree": measured["agree"]}
+    summary: dict[str, Any] = {"set": name, "distinct": distinct, "predictions": measured["predictions"]}
+    summary["agree"] = measured["agree"]
     for key in ("cold", "reopened", "warm"):
         summary[f"{key}_ratio"] = round(medians["official"] / medians[key], 1) if "official" in medians else None
     summary["seconds"] = {key: round(value, 3) for key, value in medians.items()}
@@ -133,6 +140,7 @@ def main() -> None:
     parser.add_argument("--official", type=Path, help="a checkout of taoyds/test-suite-sql-eval at e97acc5")
     parser.add_argument("--data", type=Path, default=default, help="the folder with spider/ and predictions/")
     parser.add_argument("--set", default="dail_gpt4", help="the prediction set (default: dail_gpt4)")
+    parser.add_argument("--distinct", choices=list(Distinct), default="dropped", help="what becomes of DISTINCT")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--json", action="store_true", help="print one JSON object last")
     arguments = parser.parse_args()
@@ -142,13 +150,16 @@ def main() -> None:
         print("official evaluator skipped: give its checkout with --official to get ratios")
     elif not (arguments.official / "exec_eval.py").is_file():
         sys.exit(f"{arguments.official}: no exec_eval.py here; give a checkout of test-suite-sql-eval")
-    summary = report(measure(arguments), arguments.set)
-    print(f"{summary['set']}: {summary['predictions']} predictions on the test suite, {arguments.repeat} repeats")
+    summary = report(measure(arguments), arguments.set, arguments.distinct)
+    print(
+        f"{summary['set']}: {summary['predictions']} predictions on the test suite, DISTINCT {summary['distinct']}, "
+        f"{arguments.repeat} repeats"
+    )
     for key, seconds in summary["seconds"].items():
         low, high = summary["spread"][key]
         ratio = summary.get(f"{key}_ratio")
         print(f"  {key:<9} {seconds:7.3f} s  ({low:.3f} to {high:.3f})" + (f"  {ratio:6.1f}x" if ratio else ""))
-    print(f"  verdicts agree: {summary['agree']}")
+    print(f"  every verdict is the official one: {summary['agree']}")
     if arguments.json:
         print(json.dumps(summary))
 

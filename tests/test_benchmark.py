@@ -63,7 +63,7 @@ def test_questions_without_a_database_or_with_a_failing_reference_are_not_usable
 def test_the_same_data_can_be_judged_by_another_limit(bench: Bench) -> None:
     benchmark = Benchmark(load("spider", bench.root))
     content = benchmark.content_hash
-    with benchmark.judged_by("db", 0.25) as other:
+    with benchmark.judged_by("db", None, 0.25) as other:
         assert (other.protocol, other.timeout_s, other.content_hash) == ("db", 0.25, content)
         verdict = other.judge.judge(other.dataset.questions[0], ENDLESS)
     assert verdict.status is Status.TIMEOUT

@@ -1,17 +1,17 @@
 """A benchmark to run on: which one, as people name it, and its questions with their judge, opened together."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
 
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
-from merit.data import PROTOCOLS, Dataset
+from merit.data import LAYOUTS, PROTOCOLS, Dataset, check_distinct
 from merit.errors import InputError
 from merit.oracle import Judge, open_judge
-from merit.types import Question
+from merit.types import Distinct, Question
 
 DEFAULT_TIMEOUT_S = 30.0  # for one statement, as BIRD's official evaluator has it
 
@@ -26,19 +26,28 @@ class DataSpec:
     protocol: str | None = None  # the suite where there is one
     timeout_s: float = DEFAULT_TIMEOUT_S
     label: str = ""  # a name of its own
+    distinct: Distinct | None = None  # what becomes of DISTINCT; None: as the benchmark's layout says
 
     def __post_init__(self) -> None:
         if not 0 < self.timeout_s < math.inf:  # NaN is refused too
             raise InputError(f"timeout: {self.timeout_s!r} is not a number of seconds; use one above 0")
         if self.protocol not in (None, *PROTOCOLS):
             raise InputError(f"protocol: there is no {self.protocol!r}; use {' or '.join(PROTOCOLS)}")
+        if self.name in LAYOUTS:  # another name is refused when it is opened
+            check_distinct(LAYOUTS[self.name], self.distinct)
+
+    def for_runs(self) -> "DataSpec":
+        """The same, with DISTINCT kept unless said otherwise: runs are compared with the paper's, which kept it."""
+        if self.distinct is not None or self.name not in LAYOUTS or LAYOUTS[self.name].distinct is None:
+            return self
+        return replace(self, distinct=Distinct.KEPT)
 
     def open(self, cache: Path | None = None, *, keep_results: bool = True) -> "Benchmark":
         """Open it; `cache` holds the benchmark that comes with merit and, unless told otherwise, reference results."""
         folder = cache or cache_folder()
         dataset = open_dataset(self.name, self.root, self.split, folder, self.label)
         results = folder if keep_results else None
-        return Benchmark(dataset, self.protocol, timeout_s=self.timeout_s, cache=results)
+        return Benchmark(dataset, self.protocol, self.distinct, timeout_s=self.timeout_s, cache=results)
 
 
 class Benchmark:
@@ -48,6 +57,7 @@ class Benchmark:
         self,
         dataset: Dataset,
         protocol: str | None = None,
+        distinct: Distinct | None = None,
         *,
         timeout_s: float = DEFAULT_TIMEOUT_S,
         cache: Path | None = None,
@@ -55,22 +65,23 @@ class Benchmark:
         """`cache` is the folder for reference results; without one they are kept in memory."""
         self.dataset = dataset
         self.protocol = protocol or ("suite" if dataset.suites else "db")
+        self.distinct = distinct or dataset.layout.distinct
         self.timeout_s = timeout_s
         self._cache = cache
 
     @cached_property
     def judge(self) -> Judge:
         """The judge under this protocol and time limit, opened when first needed."""
-        return open_judge(self.dataset, self.protocol, cache=self._cache, timeout_s=self.timeout_s)
+        return open_judge(self.dataset, self.protocol, self.distinct, cache=self._cache, timeout_s=self.timeout_s)
 
     @cached_property
     def content_hash(self) -> str:
         """One hash over questions, schemas and databases, which takes long to compute."""
         return self.dataset.content_hash()
 
-    def judged_by(self, protocol: str, timeout_s: float) -> "Benchmark":
+    def judged_by(self, protocol: str, distinct: Distinct | None, timeout_s: float) -> "Benchmark":
         """The same data, judged by a protocol and time limit that a run names."""
-        other = Benchmark(self.dataset, protocol, timeout_s=timeout_s, cache=self._cache)
+        other = Benchmark(self.dataset, protocol, distinct, timeout_s=timeout_s, cache=self._cache)
         other.__dict__["content_hash"] = self.content_hash  # of the same files: computed once
         return other
 

@@ -35,7 +35,7 @@ from merit.scoring import Score
 from merit.scoring import score as score_predictions
 from merit.sql import SQLiteEngine, executed
 from merit.stream import DEFAULT_BUDGET, RunSpec, Workshop, first_answers, open_setup, run_stream, window
-from merit.types import Completer, Engine, Limits, Question, QuestionId, Regime, Sampling, Verdict
+from merit.types import Completer, Distinct, Engine, Limits, Question, QuestionId, Regime, Sampling, Verdict
 
 DEFAULT_ENCODER = "wordllama"
 Paths = str | Path
@@ -57,14 +57,26 @@ def open_benchmark(
     protocol: str | None = None,
     timeout_s: float = DEFAULT_TIMEOUT_S,
     label: str = "",
+    distinct: Distinct | None = None,
 ) -> Benchmark:
-    """A benchmark with its judge, to be used in a `with` block: `benchmark.judge.judge(question, sql)`."""
-    return DataSpec(name, _path(root), split, protocol, timeout_s, label).open()
+    """A benchmark with its judge, to be used in a `with` block: `benchmark.judge.judge(question, sql)`.
+
+    `distinct` is "kept" or "dropped" for Spider's rule. By default it is dropped, as leaderboards have it; for the
+    bundled benchmark, and in every `RunSpec`, it is kept.
+    """
+    return DataSpec(name, _path(root), split, protocol, timeout_s, label, distinct).open()
 
 
 def score(benchmark: Benchmark, predictions: Mapping[QuestionId, str], *, partial: bool = False) -> Score:
     """Judge predictions, one for each question; `partial` judges only the questions that have one."""
-    return score_predictions(benchmark.dataset, benchmark.protocol, predictions, benchmark.judge.judge, partial=partial)
+    return score_predictions(
+        benchmark.dataset,
+        benchmark.protocol,
+        benchmark.distinct,
+        predictions,
+        benchmark.judge.judge,
+        partial=partial,
+    )
 
 
 def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER, concurrency: int = 32) -> RunView:

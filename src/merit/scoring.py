@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from merit.data import Dataset
+from merit.data import Dataset, protocol_title
 from merit.errors import InputError, ReferenceFailed
 from merit.failure import classify
 from merit.files import atomic_write
 from merit.runs.accounting import accuracy
-from merit.types import Cause, FailureSubtype, Judging, Question, QuestionId, Status, Verdict
+from merit.types import Cause, Distinct, FailureSubtype, Judging, Question, QuestionId, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,7 @@ class Score:
 
     dataset: Dataset
     protocol: str
+    distinct: Distinct | None  # what became of DISTINCT; None where the benchmark's rule has no choice
     verdicts: Mapping[Question, Verdict]
     absent: Mapping[str, int]  # databases that are not there, with their number of questions
     unjudged: Mapping[QuestionId, str]  # questions whose own reference fails, with the reason
@@ -30,6 +31,11 @@ class Score:
     seconds: float
     empty: int = 0  # predictions without any SQL
     fenced: int = 0  # predictions in a code fence, as models write them: evaluators do not remove it
+
+    @property
+    def title(self) -> str:
+        """What was scored, and how."""
+        return f"{self.dataset.title} {self.dataset.split}, protocol {protocol_title(self.protocol, self.distinct)}"
 
     @property
     def correct(self) -> int:
@@ -78,6 +84,7 @@ class Score:
             "layout": self.dataset.layout.name,
             "split": self.dataset.split,
             "protocol": self.protocol,
+            "distinct": self.distinct,
             "questions": len(self.verdicts),
             "correct": self.correct,
             "accuracy": accuracy(self.correct, len(self.verdicts)),
@@ -109,6 +116,7 @@ def _names_missing_object(verdict: Verdict) -> bool:
 def score(
     dataset: Dataset,
     protocol: str,
+    distinct: Distinct | None,
     predictions: Mapping[QuestionId, str],
     judge: Judging,
     *,
@@ -116,7 +124,10 @@ def score(
     jobs: int = 1,
     on_verdict: Callable[[Verdict | None], None] = lambda _: None,
 ) -> Score:
-    """Judge every prediction whose question can be judged; `on_verdict` is called after each."""
+    """Judge every prediction whose question can be judged; `on_verdict` is called after each.
+
+    The judge must be that of `protocol` and `distinct`, which the score names.
+    """
     absent = dataset.absent(protocol)
     usable = [question for question in dataset.questions if question.db_id not in absent]
     asked = [question for question in usable if question.id in predictions]
@@ -155,6 +166,7 @@ def score(
     return Score(
         dataset,
         protocol,
+        distinct,
         verdicts,
         absent,
         unjudged,

@@ -175,13 +175,19 @@ def run(bench: Bench, tmp_path: Path) -> Path:
     ("field", "value"), [("sha256", "0" * 64), ("name", "bird"), ("split", "train"), ("sha256", "")]
 )
 def test_the_data_is_that_of_the_manifest(bench: Bench, run: Path, field: str, value: str) -> None:
-    reidentify(run, lambda identity: identity["dataset"].update({field: value}))
+    choice = {"distinct": None} if value == "bird" else {}  # BIRD has no choice
+    reidentify(run, lambda identity: identity.update(choice, dataset={**identity["dataset"], field: value}))
     caught(run, bench, f"dataset.{field} is ")
 
 
 def test_the_protocol_is_the_judges(bench: Bench, run: Path) -> None:
     reidentify(run, lambda identity: identity.update(protocol="suite"))
     caught(run, bench, "the protocol is 'suite'")
+
+
+def test_what_becomes_of_distinct_is_the_judges(bench: Bench, run: Path) -> None:
+    reidentify(run, lambda identity: identity.update(distinct="dropped"))
+    caught(run, bench, "DISTINCT is dropped there and kept here")
 
 
 def restate(run: Path, question_id: int, change: Record) -> None:

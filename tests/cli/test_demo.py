@@ -106,6 +106,23 @@ def test_recorded_answers_give_the_recorded_runs(recording: Path, live: Path, ca
         assert files_of(tmp_path / "out" / "runs" / run) == files_of(live / "runs" / run)
 
 
+def test_a_demo_runs_what_its_recording_still_covers(recording: Path, live: Path, cache: Path, tmp_path: Path) -> None:
+    manifest = json.loads((recording / "answers.json").read_text())
+    manifest["covered"] = {"seeds": [0], "questions": LIMIT, "why": "Smaller, for a reason"}
+    (recording / "answers.json").write_text(json.dumps(manifest))
+    options = ("--methods", "zero_shot,merit", "--cache", cache)
+    said = good(merit("demo", *options, "--out", tmp_path / "out"))
+    assert f"the first {LIMIT} questions" in said
+    assert "Smaller, for a reason." in said
+    assert "left out" not in said
+    merit_run = Path("merit") / "seed0"
+    assert files_of(tmp_path / "out" / "runs" / merit_run) == files_of(live / "runs" / merit_run)
+    assert "the first 3 questions" in good(merit("demo", *options, "--limit", 3, "--out", tmp_path / "short"))
+    told = sentence(merit("demo", *options, "--seeds", 1, "--out", tmp_path / "other"))  # then nothing is taken over
+    assert "nothing can be run: the recording ends at first answer " in told
+    assert " of 360, " in told
+
+
 def test_the_table_the_audit_and_the_report(recording: Path, cache: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     lines = good(replay(out, cache, "--methods", "zero_shot,iterative")).splitlines()

@@ -159,6 +159,7 @@ def identity_record(method: Method, seed: int, stream: Questions) -> dict[str, A
         "budget": 7,
         "dataset": {"name": "spider", "split": "dev", "sha256": "d" * 64, "questions": len(stream)},
         "protocol": "suite",
+        "distinct": "kept",
         "timeout_s": 30.0,
         "regime": "denotation_confirmed",
         "initial_sha256": "1" * 64,

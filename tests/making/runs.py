@@ -27,7 +27,7 @@ class Bench:
 
     @property
     def data_spec(self) -> DataSpec:
-        return DataSpec(self.layout, self.root, protocol="db", timeout_s=5.0)
+        return DataSpec(self.layout, self.root, protocol="db", timeout_s=5.0).for_runs()
 
     def spec(self, method: str = "merit", **options: Any) -> RunSpec:
         """A run over it; options are fields of a RunSpec."""

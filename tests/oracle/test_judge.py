@@ -13,7 +13,7 @@ import pytest
 from merit.data import Dataset, load
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle import Judge, open_judge
-from merit.types import Cause, Question, Status, Verdict
+from merit.types import Cause, Distinct, Question, Status, Verdict
 
 Open = Callable[..., Judge]
 
@@ -23,9 +23,13 @@ def judge_of(library: Dataset) -> Iterator[Open]:
     opened: list[Judge] = []
 
     def make(
-        protocol: str = "db", cache: Path | None = None, timeout_s: float = 2.0, dataset: Dataset = library
+        protocol: str = "db",
+        distinct: Distinct | None = None,
+        cache: Path | None = None,
+        timeout_s: float = 2.0,
+        dataset: Dataset = library,
     ) -> Judge:
-        opened.append(open_judge(dataset, protocol, cache=cache, timeout_s=timeout_s))
+        opened.append(open_judge(dataset, protocol, distinct, cache=cache, timeout_s=timeout_s))
         return opened[-1]
 
     yield make
@@ -70,6 +74,37 @@ def test_anything_at_all_gets_a_verdict(judge_of: Open, library: Dataset, sql: s
 def test_only_the_first_statement_counts_in_spider(judge_of: Open, library: Dataset) -> None:
     books = question(library, "How many books are")
     assert judge_of().judge(books, "SELECT count(*) FROM book; DROP TABLE book").correct
+
+
+@pytest.mark.parametrize("rest", ["; SELECT 2", "; DROP TABLE book", ";;", "; -- a comment\n;"])
+def test_where_distinct_is_kept_a_second_statement_is_an_error(judge_of: Open, library: Dataset, rest: str) -> None:
+    """The official code then has no parser look at the text, and Python's sqlite3 refuses it."""
+    judge, books = judge_of(distinct=Distinct.KEPT), question(library, "How many books are")
+    assert judge.judge(books, "SELECT count(*) FROM book; -- a comment").correct
+    assert judge.judge(books, f"SELECT count(*) FROM book{rest}").cause is Cause.STATEMENTS
+    with pytest.raises((sqlite3.Warning, sqlite3.ProgrammingError)), closing(sqlite3.connect(":memory:")) as db:
+        db.execute(f"SELECT 1{rest}")
+
+
+def test_distinct_decides_a_verdict(judge_of: Open, root: Path, tmp_path: Path) -> None:
+    """In the reference, in the answer, and inside COUNT; and no result of one way is taken for one of the other."""
+    path = root / "dev.json"
+    countries, loans = "SELECT DISTINCT country FROM author", "SELECT count(DISTINCT member_id) FROM loan"
+    text = path.read_text().replace("SELECT name FROM author WHERE country = 'Poland'", countries)
+    path.write_text(text.replace("SELECT count(*) FROM loan", loans))
+    dataset = load("spider", root)
+    cases = [
+        (question(dataset, "Which authors come"), countries, True, True),
+        (question(dataset, "Which authors come"), "SELECT country FROM author", False, True),
+        (question(dataset, "Which authors come"), "SELECT country FROM author GROUP BY country", True, False),
+        (question(dataset, "How many loans"), loans, True, True),
+        (question(dataset, "How many loans"), "SELECT count(member_id) FROM loan", False, True),
+    ]
+    for _ in range(2):  # the second time with the results of both in the cache
+        for distinct in Distinct:
+            with closing(open_judge(dataset, "suite", distinct, cache=tmp_path)) as judge:
+                right = [judge.judge(asked, sql).correct for asked, sql, *_ in cases]
+            assert right == [case[2 if distinct is Distinct.KEPT else 3] for case in cases]
 
 
 def test_the_suite_tells_luck_from_knowledge(judge_of: Open, library: Dataset) -> None:

@@ -9,14 +9,19 @@ import pytest
 
 from merit.data import load
 from merit.oracle import open_judge
-from merit.types import Status
+from merit.types import Distinct, Status
 
 SPIDER = ["dail_gpt4", "codes_7b", "gpt4_zeroshot", "dinsql_gpt4"]
 BIRD = ["chatgpt_kg", "codes_7b_evidence"]
+COLUMNS = {
+    "official_db": ("db", Distinct.DROPPED),
+    "official_suite": ("suite", Distinct.DROPPED),
+    "official_db_distinct": ("db", Distinct.KEPT),
+    "official_suite_distinct": ("suite", Distinct.KEPT),
+}
 CASES = [
-    *[("spider", name, "db", "official_db") for name in SPIDER],
-    *[("spider", name, "suite", "official_suite") for name in SPIDER],
-    *[("bird", name, "db", "official") for name in BIRD],
+    *[("spider", name, *judged, field) for field, judged in COLUMNS.items() for name in SPIDER],
+    *[("bird", name, "db", None, "official") for name in BIRD],
 ]
 
 
@@ -30,15 +35,21 @@ def predictions(real_data: Path, dataset: str, name: str) -> list[dict[str, Any]
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize(("name", "predicted", "protocol", "field"), CASES)
+@pytest.mark.parametrize(("name", "predicted", "protocol", "distinct", "field"), CASES)
 def test_every_verdict_is_the_official_one(
-    real_data: Path, shared_cache: Path, name: str, predicted: str, protocol: str, field: str
+    real_data: Path,
+    shared_cache: Path,
+    name: str,
+    predicted: str,
+    protocol: str,
+    distinct: Distinct | None,
+    field: str,
 ) -> None:
     dataset = load(name, real_data / name)
     questions = {question.id: question for question in dataset.questions}
     entries = predictions(real_data, name, predicted)
     assert len(entries) in (972, 303)
-    with closing(open_judge(dataset, protocol, cache=shared_cache)) as judge:
+    with closing(open_judge(dataset, protocol, distinct, cache=shared_cache)) as judge:
         verdicts = {entry["id"]: judge.judge(questions[entry["id"]], entry["sql"]) for entry in entries}
     assert [entry["id"] for entry in entries if verdicts[entry["id"]].correct != entry[field]] == []
     # A statement that fails fails with SQLite's own words.

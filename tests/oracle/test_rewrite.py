@@ -9,7 +9,7 @@ import sqlparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merit.oracle.rewrite import _as_sqlparse_reads_it, order_matters, rewrite
+from merit.oracle.rewrite import _as_sqlparse_reads_it, order_matters, rewrite, rewrite_keeping_distinct
 
 
 def by_sqlparse(sql: str) -> str:
@@ -40,6 +40,20 @@ def by_sqlparse(sql: str) -> str:
 )
 def test_by_example(sql: str, rewritten: str) -> None:
     assert rewrite(sql) == rewritten
+
+
+@pytest.mark.parametrize(
+    ("sql", "rewritten"),
+    [
+        ("SELECT DISTINCT a FROM b", "SELECT DISTINCT a FROM b"),
+        ("SELECT a FROM b WHERE c > = 1 AND d ! = 2 AND e < = 3", "SELECT a FROM b WHERE c >= 1 AND d != 2 AND e <= 3"),
+        ("SELECT YEAR ( CURDATE ( ) ) - born", "SELECT 2020- born"),
+        ("SELECT 1; SELECT 2", "SELECT 1; SELECT 2"),  # nothing is cut off, so that it fails
+        ("-- distinct\nSELECT 1", "-- distinct\nSELECT 1"),
+    ],
+)
+def test_with_distinct_kept(sql: str, rewritten: str) -> None:
+    assert rewrite_keeping_distinct(sql) == rewritten
 
 
 PIECES = st.sampled_from(

@@ -31,6 +31,7 @@ def table(report: Report, name: str) -> ReportTable:
 CHANGES: dict[str, Any] = {
     "initial_sha256": "2" * 64,
     "protocol": "db",
+    "distinct": "dropped",
     "regime": "dbms_only",
     "budget": 6,
     "timeout_s": 5.0,
@@ -125,7 +126,7 @@ def test_a_part_of_the_stream_is_not_compared_with_all_of_it(tmp_path: Path) -> 
 
 def test_datasets_stand_beside_each_other(tmp_path: Path) -> None:
     bird = {"name": "bird", "split": "dev", "sha256": "b" * 64, "questions": 8}
-    report = build([run(tmp_path / "bird", "merit", dataset=bird), run(tmp_path / "spider", "merit")])
+    report = build([run(tmp_path / "bird", "merit", dataset=bird, distinct=None), run(tmp_path / "spider", "merit")])
     assert [group.label for group in report.groups] == ["Spider", "BIRD"]
     assert not any("not compared" in note for note in report.notes)
     assert [figure.id for figure in report.figures] == [

@@ -72,7 +72,13 @@ def test_every_table_and_figure_is_there(made: tuple[Letters, Report]) -> None:
     ]  # fmt: skip
     assert (report.notes, report.refused) == ((), ())
     for one in report.tables:
-        for said in ("n = 36", "model qwen (r1)", "encoder wordllama (e1)", "protocol suite", "seeds 0, 1, 2"):
+        for said in (
+            "n = 36",
+            "model qwen (r1)",
+            "encoder wordllama (e1)",
+            "protocol suite, DISTINCT kept",
+            "seeds 0, 1, 2",
+        ):
             assert said in one.note, (one.id, said)
         assert all(set(found) == {column.key for column in one.columns} for found in one.rows), one.id
 

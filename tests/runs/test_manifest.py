@@ -44,6 +44,27 @@ def test_labels_and_examples_come_back() -> None:
     assert (decoded.dataset.title, decoded.demonstrations[0].sql) == ("our warehouse", "SELECT 1")
 
 
+@pytest.mark.parametrize(("dataset", "counts_as"), [("spider", "dropped"), ("bundled", "dropped"), ("bird", None)])
+def test_runs_that_do_not_say_dropped_distinct(dataset: str, counts_as: str | None) -> None:
+    """Versions before the choice have no such field."""
+    record = identity()
+    record["dataset"]["name"] = dataset
+    del record["distinct"]
+    assert decode_identity(record, "here").distinct == counts_as
+    assert decode_identity({**record, "distinct": counts_as}, "here") == decode_identity(record, "here")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "value"), [("spider", None), ("bundled", "all"), ("bird", "kept"), ("spider", []), ("bird", False)]
+)
+def test_a_choice_that_a_benchmark_does_not_have_is_refused(dataset: str, value: object) -> None:
+    record = identity()
+    record["dataset"]["name"] = dataset
+    record["distinct"] = value
+    with pytest.raises(MeritError, match=f"here: the field 'distinct' cannot be .* for {dataset}"):
+        decode_identity(record, "here")
+
+
 UNKNOWN: dict[str, Change] = {
     "here": lambda record: record.update(luck=7),
     "here.dataset": lambda record: record["dataset"].update(luck=7),

@@ -259,6 +259,7 @@ def _key(asked: Asked) -> bytes:
         ({"methods": []}, "no run at all"),
         ({"methods": ["all"]}, "dataset 1: the field 'methods' takes all methods as \"all\", without brackets"),
         ({"dataset": {"name": "spyder"}}, "dataset 1: unknown dataset 'spyder'; use spider or bird"),
+        ({"dataset": {"distinct": "x"}}, "dataset 1: the field 'distinct' should be kept or dropped, not 'x'"),
         ({"dataset": {"protocol": "x"}}, "dataset 1: the field 'protocol' should be db or suite, not 'x'"),
         ({"methods": ["merit", "merit"]}, "the run spider-dev/merit/seed0 is there twice"),
     ],

@@ -22,7 +22,7 @@ from merit.types import Completion, Sampling
 
 FORMAT = 1
 # What all runs of a recording share; it is said once.
-_SHARED = ("model", "sampling", "dataset", "protocol", "regime", "budget", "initial_sha256", "prompts")
+_SHARED = ("model", "sampling", "dataset", "protocol", "distinct", "regime", "budget", "initial_sha256", "prompts")
 
 
 def manifest_place(recording: Path) -> Path:

@@ -21,7 +21,7 @@ from merit.models import CachingEncoder, open_encoder
 from merit.runs import RunView, read_manifest, read_run, run_folders
 from merit.runs.code import code_hash
 from merit.runs.paths import MANIFEST
-from merit.types import Encoder
+from merit.types import Distinct, Encoder
 
 _OWN_ENCODER = "wordllama"  # comes with merit
 _LONG_TIMEOUT_S = 60.0  # a statement's time limit above which the audit says why it takes long
@@ -194,7 +194,7 @@ class _SharedParts:
         self._cache = cache
         self._stack = stack
         self._data = OwnData(roots, cache)
-        self._opened: dict[tuple[str, str, float], AuditData] = {}
+        self._opened: dict[tuple[str, str, Distinct | None, float], AuditData] = {}
 
     def audit(self, path: Path) -> _Outcome:
         """Audit one run."""
@@ -229,7 +229,8 @@ class _SharedParts:
         return None
 
     def _open(self, benchmark: Benchmark, view: RunView) -> AuditData:
-        key = (benchmark.content_hash, view.identity.protocol, view.identity.timeout_s)
+        identity = view.identity
+        key = (benchmark.content_hash, identity.protocol, identity.distinct, identity.timeout_s)
         if key not in self._opened:
             judged = self._stack.enter_context(benchmark.judged_by(*key[1:]))
             self._opened[key] = AuditData(judged, self._examples)

@@ -54,8 +54,14 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
     show_default=METHODS.replace(",", ", "),
     help="Methods, with commas between them, or all.",
 )
-@click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
-@click.option("--limit", type=at_least(1), help="Only the first questions of each stream.")
+@click.option(
+    "--seeds", help="Stream seeds, with commas between them (default: 0, or those that the recorded answers cover)."
+)
+@click.option(
+    "--limit",
+    type=at_least(1),
+    help="Only the first questions of each stream (default: all, or as many as the recorded answers cover).",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -70,7 +76,7 @@ def demo(
     model: str | None,
     encoder: str,
     methods: str,
-    seeds: str,
+    seeds: str | None,
     limit: int | None,
     out: Path,
     concurrency: int,
@@ -86,7 +92,10 @@ def demo(
     started = time.monotonic()
     console = Console(stderr=as_json)  # with --json, text for people goes to stderr
     recording = None if model else recorded()
-    grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
+    covered = recording.covered if recording and seeds is None else None
+    if covered is not None:
+        seeds, limit = ",".join(map(str, covered.seeds)), limit or covered.questions
+    grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds or "0", limit, out)
     _announce(console, grid, recording, limit)
     folder = (cache or cache_folder()).absolute()
     with _demo_folder(out):
@@ -162,7 +171,8 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
             f"[bold]No model is called[/]: the answers are recorded ones, {about['answers']} of "
             f"{inline(about['model']['name'])} ({inline(about['model']['revision'])})."
         )
-        console.block(f"{made}.\n" if made else "", 0)
+        why = f"{recording.covered.why}.\n" if recording.covered else ""
+        console.block("\n".join([f"{made}.", why] if made else [why]), 0)
     elif grid.model.startswith("replay:"):
         console.print(f"[bold]No model is called[/]: the answers are those recorded in {inline(grid.model[7:])}.\n")
     else:

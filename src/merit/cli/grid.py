@@ -88,6 +88,7 @@ def grid(
     initial     the file of first answers, made where it is missing
     split       "dev" or "train" ("dev")
     protocol    "db" or "suite" ("suite" where there is one)
+    distinct    "kept" or "dropped" ("kept"); not for bird
     timeout     seconds for one execution (30)
     limit       only so many questions of each stream (all)
     examples    the fixed examples of the method vanilla

@@ -18,7 +18,7 @@ from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices
 from merit.models.completers import KNOWN
 from merit.runs import LONGEST_TIMEOUT_S
-from merit.types import Sampling
+from merit.types import Distinct, Sampling
 
 SECONDS = Number(float, 0.01, LONGEST_TIMEOUT_S)
 
@@ -58,6 +58,12 @@ PROTOCOL = click.option(
     "--protocol",
     type=click.Choice(PROTOCOLS),
     help="db: judge on the original databases; suite: on the test suite (the default where there is one).",
+)
+DISTINCT = click.option(
+    "--distinct",
+    type=click.Choice([choice.value for choice in Distinct]),
+    help="For spider and bundled: keep DISTINCT in both queries, as the paper did, or drop it, as leaderboards do "
+    "(default: kept for bundled and for runs, dropped for `merit score`).",
 )
 TIMEOUT = click.option(
     "--timeout",
@@ -137,6 +143,11 @@ def stoppable(describe_kept: Callable[[], str], then: str = "the same command go
         yield
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {describe_kept()}; {then}") from None
+
+
+def chosen_distinct(value: str | None) -> Distinct | None:
+    """What --distinct says; None where it was not given."""
+    return None if value is None else Distinct(value)
 
 
 def this_command() -> str:

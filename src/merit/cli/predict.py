@@ -12,6 +12,7 @@ from merit.cli.options import (
     CONCURRENCY,
     DATA,
     DATASET,
+    DISTINCT,
     JSON,
     LABEL,
     MAX_COST,
@@ -23,6 +24,7 @@ from merit.cli.options import (
     SPLIT,
     TRUNCATE,
     allowed,
+    chosen_distinct,
     drawing,
     stoppable,
 )
@@ -47,6 +49,7 @@ from merit.stream import Replies, Workshop, predict_all
 )
 @SPLIT
 @PROTOCOL
+@DISTINCT
 @click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
@@ -65,6 +68,7 @@ def predict(
     out: Path,
     split: str,
     protocol: str | None,
+    distinct: str | None,
     limit: int | None,
     seed: int,
     concurrency: int,
@@ -84,7 +88,8 @@ def predict(
     """
     allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     folder = cache or cache_folder()
-    benchmark = DataSpec(dataset, root, split, protocol, label=label).open(folder)
+    data = DataSpec(dataset, root, split, protocol, label=label, distinct=chosen_distinct(distinct))
+    benchmark = data.for_runs().open(folder)
     loaded = benchmark.dataset
     if out.is_dir():
         raise InputError(f"{out}: is a folder; name a file for --out, such as {out / 'initial.jsonl'}")

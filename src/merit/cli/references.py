@@ -44,7 +44,7 @@ def explainers(roots: Sequence[Path]) -> Iterator[Callable[[RunView], Explainer]
     data = OwnData(roots, cache_folder())
 
     def of(view: RunView) -> Explainer:
-        key = (view.identity.dataset.sha256, view.identity.protocol)
+        key = (view.identity.dataset.sha256, view.identity.judged_by)
         if key not in opened:
             opened[key] = _open(view, data)
         return opened[key]
@@ -66,7 +66,7 @@ def _open(view: RunView, data: OwnData) -> Explainer:
             f"{view.path}: was made with another version of the benchmark that comes with merit (content hash "
             f"{short_hash(dataset.sha256)}); use the merit that made it, {view.manifest.made_with.merit}"
         )
-    return Explainer(benchmark.dataset, view.identity.protocol)
+    return Explainer(benchmark.dataset, view.identity.protocol, view.identity.distinct)
 
 
 def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
@@ -79,7 +79,7 @@ def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
     with explainers(roots) as of:
         for view in views:
             numbers = {question_id: str(number) for number, question_id in enumerate(view.questions)}
-            of_stream = collected.setdefault(f"{stream_key(view.identity)}/{view.identity.protocol}", {})
+            of_stream = collected.setdefault(f"{stream_key(view.identity)}/{view.identity.judged_by}", {})
             for turn in view.answers:
                 attempts, question = turn.episode.attempts, turn.episode.task.question
                 wrong = [] if turn.initial_correct else [attempts[0].sql]

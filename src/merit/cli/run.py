@@ -17,6 +17,7 @@ from merit.cli.options import (
     CONCURRENCY,
     DATA,
     DATASET,
+    DISTINCT,
     ENCODER,
     JSON,
     LABEL,
@@ -31,6 +32,7 @@ from merit.cli.options import (
     TRACE,
     TRUNCATE,
     allowed,
+    chosen_distinct,
     drawing,
     stoppable,
     traced,
@@ -88,6 +90,7 @@ _FIRST = "first answers"
 @click.option("--examples", type=_OUT, help="The fixed examples of the method vanilla: question and sql a line.")
 @SPLIT
 @PROTOCOL
+@DISTINCT
 @TIMEOUT
 @CONCURRENCY
 @AHEAD
@@ -115,6 +118,7 @@ def run(
     examples: Path | None,
     split: str,
     protocol: str | None,
+    distinct: str | None,
     timeout_s: float,
     concurrency: int,
     ahead: int | None,
@@ -134,7 +138,7 @@ def run(
     """
     allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     spec = RunSpec(
-        DataSpec(dataset, root, split, protocol, timeout_s, label),
+        DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct)),
         initial,
         find_method(method_name).name,
         seed,

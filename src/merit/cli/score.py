@@ -8,11 +8,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit.benchmark import DataSpec
-from merit.cli.options import CACHE, DATA, DATASET, LABEL, PROTOCOL, SPLIT, TIMEOUT
+from merit.cli.options import CACHE, DATA, DATASET, DISTINCT, LABEL, PROTOCOL, SPLIT, TIMEOUT, chosen_distinct
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, print_json
-from merit.data import Dataset, parse_predictions, read_predictions
+from merit.data import Dataset, parse_predictions, protocol_title, read_predictions
 from merit.errors import InputError
 from merit.runs.accounting import accuracy
 from merit.scoring import Score, write_verdicts
@@ -29,6 +29,7 @@ _MOST_BYTES = 64 << 20  # limit for standard input, which may be endless
 @LABEL
 @click.option("--pred", type=click.Path(path_type=Path), required=True, help="The predictions; - for standard input.")
 @PROTOCOL
+@DISTINCT
 @SPLIT
 @click.option("--out", type=click.Path(path_type=Path), help="Write each verdict here, one JSON object a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
@@ -43,6 +44,7 @@ def score(
     label: str,
     pred: Path,
     protocol: str | None,
+    distinct: str | None,
     split: str,
     out: Path | None,
     as_json: bool,
@@ -68,11 +70,13 @@ def score(
     """  # noqa: D301 - click's own mark for lines that stay as they are
     _check_swapped(root, pred)
     _check_out(out, pred)
-    benchmark = DataSpec(dataset, root, split, protocol, timeout_s, label).open(cache, keep_results=not no_cache)
+    data = DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct))
+    benchmark = data.open(cache, keep_results=not no_cache)
     loaded, chosen = benchmark.dataset, benchmark.protocol
     predictions = _read(pred, loaded, chosen)
     with benchmark, progress_bar() as bar:
-        task = bar.add_task(f"{loaded.title} {split}, {chosen}", total=len(predictions), detail="")
+        named = protocol_title(chosen, benchmark.distinct)
+        task = bar.add_task(f"{loaded.title} {split}, {named}", total=len(predictions), detail="")
         right = 0
 
         def show_verdict(verdict: Verdict | None) -> None:
@@ -81,7 +85,14 @@ def score(
             bar.update(task, advance=1, detail=f"{right} right")
 
         result = run(
-            loaded, chosen, predictions, benchmark.judge.judge, partial=partial, jobs=jobs, on_verdict=show_verdict
+            loaded,
+            chosen,
+            benchmark.distinct,
+            predictions,
+            benchmark.judge.judge,
+            partial=partial,
+            jobs=jobs,
+            on_verdict=show_verdict,
         )
     if out is not None:
         write_verdicts(result, out)
@@ -129,8 +140,7 @@ def _check_out(out: Path | None, pred: Path) -> None:
 def show(result: Score, console: Console) -> None:
     """Print a score as a person wants to read it."""
     total = len(result.verdicts)
-    title = escape(f"{result.dataset.title} {result.dataset.split}, protocol {result.protocol}")
-    table = Table(title=title, title_justify="left")
+    table = Table(title=escape(result.title), title_justify="left")
     for heading in ("database", "questions", "correct", "accuracy"):
         table.add_column(heading, justify="left" if heading == "database" else "right")
     for db_id, (right, count) in result.by_database().items():

@@ -1,16 +1,7 @@
 """Benchmark files: questions, and the databases they are about. Must never return an answer."""
 
-from merit.data.dataset import (
-    LAYOUTS,
-    OWN_DATA,
-    PROTOCOLS,
-    Dataset,
-    check_label,
-    detect,
-    load,
-    splits_in,
-    with_journals,
-)
+from merit.data.dataset import OWN_DATA, Dataset, check_label, detect, load, splits_in, with_journals
+from merit.data.layout import LAYOUTS, PROTOCOLS, Layout, check_distinct, protocol_title
 from merit.data.predictions import parse_predictions, read_predictions
 from merit.data.survey import survey
 
@@ -19,10 +10,13 @@ __all__ = [
     "OWN_DATA",
     "PROTOCOLS",
     "Dataset",
+    "Layout",
+    "check_distinct",
     "check_label",
     "detect",
     "load",
     "parse_predictions",
+    "protocol_title",
     "read_predictions",
     "splits_in",
     "survey",

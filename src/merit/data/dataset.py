@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from merit.data.layout import BIRD, LAYOUTS, SPIDER, Layout
 from merit.data.schema import read_schemas
 from merit.errors import InputError
 from merit.files import hash_listing
@@ -15,39 +16,6 @@ from merit.types import Question, Schema
 
 _JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; they are part of its content
 _SIDECARS = (*_JOURNALS, "-shm")
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where one benchmark keeps its files; several names are tried in order."""
-
-    name: str
-    questions: Mapping[str, tuple[str, ...]]  # by split
-    tables: Mapping[str, str]
-    databases: Mapping[str, str]
-    suites: tuple[str, ...]
-    reference_field: str  # the field of a question that only the oracle may read
-
-
-SPIDER = Layout(
-    name="spider",
-    questions={"dev": ("dev.json",), "train": ("train_spider.json", "train.json")},
-    tables={"dev": "tables.json", "train": "tables.json"},
-    databases={"dev": "database", "train": "database"},
-    suites=("test_suite", "test_suite_database"),
-    reference_field="query",
-)
-BIRD = Layout(
-    name="bird",
-    questions={"dev": ("dev.json",), "train": ("train.json",)},
-    tables={"dev": "dev_tables.json", "train": "train_tables.json"},
-    databases={"dev": "dev_databases", "train": "train_databases"},
-    suites=(),
-    reference_field="SQL",
-)
-BUNDLED = replace(SPIDER, name="bundled")  # the one that comes with merit
-PROTOCOLS = ("db", "suite")
-LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, BUNDLED)}
 OWN_DATA = (
     "use bundled, spider or bird; a folder of your own in Spider's layout is `spider --data FOLDER --name NAME`, in "
     "BIRD's `bird --data FOLDER --name NAME`"

@@ -15,7 +15,7 @@ from merit.bundled import DIFFICULTIES, DatabaseSource, Fuzzer, TableShape, Writ
 from merit.errors import InputError
 from merit.mutation.mutate import mutants
 from merit.mutation.trial import MutantBench, Overrun, run
-from merit.oracle.rule import SPIDER
+from merit.oracle.rule import SPIDER_KEPT
 
 SMALLEST_SUITE = 6
 FEWEST_MUTANTS = 20
@@ -125,7 +125,7 @@ def check_reference(
     written: WrittenQuestion, own: Sequence[sqlite3.Connection], turned: Sequence[sqlite3.Connection]
 ) -> None:
     """Raise unless a reference runs everywhere, finds rows in the original, and is the same however rows are stored."""
-    reference = SPIDER.rewrite(written.sql)
+    reference = SPIDER_KEPT.rewrite(written.sql)
     for number, (db, other) in enumerate(zip(own, turned, strict=True)):
         where = "the original" if number == 0 else f"database {number} of its suite"
         try:
@@ -134,7 +134,7 @@ def check_reference(
             raise InputError(f"{written.id}: its reference does not run on {where}") from None
         if number == 0 and not rows:
             raise InputError(f"{written.id}: its reference returns no rows on the original; ask for something there is")
-        if not SPIDER.same(reference, rows, again, inf):
+        if not SPIDER_KEPT.same(reference, rows, again, inf):
             raise InputError(
                 f"{written.id}: what its reference returns on {where} depends on how rows are stored; break ties in "
                 "ORDER BY, and select nothing that GROUP BY leaves open"

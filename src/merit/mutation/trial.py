@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from merit.oracle.rule import SPIDER
+from merit.oracle.rule import SPIDER_KEPT
 from merit.types import Row
 
 _STEPS = 100_000  # instructions of SQLite's virtual machine between two calls of the counter
@@ -21,7 +21,7 @@ class MutantBench:
 
     def __init__(self, databases: Sequence[sqlite3.Connection], reference: str) -> None:
         self._databases = databases
-        self._reference = SPIDER.rewrite(reference)
+        self._reference = SPIDER_KEPT.rewrite(reference)
         self._expected: dict[int, list[Row]] = {}
 
     def expected(self, number: int) -> list[Row]:
@@ -33,8 +33,8 @@ class MutantBench:
     def tells(self, number: int, mutant: str) -> bool:
         """Whether one database tells a mutant from the reference; sqlite3.Error or Overrun where it does not run."""
         expected = self.expected(number)
-        rows = run(self._databases[number], SPIDER.rewrite(mutant), len(expected) + 1)
-        return rows != expected and not SPIDER.same(self._reference, expected, rows, math.inf)
+        rows = run(self._databases[number], SPIDER_KEPT.rewrite(mutant), len(expected) + 1)
+        return rows != expected and not SPIDER_KEPT.same(self._reference, expected, rows, math.inf)
 
     def first(self, mutant: str, numbers: Sequence[int]) -> int | None:
         """The first of these databases that tells a mutant from the reference."""

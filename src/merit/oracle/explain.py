@@ -7,9 +7,10 @@ from pathlib import Path
 from merit.data import Dataset
 from merit.errors import DatabaseUnusable, ReferenceFailed
 from merit.oracle.compare import ComparisonTimeout
-from merit.oracle.open import RULES, read_references
+from merit.oracle.open import read_references
+from merit.oracle.rule import rule_of
 from merit.sql import SQLiteSandbox
-from merit.types import Cause, Error, Limits, Question, Result, Row, Rows, Value
+from merit.types import Cause, Distinct, Error, Limits, Question, Result, Row, Rows, Value
 from merit.types.engine import MIB
 
 FIRST_ROWS = 8  # of a result, which is enough to see what differs
@@ -43,8 +44,8 @@ class Comparison:
 class Explainer:
     """Runs answers and references of one benchmark side by side."""
 
-    def __init__(self, dataset: Dataset, protocol: str) -> None:
-        self._rule = RULES[dataset.layout.name]
+    def __init__(self, dataset: Dataset, protocol: str, distinct: Distinct | None = None) -> None:
+        self._rule = rule_of(dataset.layout, distinct)
         self._queries = read_references(dataset)
         self._files = dataset.files(protocol)
         self._sandbox = SQLiteSandbox(frozen=True)
@@ -88,7 +89,7 @@ class Explainer:
         if len(sql) > _LIMITS.sql_bytes:  # too long even to rewrite
             return Error(Cause.TOO_LARGE, f"statement too long: {len(sql)} characters")
         rule = self._rule
-        return self._sandbox.execute(file, rule.rewrite(sql), _LIMITS, distinct=rule.distinct, lossy=rule.lossy)
+        return self._sandbox.execute(file, rule.rewrite(sql), _LIMITS, distinct=rule.unique_rows, lossy=rule.lossy)
 
     def _differ(self, query: str, expected: Result, own: Result) -> bool | None:
         if isinstance(own, Error):

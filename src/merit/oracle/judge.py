@@ -98,7 +98,7 @@ class Judge:
         while left:
             trials = [expected.trial(self._limits) for expected in left]
             differing = self._sandbox.first_difference(
-                trials, sql, distinct=self._rule.distinct, lossy=self._rule.lossy
+                trials, sql, distinct=self._rule.unique_rows, lossy=self._rule.lossy
             )
             self.statements += len(left) if differing is None else differing[0] + 1
             if differing is None:

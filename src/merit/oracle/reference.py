@@ -121,7 +121,7 @@ class References:
 
     def _run(self, question: Question, files: Sequence[Path], sql: str) -> list[Rows]:
         rule = self._rule
-        results = self._sandbox.execute_each(files, sql, _REFERENCE_LIMITS, distinct=rule.distinct, lossy=rule.lossy)
+        results = self._sandbox.execute_each(files, sql, _REFERENCE_LIMITS, distinct=rule.unique_rows, lossy=rule.lossy)
         return [self._checked(question, file, result) for file, result in zip(files, results, strict=False)]
 
     def _checked(self, question: Question, file: Path, result: Result) -> Rows:

@@ -21,6 +21,7 @@ _SHARED = (
     "dataset",
     "initial_sha256",
     "protocol",
+    "distinct",
     "regime",
     "budget",
     "model",
@@ -35,6 +36,7 @@ _TELLING = {
     "dataset.questions": "questions",
     "answered": "answered",
     "protocol": "protocol",
+    "distinct": "DISTINCT",
     "regime": "regime",
     "model.name": "model",
     "budget": "budget",
@@ -134,7 +136,7 @@ class RunGroup:
         others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
             f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
-            f"{_dataset(self)} {identity.dataset.split}, protocol {identity.protocol}, {identity.regime}, budget "
+            f"{_dataset(self)} {identity.dataset.split}, protocol {identity.judged_by}, {identity.regime}, budget "
             f"{identity.budget}, model {_named(identity.model)}, {encoder}, "
             + (f"prompts cut on the left to {cut} tokens, " if cut else "")
             + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")

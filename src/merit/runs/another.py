@@ -25,6 +25,7 @@ _SAID: dict[str, tuple[str, str]] = {
     "encoder.name": ("the encoder", "--encoder"),
     "sampling.max_prompt_tokens": ("the number of tokens that prompts are cut to", "--max-prompt-tokens"),
     "protocol": ("the protocol", "--protocol"),
+    "distinct": ("DISTINCT", "--distinct"),
     "regime": ("the regime", "--regime"),
     "timeout_s": ("the time limit", "--timeout"),
     "initial_sha256": ("the hash of the first answers", ""),
@@ -67,7 +68,8 @@ def refuse_other_settings(run: Path, settings: Mapping[str, Any]) -> None:
     if not (run / MANIFEST).is_file():
         return
     there = read_manifest(run).identity.record()
-    here = {**there, **settings, "method": {**there["method"], "name": settings["method"]}}
+    named = {part: {**there[part], "name": settings[part]} for part in ("method", "dataset")}
+    here = {**there, **settings, **named}
     differs = another_run(there, here)
     turns = run / TRAJECTORIES
     if differs is not None and turns.is_file() and b"\n" in read_bytes(turns, LINES_BYTES):

@@ -22,7 +22,7 @@ from merit.runs.manifest import (
     run_id,
 )
 from merit.runs.paths import MANIFEST, refuse_file
-from merit.types import Demonstration, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
+from merit.types import Demonstration, Distinct, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
@@ -100,15 +100,17 @@ def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
 
 def decode_identity(record: Record, where: str) -> Identity:
     """An identity from its record."""
-    _only(record, _IDENTITY, where)
+    _only(record, _IDENTITY | ({"distinct": object} if "distinct" in record else {}), where)
     _check_printable({name: value for name, value in record.items() if name != "demonstrations"}, where)
     _check_bounds(record, where)
+    dataset = _dataset(record["dataset"], f"{where}.dataset")
     return Identity(
         method=_method(record["method"], f"{where}, method"),
         seed=record["seed"],
         budget=record["budget"],
-        dataset=_dataset(record["dataset"], f"{where}.dataset"),
+        dataset=dataset,
         protocol=record["protocol"],
+        distinct=_distinct(record, dataset, where),
         timeout_s=record["timeout_s"],
         regime=Regime(record["regime"]),
         initial_sha256=record["initial_sha256"],
@@ -161,6 +163,17 @@ def _dataset(record: Record, where: str) -> DatasetIdentity:
     if record["split"] not in LAYOUTS[record["name"]].questions:
         raise InputError(f"{where}: there is no split {shown(record['split'])} of {shown(record['name'])}")
     return DatasetIdentity(**record)
+
+
+def _distinct(record: Record, dataset: DatasetIdentity, where: str) -> Distinct | None:
+    """What became of DISTINCT; runs of versions that could not keep it do not say, and dropped it."""
+    chosen = LAYOUTS[dataset.name].distinct is not None
+    if "distinct" not in record:
+        return Distinct.DROPPED if chosen else None
+    value = record["distinct"]
+    if value not in (list(Distinct) if chosen else [None]):
+        raise InputError(f"{where}: the field 'distinct' cannot be {shown(value)} for {dataset.name}")
+    return Distinct(value) if chosen else None
 
 
 def _method(record: Record, where: str) -> Method:

@@ -50,7 +50,7 @@ class RunFolder:
     def __init__(self, path: Path, manifest: Manifest, questions: Questions) -> None:
         self.path = path
         self.turns: list[Turn] = []
-        self._run = manifest.run
+        self.run = manifest.run
         self._files: dict[str, int] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ class RunFolder:
         lines = {
             RETRIEVALS: recall_lines(turn),
             PREDICTIONS: [prediction_line(turn)] if turn.phase is Phase.ANSWER else [],
-            TRAJECTORIES: [turn_line(turn, self._run)],
+            TRAJECTORIES: [turn_line(turn, self.run)],
         }
         for name in _APPENDED:
             data = "".join(line + "\n" for line in lines[name]).encode()
@@ -111,8 +111,10 @@ class RunFolder:
     def _begin(self, manifest: Manifest, questions: Questions) -> None:
         _check_free(self.path)  # again, now that it is locked
         if (self.path / MANIFEST).is_file():
-            differs = another_run(read_manifest(self.path).identity.record(), manifest.identity.record())
+            there = read_manifest(self.path)
+            differs = another_run(there.identity.record(), manifest.identity.record())
             if differs is None:
+                self.run = there.run  # an earlier merit may have written the same identity with fewer fields
                 self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
             else:
                 self._replace(*differs)

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from merit.agent import Method
-from merit.data import Dataset
-from merit.types import Demonstration, EncoderIdentity, ModelIdentity, Regime, Sampling
+from merit.data import Dataset, protocol_title
+from merit.types import Demonstration, Distinct, EncoderIdentity, ModelIdentity, Regime, Sampling
 
 FORMAT = 1
 _HASH = re.compile("[0-9a-f]{64}")
@@ -59,6 +59,7 @@ class Identity:
     budget: int
     dataset: DatasetIdentity
     protocol: str
+    distinct: Distinct | None  # None where the benchmark's rule has no choice
     timeout_s: float
     regime: Regime
     initial_sha256: str
@@ -73,6 +74,11 @@ class Identity:
     encoder: EncoderIdentity | None
     code: str  # hash of the code that decides a run's content
 
+    @property
+    def judged_by(self) -> str:
+        """Its protocol, as tables and captions name it."""
+        return protocol_title(self.protocol, self.distinct)
+
     def record(self) -> Record:
         """As a manifest has it."""
         return {
@@ -81,6 +87,7 @@ class Identity:
             "budget": self.budget,
             "dataset": self.dataset.record(),
             "protocol": self.protocol,
+            "distinct": self.distinct,
             "timeout_s": self.timeout_s,
             "regime": self.regime.value,
             "initial_sha256": self.initial_sha256,

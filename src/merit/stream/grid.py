@@ -21,7 +21,7 @@ from merit.stream.run import Progress, run_stream
 from merit.stream.setup import open_setup
 from merit.stream.spec import DEFAULT_BUDGET, RunSpec
 from merit.stream.workshop import Workshop
-from merit.types import Regime, Sampling
+from merit.types import Distinct, Regime, Sampling
 
 _FIELDS: dict[str, type | tuple[type, ...]] = {
     "out": str,
@@ -45,6 +45,7 @@ _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
     "initial": str,
     "split": str,
     "protocol": str,
+    "distinct": str,
     "timeout": (int, float),
     "limit": int,
     "examples": str,
@@ -197,7 +198,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
         check_label(item["label"], f"{where}, label")
     if "data" not in item and item["name"] != BUNDLED:
         raise InputError(f"{where}: the field 'data' is missing")
-    for name, allowed in (("split", ("dev", "train")), ("protocol", PROTOCOLS)):
+    for name, allowed in (("split", ("dev", "train")), ("protocol", PROTOCOLS), ("distinct", tuple(Distinct))):
         if item.get(name, allowed[0]) not in allowed:
             raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
     if item.get("timeout", 0) > LONGEST_TIMEOUT_S:
@@ -210,6 +211,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
             protocol=item.get("protocol"),
             timeout_s=float(item.get("timeout", DEFAULT_TIMEOUT_S)),
             label=item.get("label", ""),
+            distinct=Distinct(item["distinct"]) if "distinct" in item else None,
         )
     except InputError as error:
         raise InputError(f"{where}: {error}") from None

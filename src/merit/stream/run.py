@@ -136,7 +136,7 @@ async def run_stream(
             async with aclosing(look_ahead):
                 for number, planned in enumerate(todo[before:], before):
                     await look_ahead.prepare(number, progress.entries)
-                    turn = await _turn(setup, working[planned.phase], planned, memory)
+                    turn = await _turn(setup, working[planned.phase], planned, memory, folder.run)
                     folder.append(turn)
                     known.pop(planned.task.question.id, None)
                     progress.add(turn)
@@ -153,14 +153,14 @@ async def run_stream(
         return metrics
 
 
-async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory) -> Turn:
+async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory, run: str) -> Turn:
     question = planned.task.question
     about = {"merit.question": str(question.id), "merit.database": question.db_id, "merit.method": agent.method.name}
     with span("episode", {**about, "merit.position": planned.task.position}) as watched:
         episode = await repair(agent, planned.task)
         watched.set_attribute("merit.attempts", len(episode.attempts))
         watched.set_attribute("merit.status", episode.final.verdict.status.value)
-    entry = finalise(episode, agent.method, setup.manifest.run, setup.identity.regime)
+    entry = finalise(episode, agent.method, run, setup.identity.regime)
     if entry is not None:
         with agent.work.of("commit"):
             entry = await asyncio.to_thread(memory.commit, entry)

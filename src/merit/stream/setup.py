@@ -78,6 +78,7 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
         budget=spec.budget,
         dataset=DatasetIdentity.of(dataset, benchmark.content_hash, len(usable)),
         protocol=benchmark.protocol,
+        distinct=benchmark.distinct,
         timeout_s=benchmark.timeout_s,
         regime=spec.regime,
         initial_sha256=hash_file(spec.initial),

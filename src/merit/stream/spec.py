@@ -6,7 +6,7 @@ from pathlib import Path
 
 from merit.benchmark import DataSpec
 from merit.runs.another import refuse_other_settings
-from merit.types import Regime, Sampling
+from merit.types import Distinct, Regime, Sampling
 
 DEFAULT_BUDGET = 7  # the paper's K
 
@@ -24,9 +24,19 @@ class RunSpec:
     limit: int | None = None  # only the first questions of the stream
     examples: Path | None = None  # for methods that show fixed examples: a file of them
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", self.data.for_runs())
+
     def check_place(self, out: Path) -> None:
-        """Complain about a folder that holds a run of another method, seed, budget or regime."""
-        settings = {"method": self.method, "seed": self.seed, "budget": self.budget, "regime": self.regime.value}
+        """Complain about a folder that holds a run over another dataset or of other settings."""
+        settings = {
+            "dataset": self.data.name,
+            "method": self.method,
+            "seed": self.seed,
+            "budget": self.budget,
+            "distinct": self.data.distinct,
+            "regime": self.regime.value,
+        }
         refuse_other_settings(out, settings)
 
     def predict_command(self, model: str, sampling: Sampling) -> str:
@@ -36,6 +46,7 @@ class RunSpec:
         words += ["--data", data.root] if data.root is not None else []
         words += ["--split", data.split] if data.split != "dev" else []
         words += ["--protocol", data.protocol] if data.protocol else []
+        words += ["--distinct", data.distinct] if data.distinct == Distinct.DROPPED else []
         words += ["--limit", self.limit, "--seed", self.seed] if self.limit is not None else []
         words += ["--model", model] if model else []
         cut = sampling.max_prompt_tokens

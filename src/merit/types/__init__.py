@@ -6,6 +6,7 @@ from merit.types.model import Completer, Completion, Encoder, EncoderIdentity, M
 from merit.types.nouns import (
     Cause,
     Demonstration,
+    Distinct,
     Failure,
     FailureSubtype,
     FailureType,
@@ -29,6 +30,7 @@ __all__ = [
     "Completion",
     "Deletion",
     "Demonstration",
+    "Distinct",
     "Encoder",
     "EncoderIdentity",
     "Engine",

@@ -23,6 +23,13 @@ class Regime(StrEnum):
     DBMS_ONLY = "dbms_only"  # whether it ran
 
 
+class Distinct(StrEnum):
+    """What becomes of the word DISTINCT in both queries before Spider's rule compares what they return."""
+
+    KEPT = "kept"  # as the paper's authors compared, the official evaluator's --keep_distinct
+    DROPPED = "dropped"  # as the official evaluator does by itself, and leaderboards with it
+
+
 class Cause(StrEnum):
     """Why a statement gave no rows, told by type and never by the wording of a message."""
 

@@ -141,13 +141,28 @@ def test_json_tables_can_be_read(sandbox: SQLiteSandbox, database: Path) -> None
     )
 
 
-@pytest.mark.parametrize("sql", ["", "   ", ";", "-- nothing", "/* nothing */", "SELECT 1; SELECT 2", "SELECT 1;;"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "",
+        "   ",
+        ";",
+        "-- nothing",
+        "/* nothing */",
+        "SELECT 1; SELECT 2",
+        "SELECT 1;;",
+        "SELECT 1; -- and\n;",  # what follows a comment is handed to us apart
+        "SELECT 1;/**/;",
+        "SELECT 1;\f;\f",
+    ],
+)
 def test_exactly_one_statement(sandbox: SQLiteSandbox, database: Path, sql: str) -> None:
     assert cause(sandbox.execute(database, sql, LIMITS)) is Cause.STATEMENTS
 
 
 def test_a_trailing_semicolon_and_comments_are_no_second_statement(sandbox: SQLiteSandbox, database: Path) -> None:
     assert rows(sandbox.execute(database, "-- first\nSELECT 1; -- last\n", LIMITS)) == [(1,)]
+    assert rows(sandbox.execute(database, "-- first;\nSELECT ';;'; -- last;", LIMITS)) == [(";;",)]
 
 
 @pytest.mark.parametrize("sql", ["SELECT '\0'", "\0", "SELECT '\ud800'"])

@@ -148,7 +148,7 @@ def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dic
         **({"package": method.origin.package} if method.origin else {}),
         "seed": identity.seed,
         "budget": identity.budget,
-        "protocol": identity.protocol,
+        "judged": identity.judged_by,
         "regime": identity.regime,
         "model": model.name,
         "revision": model.revision,

@@ -48,6 +48,7 @@ function headOf(run, turn) {
     ["Position", turn.position],
     ["Difficulty", question.difficulty],
     ["Question", `#${question.id}`],
+    ["Protocol", record.judged],
     ["Feedback", record.regime === TOLD ? "" : readable(record.regime)],
   ];
   return h(

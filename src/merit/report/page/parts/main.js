@@ -158,6 +158,7 @@ async function runsView(about) {
     ["method", "Method"],
     ...(LIVE ? [["state", "State"]] : []), // the first thing to look for while runs go on
     ["dataset", "Dataset"],
+    ["judged", "Protocol"],
     ["seed", "Seed"],
     ["done", "Questions"],
     ["initial", "Right at first"],
@@ -177,6 +178,7 @@ async function runsView(about) {
     return {
       method: { value: run.label, text: run.label, run },
       dataset: plain(run.benchmark),
+      judged: plain(run.judged),
       seed: plain(run.seed),
       done: { value: flags.length, text: `${plain(flags.length).text} of ${plain(run.questions).text}` },
       initial: share(initial),

@@ -9,7 +9,7 @@ function referenceView(run, turn, step) {
     "Reference answer, and the rows of both",
     async () => {
       const all = await chunk("references");
-      const found = all[`${run.record.stream}/${run.record.protocol}`]?.[turn.q]?.[turn.attempts[step].sql];
+      const found = all[`${run.record.stream}/${run.record.judged}`]?.[turn.q]?.[turn.attempts[step].sql];
       return found ? comparisonView(found) : h("p", { class: "nothing" }, "There is none for this attempt.");
     },
     { class: "reference" },
