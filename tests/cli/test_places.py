@@ -79,13 +79,13 @@ def test_verdicts_on_a_full_disk_name_their_file(root: Path, tmp_path: Path) -> 
     begin = "import resource, signal; from merit.cli import main; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); import merit.cli.score as s; old = s.write_verdicts; s.write_verdicts = lambda *a: (resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)), old(*a)); main()"
     command = [sys.executable, "-c", begin, *map(str, [*score, out])]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
-    assert done.stderr == f"merit: {out}: cannot be written (File too large); choose another --out\n"
+    assert done.stderr == f"merit: {out}: cannot be written (File too large); choose another place\n"
     assert done.returncode == 1
     assert out.read_text() == "earlier\n"
     assert list(tmp_path.glob("*.part")) == []
     if Path("/dev/full").exists():
         said = refused(*score, "/dev/full")
-        assert said == "/dev/full: cannot be written (No space left on device); choose another --out"
+        assert said == "/dev/full: cannot be written (No space left on device); choose another place"
 
 
 def test_labels_and_answers_on_a_full_disk_leave_no_half_file(runs: Path, tmp_path: Path) -> None:

@@ -40,22 +40,27 @@ def check(uri: str, as_json: bool) -> None:
     """Ask a model one question and say what works and how fast.
 
     It is asked three times in all: twice to see whether the answer is the same, and once for the first token alone, so
-    that the speed of writing leaves out the time for reading the prompt. A reply without SQL is a warning and exit 0,
-    since the model is there. An openai: model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes
-    longer than 45 seconds for an answer and says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    that the speed of writing leaves out the time for reading the prompt. Exit 1 if the reply holds no SQL. An openai:
+    model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds for an answer and
+    says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
     try:
         result = asyncio.run(_check(uri))
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
-    if not result["sql"]:
-        warning = (
-            f"merit: warning: {result['model']} answers, but the reply held no SQL; it {beginning(result['reply'])}"
-        )
-        say(warning, err=True)
     if as_json:
         print_json(result)
-        return
+    else:
+        _show(result)
+    if not result["sql"]:
+        raise ModelFailed(
+            f"{result['model']} answers, but the reply held no SQL; it {beginning(result['reply'])}; try another "
+            "model, one that was trained to follow instructions"
+        )
+
+
+def _show(result: dict[str, Any]) -> None:
+    """Print what a check found, for people."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(result['model'])}[/]  answers{'' if result['sql'] else ', but not with SQL'}")
     console.print(f"  SQL           {escape(result['sql']) or '[red]none found in the reply[/]'}")

@@ -2,7 +2,6 @@
 
 from merit.data.dataset import (
     LAYOUTS,
-    OWN_DATA,
     PROTOCOLS,
     Dataset,
     check_label,
@@ -16,7 +15,6 @@ from merit.data.survey import survey
 
 __all__ = [
     "LAYOUTS",
-    "OWN_DATA",
     "PROTOCOLS",
     "Dataset",
     "check_label",

@@ -39,6 +39,7 @@ _CONTEXT_WORDS = (
     *("`inputs` tokens + `max_new_tokens` must be", "longer than the maximum model length"),
 )
 _PROBE_S = 5.0  # for an endpoint to say what it offers
+_MOST_SHOWN = 80  # bytes of a reply that is not JSON, in a message
 _MOST_NAMES = 5  # of the models it offers, in a message
 MOST_BYTES = 16 << 20  # of an answer; a thousand times what the longest one has
 T = TypeVar("T")
@@ -167,8 +168,8 @@ class Client:
         except Silent:
             raise ModelFailed(
                 f"{self._address.named}: takes requests but answers none, not even GET /models; if it is only slow, "
-                "set MERIT_PATIENCE_S to the seconds that an answer may take, or use --concurrency 1; every answer so "
-                "far is kept: run the same command again when the endpoint is back"
+                "set MERIT_PATIENCE_S to the seconds that an answer may take, or use a concurrency of 1; every answer "
+                "so far is kept: run the same again when the endpoint is back"
             ) from None
         if response.status != 200:
             await self._refuse(response)
@@ -176,13 +177,16 @@ class Client:
             raise _Fault(_PAGE)
         try:
             reply = json.loads(response.body)
-            if isinstance(reply, dict) and reply.get("error"):
-                await self._refuse(response)
+        except (ValueError, RecursionError):
+            text = self._address.redacted(response.body[:_MOST_SHOWN].decode("utf-8", "replace"))
+            raise _Fault("what came is not JSON" + (f": {text}" if text else ", but empty")) from None
+        if isinstance(reply, dict) and reply.get("error"):
+            await self._refuse(response)
+        try:
             return read(reply)
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise _Fault(
-                f"an answer that is not a valid {self._kind} ({self._address.redacted(repr(error))})"
-            ) from None
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            why = self._address.redacted(_why_unread(error))
+            raise _Fault(f"what came is not a valid {self._kind}: {why}") from None
 
     async def _refuse(self, response: Response) -> None:
         status, body = response.status, response.body.decode("utf-8", "replace")
@@ -197,8 +201,8 @@ class Client:
         if self._kind == "embedding" and status in (400, 404, 405, 501):  # it may not offer embeddings
             raise ModelFailed(
                 f"{self._address.named}: answered {status} for the encoder {self._model} ({why}); set OPENAI_BASE_URL "
-                "to an endpoint that has /embeddings, --encoder to openai: and one of its models for them, or use "
-                "--encoder wordllama"
+                "to an endpoint that has /embeddings, the encoder to openai: and one of its models for them, or use "
+                "the encoder wordllama"
             )
         raise ModelFailed(
             f"{self._address.named}: answered {status} for model {self._model} ({why}); "
@@ -267,8 +271,8 @@ class Client:
             )
             raise ModelFailed(
                 f"{self._address.named}: no answer after {tried} tries ({fault}); {way_out}every answer so far is "
-                "kept: run the same command again when the endpoint is back"
-            )
+                "kept: run the same again when the endpoint is back"
+            ) from None
 
 
 _PAGE = "a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
@@ -277,6 +281,13 @@ _PAGE = "a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
 def _is_page(response: Response) -> bool:
     """Whether a web page came, by its body: the content type that servers send is unreliable."""
     return response.body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+
+
+def _why_unread(error: Exception) -> str:
+    """Why a reply is not what was asked for, in words instead of Python's."""
+    if isinstance(error, KeyError):
+        return f"it has no field {error}"
+    return str(error) if isinstance(error, ValueError) else "a field is missing or of a wrong type"
 
 
 def names_of(models: list[str]) -> str:

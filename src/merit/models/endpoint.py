@@ -11,7 +11,7 @@ from merit.models.client import Client
 from merit.models.connection import Patience
 from merit.models.tokens import with_tokens
 from merit.models.waiting import Waiting
-from merit.reading import sendable
+from merit.reading import sendable, shown
 from merit.types import Completion, ModelIdentity, Sampling
 
 _MOST_TOKENS = 2**40  # a larger count is not a count of tokens
@@ -54,6 +54,8 @@ class EndpointCompleter:
 
 def _completion(reply: Any) -> Completion:
     """A reply's text, and its tokens where both of them were counted."""
+    if not reply["choices"]:
+        raise ValueError("its list of choices is empty")
     text, usage = _text(reply["choices"][0]["message"].get("content")), reply.get("usage")
     if not isinstance(usage, dict):
         return Completion(text, 0, 0)
@@ -63,9 +65,13 @@ def _completion(reply: Any) -> Completion:
 
 def _tokens(given: Any) -> int:
     """A number of tokens; ValueError if it cannot be one."""
-    if not 0 <= int(given) < _MOST_TOKENS:
-        raise ValueError(f"{given} tokens")
-    return int(given)
+    try:
+        tokens = int(given)
+    except (ValueError, TypeError, OverflowError):
+        tokens = -1
+    if not 0 <= tokens < _MOST_TOKENS:
+        raise ValueError(f"{shown(given)} cannot be a number of tokens")
+    return tokens
 
 
 def _text(content: Any) -> str:

@@ -3,8 +3,10 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 
 from merit.benchmark import DataSpec
+from merit.errors import check_type
 from merit.runs.another import refuse_other_settings
 from merit.types import Regime
 
@@ -23,6 +25,16 @@ class RunSpec:
     regime: Regime = Regime.DENOTATION_CONFIRMED
     limit: int | None = None  # only the first questions of the stream
     examples: Path | None = None  # for methods that show fixed examples: a file of them
+
+    def __post_init__(self) -> None:
+        check_type("data", self.data, DataSpec, "a merit.DataSpec")
+        check_type("initial", self.initial, Path, "a file as a pathlib.Path")
+        check_type("method", self.method, str, "the name of a method, such as 'merit'")
+        check_type("seed", self.seed, int, "a number")
+        check_type("budget", self.budget, int, "a number of repairs")
+        check_type("regime", self.regime, Regime, "a merit.Regime")
+        check_type("limit", self.limit, (int, NoneType), "a number of questions, or None")
+        check_type("examples", self.examples, (Path, NoneType), "a file as a pathlib.Path, or None")
 
     def check_place(self, out: Path) -> None:
         """Complain about a folder that holds a run of another method, seed, budget or regime."""
