@@ -41,6 +41,28 @@ def test_a_report_does_not_write_into_what_is_not_merits(runs: Path, tmp_path: P
     assert merit("report", runs, "--out", mine / "report").exit_code == 0  # what it suggests works
 
 
+@pytest.mark.parametrize("place", ["file", "file/report", "locked/report"])
+def test_a_report_refuses_its_folder_before_any_work(
+    place: str, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "locked").mkdir()
+    usual = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: path != tmp_path / "locked" and usual(path, mode)
+    )  # root may all
+    monkeypatch.setattr("merit.cli.report.open_runs", lambda *_, **__: pytest.fail("runs were read first"))
+    said = refused("report", runs, "--out", tmp_path / place)
+    there = tmp_path / place.partition("/")[0]
+    why = f"{'it' if '/' not in place else there} is {'read-only' if there.is_dir() else 'not a folder'}"
+    assert said == f"{tmp_path / place}: cannot be written ({why}); choose another --out"
+
+
+def test_a_report_refuses_an_unknown_method_before_any_work(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("merit.cli.report.open_runs", lambda *_, **__: pytest.fail("runs were read first"))
+    assert "there is no method 'nope'" in refused("report", runs, "--out", runs.parent / "out", "--against", "nope")
+
+
 def test_a_report_replaces_an_earlier_one_and_leaves_what_lies_beside_it(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()  # an empty folder will do

@@ -39,6 +39,18 @@ _WAYS_OUT = {  # of what cannot simply be given; words that fit options, grids a
 }
 
 
+def field_name(field: str) -> str:
+    """What people call a field of an identity."""
+    return _SAID.get(field) or field.replace(".", " ").replace("_", " ")
+
+
+def plain_difference(there: Any, here: Any, prefix: str = "") -> str | None:
+    """The first field in which two records differ, as people call it, with both values; None where they do not."""
+    for field, was, is_now in differences(there, here, prefix):
+        return f"{field_name(field)} is {short(was)} there and {short(is_now)} here"
+    return None
+
+
 def another_run(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str] | None:
     """In what a run that is there differs from the one that is wanted, and how to go on with it; None if in nothing."""
     found = {field: values for field, *values in differences(there, here)}
@@ -46,7 +58,7 @@ def another_run(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str,
         return None
     field = next((name for name in _SAID if name in found), next(iter(found)))
     was, is_now = found[field]
-    name = _SAID.get(field, field)
+    name = field_name(field)
     told = f"{name} is {_plain(was)} there and {_plain(is_now)} here"
     unnamed = field == "model.name" and not str(was).startswith("openai:")  # it was given as a file
     if field in _WAYS_OUT or field not in _SAID or unnamed:

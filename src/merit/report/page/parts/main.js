@@ -175,7 +175,7 @@ async function runsView(about) {
     const live = states.get(run.id); // of a page that follows its runs
     const state = live?.said ?? (run.finished ? "finished" : "unfinished");
     return {
-      method: { value: run.label, text: run.label, run },
+      method: { value: methodOf(run), text: methodOf(run), run },
       dataset: plain(run.benchmark),
       seed: plain(run.seed),
       done: { value: flags.length, text: `${plain(flags.length).text} of ${plain(run.questions).text}` },
