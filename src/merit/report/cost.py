@@ -34,8 +34,8 @@ class TokenPrices:
 
 
 _STEPS = (
-    "repair generations per initially wrong question; a draw that repeats an earlier candidate is one too, but the "
-    "budget does not count it, so methods that draw may exceed it"
+    "repair generations per initially wrong question; above the budget where draws are set aside (they count here, not "
+    "in the budget), or where an agent that is told only what runs repairs right answers, too"
 )
 
 
