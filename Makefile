@@ -20,6 +20,12 @@ QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/ru
 given = $(if $(filter command line,$(origin $(1))),$($(1)))
 CHOSEN_METHODS = $(or $(METHODS),$(call given,METHOD))
 CHOSEN_SEEDS = $(or $(SEEDS),$(call given,SEED))
+# What can be set for `make demo`; another spelling (limit=5) is refused, or it would be ignored in silence.
+SETTINGS := MODEL ENCODER METHODS METHOD SEEDS SEED LIMIT PYTHON VENV
+UNKNOWN = $(strip $(foreach name,$(filter-out $(SETTINGS),$(.VARIABLES)),$(if $(call given,$(name)),$(name))))
+ifneq ($(filter demo,$(or $(MAKECMDGOALS),demo)),)
+$(if $(UNKNOWN),$(error make demo does not know $(UNKNOWN); set $(wordlist 1,7,$(SETTINGS))))
+endif
 DEMO = $(strip $(if $(MODEL),--model '$(MODEL)') $(if $(ENCODER),--encoder '$(ENCODER)') \
 	$(if $(CHOSEN_METHODS),--methods '$(CHOSEN_METHODS)') $(if $(CHOSEN_SEEDS),--seeds '$(CHOSEN_SEEDS)') \
 	$(if $(LIMIT),--limit '$(LIMIT)'))

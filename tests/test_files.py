@@ -29,7 +29,7 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_said_with_a_way_out(tmp_path: Path) -> None:
     path = tmp_path / "none" / "file"
-    says = r"file: cannot be written \(No such file or directory\); choose another --out"
+    says = r"file: cannot be written \(No such file or directory\); choose another place"
     with pytest.raises(InputError, match=says), atomic_write(path):
         pass
     with pytest.raises(RunUnusable, match="wait"), atomic_write(path, fault=RunUnusable, way_out="wait"):

@@ -1,8 +1,11 @@
 """`import merit` as a library: its names, and what it does for a program."""
 
+import asyncio
 import re
 import subprocess
 import sys
+import traceback
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,8 +14,12 @@ import pytest
 
 import merit
 from making.benchmark import ITEMS, build
-from merit.errors import InputError
+from merit.errors import InputError, ModelFailed
+from merit.models import client, waiting
+from merit.models.connection import Patience
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
+
+untyped: Any = merit  # called as those do who check no types
 
 
 def test_every_public_name_is_there_and_documented() -> None:
@@ -108,6 +115,15 @@ def test_what_cannot_be_repaired_here_is_said(root: Path, tmp_path: Path) -> Non
         ({"questions": [""]}, "questions, item 0: expected a text"),
         ({"budget": -1}, "budget: expected a number of repairs"),
         ({"timeout_s": 0}, "timeout_s: expected a number of seconds above 0"),
+        ({"timeout_s": "3"}, "timeout_s: expected a number of seconds above 0, not '3'"),
+        ({"questions": None}, "questions: expected a list of questions, not None"),
+        ({"questions": ["  "]}, "questions, item 0: expected a text"),
+        ({"model": None}, "model: expected the name of a model, such as 'openai:NAME', or a merit.Completer, not None"),
+        ({"method": 1}, "method: expected the name of a method, such as 'merit', or a merit.Method, not 1"),
+        ({"encoder": None}, "encoder: expected the name of an encoder, such as 'wordllama', not None"),
+        ({"encoder": "foo", "method": "iterative"}, "foo: unknown encoder; use wordllama"),
+        ({"database": b"shop"}, "database: expected a path, not b'shop'"),
+        ({"memory": 1}, "memory: expected a path, not 1"),
         ({"database": "."}, "is a folder; name a SQLite file"),
         ({"memory": "data"}, "holds database and no memory"),
         ({"memory": "data/dev.json"}, "is a file; name the folder of a memory"),
@@ -121,6 +137,142 @@ def test_a_mistake_is_named_before_anything_is_asked(
     arguments = {"database": database, "questions": ["?"], "model": ScriptedCompleter([]), **changed}
     with pytest.raises(InputError, match=re.escape(message)):
         merit.repair_questions(**arguments)
+
+
+def test_questions_may_come_from_a_generator(root: Path) -> None:
+    model = ScriptedCompleter([ScriptedReply((), "<answer>SELECT count(*) FROM item</answer>")])
+    questions: Any = (text for text in ("How many?", "How many items?"))
+    database = root / "database" / "shop" / "shop.sqlite"
+    assert len(merit.repair_questions(database, questions, model=model, method="iterative")) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: untyped.open_benchmark(None), "name: expected the name of a benchmark, such as 'bundled', not None"),
+        (lambda: untyped.open_benchmark(["spider"]), "name: expected the name of a benchmark"),
+        (lambda: untyped.open_benchmark("spider", 1), "root: expected a path, not 1"),
+        (lambda: untyped.load("spider", b"data"), "root: expected a path, not b'data'"),
+        (lambda: untyped.open_benchmark("bundled", split=None), "split: expected the name of a split"),
+        (lambda: untyped.open_benchmark("bundled", timeout_s="1"), "timeout_s: expected a number of seconds, not '1'"),
+        (lambda: untyped.open_benchmark("spider", "data", label=1), "label: expected a name as a text, not 1"),
+        (lambda: untyped.DataSpec("spider", "data"), "root: expected a folder as a pathlib.Path, or None, not 'data'"),
+        (lambda: untyped.open_memory(None), "folder: expected a path, not None"),
+        (lambda: untyped.open_memory("new", encoder=1), "encoder: expected the name of an encoder"),
+        (lambda: untyped.read_run(1), "path: expected a run's folder, not 1"),
+        (lambda: untyped.find_method(None), "method: expected the name of a method, such as 'merit', not None"),
+        (lambda: untyped.run("bundled", "out", model="openai:m"), "spec: expected a merit.RunSpec, not 'bundled'"),
+        (lambda: untyped.score("bundled", {}), "benchmark: expected what merit.open_benchmark returns, not 'bundled'"),
+        (
+            lambda: untyped.RunSpec(merit.DataSpec("bundled", None), "initial.jsonl", "merit"),
+            "initial: expected a file as a pathlib.Path, not 'initial.jsonl'",
+        ),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_named(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        call()
+    assert str(caught.value).startswith(message)
+
+
+def test_predictions_and_sql_of_a_wrong_type_are_named(root: Path) -> None:
+    with merit.open_benchmark("spider", root) as benchmark:
+        question, judge = benchmark.dataset.questions[0], benchmark.judge
+        wrong: Any
+        for wrong in (1, None, b"SELECT 1", ["SELECT 1"]):
+            for ask in (judge.judge, judge.execute):
+                with pytest.raises(InputError, match=f"^sql: expected SQL as a text, not {re.escape(repr(wrong))}$"):
+                    ask(question, wrong)
+            with pytest.raises(InputError, match=r"^predictions, 0: expected SQL as a text, not "):
+                merit.score(benchmark, {0: wrong}, partial=True)
+        for wrong in (0, None, question.text):
+            with pytest.raises(InputError, match=r"^question: expected a merit\.Question, one of "):
+                judge.judge(wrong, "SELECT 1")
+        for wrong in (1, None, b"x", "predictions.jsonl", ["SELECT 1"]):
+            with pytest.raises(InputError, match="^predictions: expected a dict from question ids to SQL, not "):
+                merit.score(benchmark, wrong, partial=True)
+
+
+def test_a_prediction_for_an_unknown_question_is_refused(root: Path) -> None:
+    with merit.open_benchmark("spider", root) as benchmark:
+        given: Any
+        for given in ({"0": "SELECT 1"}, {0: "SELECT 1", 99: "SELECT 1"}):
+            with pytest.raises(InputError, match="predictions: the dataset has no question with id .*; its first is 0"):
+                merit.score(benchmark, given, partial=True)
+        with pytest.raises(InputError, match="nothing to score, no prediction is for a question whose database is"):
+            merit.score(benchmark, {}, partial=True)
+
+
+def test_what_is_closed_says_so(root: Path) -> None:
+    opened, unused = merit.open_benchmark("spider", root), merit.open_benchmark("spider", root)
+    question = opened.dataset.questions[0]
+    opened.judge.judge(question, "SELECT 1")
+    for benchmark in (opened, unused):
+        benchmark.close()
+        benchmark.close()
+    for sql in ("SELECT 1", "SELECT 2"):  # a verdict that is known, and one that is not
+        for ask in (opened.judge.judge, opened.judge.execute):
+            with pytest.raises(InputError, match="this judge is closed; open the benchmark again"):
+                ask(question, sql)
+    with pytest.raises(InputError, match="this judge is closed"):
+        merit.score(opened, {question.id: "SELECT 1"}, partial=True)
+    with pytest.raises(InputError, match="this benchmark is closed; open it again"):
+        unused.judge.judge(question, "SELECT 1")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda root: merit.open_benchmark("spidr", root),
+        lambda root: merit.open_benchmark("bundled", root),
+        lambda _: merit.open_benchmark("bundled", label="shops"),
+        lambda root: merit.open_benchmark("spider", root, label="bird"),
+        lambda root: merit.open_benchmark("bird", root),
+        lambda root: merit.open_benchmark("bird", build(root.parent / "bird", layout="bird"), protocol="suite").judge,
+    ],
+)
+def test_an_error_for_a_program_names_no_option_of_a_command(call: Callable[[Path], object], root: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        call(root)
+    assert "--" not in str(caught.value)
+
+
+def test_options_are_named_beside_arguments_where_they_differ(root: Path) -> None:
+    with pytest.raises(InputError, match=r"give its folder \(--data, or root in Python\)"):
+        merit.open_benchmark("spider")
+    with (
+        merit.open_benchmark("spider", root) as benchmark,
+        pytest.raises(InputError, match="or partial=True in Python"),
+    ):
+        merit.score(benchmark, {0: "SELECT 1"})
+
+
+def test_an_endpoint_that_is_away_is_said_soon_and_in_one_error(
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr(waiting, "_FIRST_S", 0.1)
+    monkeypatch.setattr(client, "usual_patience", lambda _: Patience(first_faults_s=0.5, first_pause_s=0.05))
+    database = root / "database" / "shop" / "shop.sqlite"
+    with pytest.raises(ModelFailed) as caught:
+        merit.repair_questions(database, ["How many?"], model="openai:m")
+    assert any(record.name.startswith("merit.") and "waiting for" in record.message for record in caplog.records)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "another exception" not in shown
+    assert "_Fault" not in shown
+    assert shown.count("File ") == 3, shown  # the caller, the function that it called, and where that raises
+
+
+def test_a_running_loop_gets_advice(root: Path) -> None:
+    database = root / "database" / "shop" / "shop.sqlite"
+    model = ScriptedCompleter([ScriptedReply((), "<answer>SELECT count(*) FROM item</answer>")])
+
+    async def notebook() -> list[merit.Episode]:
+        with pytest.raises(InputError, match="as in a notebook: call this in a thread"):
+            merit.repair_questions(database, ["How many?"], model=model)
+        return await asyncio.to_thread(merit.repair_questions, database, ["How many?"], model=model)
+
+    assert len(asyncio.run(notebook())) == 1
 
 
 def test_a_protocol_that_is_not_there_is_refused(root: Path) -> None:

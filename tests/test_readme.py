@@ -66,7 +66,7 @@ def test_a_benchmark_is_loaded_with_one_call(root: Path) -> None:
     assert merit.load("bundled").layout.name == "bundled"
     assert len(merit.load("bundled").questions) == 360
     assert merit.load("spider", str(root), label="books").title == "books"
-    with pytest.raises(InputError, match="give its folder with --data"):
+    with pytest.raises(InputError, match="give its folder"):
         merit.load("spider")
     with pytest.raises(InputError, match="unknown dataset 'mine'"):
         merit.load("mine")

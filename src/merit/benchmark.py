@@ -4,12 +4,13 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from types import NoneType
 from typing import Self
 
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.data import LAYOUTS, PROTOCOLS, Dataset, check_distinct
-from merit.errors import InputError
+from merit.errors import InputError, check_type
 from merit.oracle import Judge, open_judge
 from merit.types import Distinct, Question
 
@@ -29,6 +30,11 @@ class DataSpec:
     distinct: Distinct | None = None  # what becomes of DISTINCT; None: as the benchmark's layout says
 
     def __post_init__(self) -> None:
+        check_type("name", self.name, str, "the name of a benchmark, such as 'bundled'")
+        check_type("root", self.root, (Path, NoneType), "a folder as a pathlib.Path, or None")
+        check_type("split", self.split, str, "the name of a split, such as 'dev'")
+        check_type("label", self.label, str, "a name as a text")
+        check_type("timeout_s", self.timeout_s, (int, float), "a number of seconds")
         if not 0 < self.timeout_s < math.inf:  # NaN is refused too
             raise InputError(f"timeout: {self.timeout_s!r} is not a number of seconds; use one above 0")
         if self.protocol not in (None, *PROTOCOLS):
@@ -68,10 +74,13 @@ class Benchmark:
         self.distinct = distinct or dataset.layout.distinct
         self.timeout_s = timeout_s
         self._cache = cache
+        self._closed = False
 
     @cached_property
     def judge(self) -> Judge:
         """The judge under this protocol and time limit, opened when first needed."""
+        if self._closed:
+            raise InputError("this benchmark is closed; open it again")
         return open_judge(self.dataset, self.protocol, self.distinct, cache=self._cache, timeout_s=self.timeout_s)
 
     @cached_property
@@ -103,6 +112,7 @@ class Benchmark:
 
     def close(self) -> None:
         """Give back what the judge holds, if it was needed."""
+        self._closed = True
         if "judge" in self.__dict__:
             self.judge.close()
 

@@ -12,7 +12,7 @@ from merit.errors import CacheUnusable
 
 _log = logging.getLogger(__name__)
 _PATIENCE_S = 30.0
-_ELSEWHERE = "choose another folder with --cache or MERIT_CACHE"
+_ELSEWHERE = "choose another folder with MERIT_CACHE, or --cache in a command"
 
 
 def cache_folder() -> Path:

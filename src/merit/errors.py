@@ -39,6 +39,13 @@ def short_hash(sha256: str) -> str:
     return sha256[:_HASH_DIGITS]
 
 
+def check_type(argument: str, value: object, kinds: type | tuple[type, ...], expected: str) -> None:
+    """Refuse an argument of another type than expected, in a sentence that names it."""
+    if not isinstance(value, kinds):
+        given = repr(value)
+        raise InputError(f"{argument}: expected {expected}, not {given if len(given) <= 80 else type(value).__name__}")
+
+
 class MeritError(Exception):
     """Anything merit stops for; the command line prints it as one line and exits 1."""
 

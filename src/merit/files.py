@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from merit.errors import InputError, MeritError
 
-_WAY_OUT = "choose another --out"
+_WAY_OUT = "choose another place"
 # `is_locked` holds a lock for a moment; `take_lock` waits that out before it calls a file locked.
 _PAUSES_S = (0.02, 0.1)
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from merit import prompts
@@ -25,9 +27,9 @@ from merit.agent import (
 from merit.benchmark import DEFAULT_TIMEOUT_S, Benchmark, DataSpec
 from merit.cache import cache_folder
 from merit.data import Dataset
-from merit.errors import InputError
+from merit.errors import InputError, MeritError, check_type
 from merit.memory import FileStore, Memory, VolatileStore, entries_in, memory_folder
-from merit.models import AnswerStore, CachingCompleter, open_completer, open_encoder
+from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import Family, parse_sql
 from merit.runs import RunView, read_run
@@ -39,6 +41,7 @@ from merit.types import Completer, Distinct, Engine, Limits, Question, QuestionI
 
 DEFAULT_ENCODER = "wordllama"
 Paths = str | Path
+T = TypeVar("T")
 
 
 def load(name: str, root: Paths | None = None, split: str = "dev", *, label: str = "") -> Dataset:
@@ -46,7 +49,7 @@ def load(name: str, root: Paths | None = None, split: str = "dev", *, label: str
 
     `label` is what to call data of your own in one of those layouts.
     """
-    return DataSpec(name, _path(root), split, label=label).open().dataset
+    return DataSpec(name, None if root is None else _path("root", root), split, label=label).open().dataset
 
 
 def open_benchmark(
@@ -64,11 +67,13 @@ def open_benchmark(
     `distinct` is "kept" or "dropped" for Spider's rule. By default it is dropped, as leaderboards have it; for the
     bundled benchmark, and in every `RunSpec`, it is kept.
     """
-    return DataSpec(name, _path(root), split, protocol, timeout_s, label, distinct).open()
+    folder = None if root is None else _path("root", root)
+    return DataSpec(name, folder, split, protocol, timeout_s, label, distinct).open()
 
 
 def score(benchmark: Benchmark, predictions: Mapping[QuestionId, str], *, partial: bool = False) -> Score:
     """Judge predictions, one for each question; `partial` judges only the questions that have one."""
+    check_type("benchmark", benchmark, Benchmark, "what merit.open_benchmark returns")
     return score_predictions(
         benchmark.dataset,
         benchmark.protocol,
@@ -81,14 +86,19 @@ def score(benchmark: Benchmark, predictions: Mapping[QuestionId, str], *, partia
 
 def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER, concurrency: int = 32) -> RunView:
     """Run a method over a benchmark, or go on with it; first answers that are missing are asked for first."""
+    check_type("spec", spec, RunSpec, "a merit.RunSpec")
+    check_type("model", model, str, "the name of a model, such as 'openai:NAME'")
+    check_type("encoder", encoder, str, "the name of an encoder, such as 'wordllama'")
+    check_encoder(encoder)
+    folder = _path("out", out)
 
     async def go() -> None:
         async with Workshop(model, encoder, cache_folder(), concurrency=concurrency) as shop:
             await first_answers([spec], shop)
-            await run_stream(open_setup(spec, shop), Path(out), ahead=window(shop.completer.concurrency, 1))
+            await run_stream(open_setup(spec, shop), folder, ahead=window(shop.completer.concurrency, 1))
 
-    asyncio.run(go())
-    return read_run(Path(out))
+    _run(go())
+    return read_run(folder)
 
 
 def open_memory(folder: Paths, *, encoder: str | None = DEFAULT_ENCODER) -> Memory:
@@ -96,7 +106,8 @@ def open_memory(folder: Paths, *, encoder: str | None = DEFAULT_ENCODER) -> Memo
 
     A folder that is not there, or is empty, becomes a new memory.
     """
-    return Memory(_memory_folder(Path(folder)), open_encoder(encoder) if encoder else None)
+    check_type("encoder", encoder, (str, NoneType), "the name of an encoder, such as 'wordllama', or None")
+    return Memory(_memory_folder(_path("folder", folder)), open_encoder(encoder) if encoder else None)
 
 
 def repair_questions(
@@ -114,9 +125,18 @@ def repair_questions(
 
     Questions are answered in order, and each may recall what earlier ones left, here or before in the same `memory`.
     """
-    return asyncio.run(
-        _repair_all(Path(database), questions, model, method, memory, encoder, budget, Limits(timeout_s=timeout_s))
-    )
+    asked = _checked(questions)
+    check_type("model", model, (str, Completer), "the name of a model, such as 'openai:NAME', or a merit.Completer")
+    check_type("method", method, (str, Method), "the name of a method, such as 'merit', or a merit.Method")
+    check_type("encoder", encoder, str, "the name of an encoder, such as 'wordllama'")
+    check_encoder(encoder)
+    if type(budget) is not int or budget < 0:
+        raise InputError(f"budget: expected a number of repairs, 0 or more, not {budget!r}")
+    if not isinstance(timeout_s, int | float) or not 0 < timeout_s < math.inf:
+        raise InputError(f"timeout_s: expected a number of seconds above 0, not {timeout_s!r}")
+    folder = None if memory is None else _path("memory", memory)
+    file, limits = _path("database", database), Limits(timeout_s=timeout_s)
+    return _run(_repair_all(file, asked, model, method, folder, encoder, budget, limits))
 
 
 async def _repair_all(
@@ -124,19 +144,18 @@ async def _repair_all(
     questions: Sequence[str | Question],
     model: str | Completer,
     method: str | Method,
-    folder: Paths | None,
+    folder: Path | None,
     encoder: str,
     budget: int,
     limits: Limits,
 ) -> list[Episode]:
-    _check(questions, budget, limits)
     chosen = find_method(method) if isinstance(method, str) else method
     if chosen.demonstrations or not chosen.online:
         raise InputError(f"the method {chosen.name!r} needs a benchmark; use another one")
     if not database.is_file():
         why = "is a folder; name a SQLite file" if database.is_dir() else "there is no such database"
         raise InputError(f"{database}: {why}")
-    folder = None if folder is None else _memory_folder(Path(folder))
+    folder = None if folder is None else _memory_folder(folder)
     asked = [_question(question, number, database) for number, question in enumerate(questions)]
     run_name = f"library-{uuid4().hex[:12]}"
     with ExitStack() as stack:
@@ -164,17 +183,38 @@ async def _repair_all(
     return episodes
 
 
-def _check(questions: Sequence[str | Question], budget: int, limits: Limits) -> None:
-    """Refuse what would be asked for nothing, or fail deep inside."""
-    if isinstance(questions, str):
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Do the work to its end; an error of merit's own reaches a program without the frames of the event loop."""
+    if _loop_is_running():
+        work.close()
+        raise InputError(
+            "an event loop runs here already, as in a notebook: call this in a thread, such as "
+            "`await asyncio.to_thread(merit.repair_questions, ...)`"
+        )
+    try:
+        return asyncio.run(work)
+    except MeritError as error:
+        raise error.with_traceback(None)  # noqa: B904 - the same error, so nothing is chained
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _checked(questions: Iterable[str | Question]) -> list[str | Question]:
+    """The questions as a list; refuses what would be asked for nothing, or fail deep inside."""
+    if isinstance(questions, str | Question):
         raise InputError("questions: one text was given; give a list of questions, such as [question]")
-    for number, question in enumerate(questions):
-        if not isinstance(question, str | Question) or question == "":
+    check_type("questions", questions, Iterable, "a list of questions")
+    listed = list(questions)
+    for number, question in enumerate(listed):
+        if not isinstance(question, str | Question) or (isinstance(question, str) and not question.strip()):
             raise InputError(f"questions, item {number}: expected a text or a merit.Question, not {question!r}")
-    if type(budget) is not int or budget < 0:
-        raise InputError(f"budget: expected a number of repairs, 0 or more, not {budget!r}")
-    if not 0 < limits.timeout_s < math.inf:
-        raise InputError(f"timeout_s: expected a number of seconds above 0, not {limits.timeout_s!r}")
+    return listed
 
 
 def _memory_folder(folder: Path) -> Path:
@@ -209,7 +249,7 @@ async def _task(agent: Agent, question: Question, schema: str, position: int) ->
     return Task(question, schema, position, draft, reads_from=position)
 
 
-def _next_position(folder: Paths | None) -> int:
+def _next_position(folder: Path | None) -> int:
     """A position after everything that a memory holds, so that all of it is earlier."""
     listed = entries_in(Path(folder)) if folder is not None and Path(folder).is_dir() else []
     return 1 + max((entry.entry.provenance.position for entry in listed), default=-1)
@@ -221,5 +261,6 @@ def _question(question: str | Question, number: int, database: Path) -> Question
     return Question(f"{uuid4().hex[:8]}-{number}", database.stem, question)
 
 
-def _path(path: Paths | None) -> Path | None:
-    return None if path is None else Path(path)
+def _path(argument: str, path: object) -> Path:
+    check_type(argument, path, (str, Path), "a path")
+    return Path(str(path))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.data import Dataset, protocol_title
-from merit.errors import InputError, ReferenceFailed
+from merit.errors import InputError, ReferenceFailed, check_type
 from merit.failure import classify
 from merit.files import atomic_write
 from merit.runs.accounting import accuracy
@@ -128,6 +128,7 @@ def score(
 
     The judge must be that of `protocol` and `distinct`, which the score names.
     """
+    _check_predictions(predictions, dataset)
     absent = dataset.absent(protocol)
     usable = [question for question in dataset.questions if question.db_id not in absent]
     asked = [question for question in usable if question.id in predictions]
@@ -135,12 +136,14 @@ def score(
         first = next(question.id for question in usable if question.id not in predictions)
         raise InputError(
             f"{len(usable) - len(asked)} of {len(usable)} questions have no prediction (the first is {first}); "
-            "complete the file, or score only what it answers with --partial"
+            "complete them, or score only what is there (--partial, or partial=True in Python)"
         )
-    if not asked:
+    if not usable:
         raise InputError(
             f"{dataset.root}: nothing to score, none of the {len(dataset.questions)} questions has its database"
         )
+    if not asked:
+        raise InputError("nothing to score, no prediction is for a question whose database is there")
     unjudged: dict[QuestionId, str] = {}
 
     def judge_question(question: Question) -> Verdict | None:
@@ -177,6 +180,16 @@ def score(
     )
 
 
+def _check_predictions(predictions: Mapping[QuestionId, str], dataset: Dataset) -> None:
+    check_type("predictions", predictions, Mapping, "a dict from question ids to SQL")
+    ids = {question.id for question in dataset.questions}
+    for identity, sql in predictions.items():
+        if identity not in ids:
+            example = repr(dataset.questions[0].id) if ids else "none"
+            raise InputError(f"predictions: the dataset has no question with id {identity!r}; its first is {example}")
+        check_type(f"predictions, {identity!r}", sql, str, "SQL as a text")
+
+
 def _judge_in_parallel(
     judge: Callable[[Question], Verdict | None], asked: list[Question], jobs: int
 ) -> list[Verdict | None]:
@@ -201,4 +214,4 @@ def write_verdicts(score: Score, path: Path) -> None:
     try:  # a pipe or a device
         path.write_bytes(data)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from error
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from error

@@ -93,7 +93,7 @@ def test_it_is_audited_with_its_package_and_refused_without(made: Path) -> None:
     assert "holds" in held.stdout
     refused = merit(made, None, "audit", run_of(made), "--data", "data")
     assert refused.returncode == 1
-    assert "comes from one-example 0.1; install it first" in refused.stderr
+    assert "comes from the package one-example 0.1; install it first" in refused.stderr
 
 
 def test_a_prompt_that_it_would_not_make_again_is_found(made: Path, tmp_path: Path) -> None:
@@ -101,6 +101,20 @@ def test_a_prompt_that_it_would_not_make_again_is_found(made: Path, tmp_path: Pa
     refused = merit(made, tmp_path / "changed", "audit", run_of(made))
     assert refused.returncode == 1
     assert "the one that is installed is of one-example 0.1" in refused.stderr
+    assert "install it as it was, and audit the run with that" in refused.stderr
+
+
+def test_a_package_that_broke_is_told_with_a_way_out(made: Path, tmp_path: Path) -> None:
+    install(tmp_path / "broken", blocks("python")[0] + "\ndef broken(:\n")
+    refused = merit(made, tmp_path / "broken", "audit", run_of(made))
+    assert refused.returncode == 1
+    assert (
+        "its method 'one_example' cannot be loaded (SyntaxError: invalid syntax (one_example.py, line "
+        in refused.stderr
+    )
+    assert refused.stderr.endswith("mend or remove it, or install one-example 0.1, from which 'one_example' came\n")
+    told = merit(made, tmp_path / "broken", "report", "runs", "--out", tmp_path / "report")
+    assert told.returncode == 0, told.stderr  # what is read needs no package
 
 
 def test_report_and_page_show_it_even_where_it_is_not_installed(made: Path, tmp_path: Path) -> None:

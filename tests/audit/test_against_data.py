@@ -243,7 +243,7 @@ def test_where_there_is_no_training_split_the_file_is_asked_for(tmp_path: Path) 
     bench = make_bench(tmp_path)
     run = bench.run(tmp_path / "run", "vanilla").path
     (bench.root / "train.json").unlink()
-    caught(run, bench, "has none here beside dev; give --examples FILE")
+    caught(run, bench, "has none here beside dev; give a file of examples")
 
 
 # What needs no data: a run's own records contradict each other.

@@ -161,15 +161,18 @@ def test_what_a_killed_process_left_is_swept_when_it_is_old(tmp_path: Path) -> N
 def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(
-        CacheUnusable, match="cannot build the benchmark here .*; choose another folder with --cache or MERIT_CACHE"
+        CacheUnusable,
+        match="cannot build the benchmark here .*; choose another folder with MERIT_CACHE, or --cache in a command",
     ):
         built(tmp_path / "file")
 
 
 def test_only_this_benchmark_needs_no_folder(tmp_path: Path, place: Path) -> None:
-    with pytest.raises(InputError, match="spider: give its folder with --data; only bundled comes with merit"):
+    with pytest.raises(
+        InputError, match=r"spider: give its folder \(--data, or root in Python\); only bundled comes with merit"
+    ):
         open_dataset("spider", None, "dev", tmp_path)
     assert open_dataset("bundled", None, "dev", tmp_path).root == built(tmp_path)
-    for option, given in (("--data", (place, "")), ("--name", (None, "ours"))):
-        with pytest.raises(InputError, match=f"{option}: bundled comes with merit, under its own name; leave {option}"):
+    for kind, given in (("folder", (place, "")), ("name", (None, "ours"))):
+        with pytest.raises(InputError, match=f"bundled comes with merit, under its own name; leave the {kind} out"):
             open_dataset("bundled", given[0], "dev", tmp_path, given[1])

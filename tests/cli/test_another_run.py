@@ -59,8 +59,8 @@ def test_a_mistyped_model_does_not_own_the_folder(
         (out / "notes.txt").write_text("mine")
         assert merit(*running(data, first, "openai:good", out)).exit_code == 0
         assert caplog.messages == [
-            f"merit: {out}: replacing a run without a finished turn (the model is openai:TYPO there and openai:good in "
-            "this command)"
+            f"merit: {out}: replacing a run without a finished turn (the model is openai:TYPO there and openai:good "
+            "here)"
         ]
         assert merit(*running(data, first, "openai:good", tmp_path / "new")).exit_code == 0
         assert merit("audit", out).exit_code == 0
@@ -75,8 +75,8 @@ def test_a_run_with_one_finished_turn_is_not_replaced(data: Path, first: Path, s
     before = files_of(out)
     said = refused(*running(data, first, script, out, "--limit", 1, "--seed", 1))
     assert said == (
-        f"{out}: holds another run: the seed is 0 there and 1 in this command; give --seed 0 to go on with that one, or "
-        "choose another --out"
+        f"{out}: holds another run: the seed is 0 there and 1 here; give the seed 0 to go on with that one, or "
+        "choose another place"
     )
     assert files_of(out) == before
 
@@ -105,11 +105,11 @@ def test_nor_is_one_that_another_process_is_at(data: Path, first: Path, script: 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--budget", 3], "the budget is 1 there and 3 in this command; give --budget 1 to go on"),
-        (["--method", "iterative"], "the method is merit there and iterative in this command; give --method merit to"),
-        (["--timeout", 5], "the time limit is 30.0 there and 5.0 in this command; give --timeout 30.0 to go on"),
-        (["--name", "shops"], "the data's name is none there and shops in this command; leave --name out to go on"),
-        (["--method", "precedent", "--seed", 2], "the method is merit there and precedent in this command"),
+        (["--budget", 3], "the budget is 1 there and 3 here; give the budget 1 to go on"),
+        (["--method", "iterative"], "the method is merit there and iterative here; give the method merit to"),
+        (["--timeout", 5], "the time limit is 30.0 there and 5.0 here; give the time limit 30.0 to go on"),
+        (["--name", "shops"], "the data's name is none there and shops here; leave the data's name out to go on"),
+        (["--method", "precedent", "--seed", 2], "the method is merit there and precedent here"),
     ],
 )
 def test_what_differs_is_said_in_plain_words(
@@ -125,18 +125,16 @@ def test_other_first_answers_or_another_model_are_named(data: Path, first: Path,
     other.write_text(first.read_text() + "\n")
     said = refused(*running(data, other, script, tmp_path / "run"))
     assert "the hash of the first answers is " in said
-    assert said.endswith("give the --initial that it began with to go on with that one, or choose another --out")
+    assert said.endswith("give the first answers that it began with to go on with that one, or choose another place")
     Path(script.removeprefix("scripted:")).rename(tmp_path / "moved.jsonl")
     said = refused(*running(data, first, f"scripted:{tmp_path / 'moved.jsonl'}", tmp_path / "run"))
-    assert (
-        "the model is scripted:script.jsonl there and scripted:moved.jsonl in this command; give the same set" in said
-    )
+    assert "the model is scripted:script.jsonl there and scripted:moved.jsonl here; give the same set" in said
 
 
 def test_a_seed_is_named_also_where_the_method_carries_it(data: Path, first: Path, script: str, tmp_path: Path) -> None:
     command = running(data, first, script, tmp_path / "run", "--method", "resample")
     assert merit(*command).exit_code == 0
-    assert "the seed is 0 there and 1 in this command; give --seed 0" in refused(*command, "--seed", 1)
+    assert "the seed is 0 there and 1 here; give the seed 0" in refused(*command, "--seed", 1)
 
 
 def test_a_smaller_limit_is_said_and_shows_the_whole_run(

@@ -90,7 +90,7 @@ def test_a_grid_needs_no_folder_either(tmp_path: Path) -> None:
 def test_other_benchmarks_still_need_theirs(tmp_path: Path) -> None:
     done = merit("score", "spider", "--pred", tmp_path / "none.jsonl")
     assert done.returncode == 1
-    assert done.stderr == "merit: spider: give its folder with --data; only bundled comes with merit\n"
+    assert done.stderr == "merit: spider: give its folder (--data, or root in Python); only bundled comes with merit\n"
 
 
 def test_the_quick_check_prints_statistics() -> None:

@@ -64,8 +64,8 @@ def test_missing_predictions_need_to_be_meant(root: Path) -> None:
     refused = merit(*score)
     assert refused.returncode == 1
     assert refused.stderr.strip() == (
-        "merit: 9 of 10 questions have no prediction (the first is 1); complete the file, or score only what it "
-        "answers with --partial"
+        "merit: 9 of 10 questions have no prediction (the first is 1); complete them, or score only what is "
+        "there (--partial, or partial=True in Python)"
     )
     done = merit(*score, "--partial", "--protocol", "db", "--json")
     assert json.loads(done.stdout)["correct"] == 1
@@ -87,14 +87,14 @@ def test_bad_input_is_one_sentence(root: Path, tmp_path: Path) -> None:
         merit("score", "spider", "--data", root, "--pred", good, "--out", tmp_path / "no" / "out")
     )
     shutil.rmtree(root / "test_suite")
-    assert "use --protocol db" in sentence(
+    assert "use the protocol db" in sentence(
         merit("score", "spider", "--data", root, "--pred", good, "--protocol", "suite")
     )
     (root / "database/library/library.sqlite").write_bytes(b"junk" * 4000)
     assert "library.sqlite" in sentence(merit("score", "spider", "--data", root, "--pred", good))
     blocked = tmp_path / "file"
     blocked.touch()
-    assert "choose another folder with --cache or MERIT_CACHE" in sentence(
+    assert "choose another folder with MERIT_CACHE, or --cache in a command" in sentence(
         merit("score", "spider", "--data", root, "--pred", good, MERIT_CACHE=str(blocked / "cache"))
     )
 

@@ -85,7 +85,7 @@ def test_a_score_shows_the_name_that_its_data_is_given(data: Path, pred: Path) -
     found = as_json(*score)
     assert (found["dataset"], found["layout"]) == ("our [bench]", "spider")
     for wrong in ("BIRD", "a/b", ".."):
-        assert refused(*score[:-1], wrong).startswith("--name: ")
+        assert refused(*score[:-1], wrong).startswith("the data's name: ")
 
 
 def grid_of(folder: Path, model: str, label: str, initial: str = "initial.jsonl", **more: Any) -> Result:
@@ -165,7 +165,7 @@ def test_a_run_goes_on_under_its_name_alone(data: Path, model: str, tmp_path: Pa
     ]
     good(*run, "--out", tmp_path / "run", "--name", "shops")
     good(*run, "--out", tmp_path / "run", "--name", "shops")
-    assert "the data's name is shops there and none in this command; give --name shops" in refused(
+    assert "the data's name is shops there and none here; give the data's name shops" in refused(
         *run, "--out", tmp_path / "run"
     )
 
@@ -224,19 +224,15 @@ def test_a_merge_and_a_recording_say_it_as_json(data: Path, model: str, tmp_path
 def test_a_folder_that_is_near_says_what_to_type(data: Path, pred: Path, tmp_path: Path) -> None:
     bird = build(tmp_path / "below" / "bird", layout="bird")
     score = ("--pred", pred)
-    assert f"looks like spider, not like bird; type `spider --data {data}`" in refused(
-        "score", "bird", "--data", data, *score
-    )
-    assert f"looks like bird, not like spider; type `bird --data {bird}`" in refused(
-        "score", "spider", "--data", bird, *score
-    )
+    assert "looks like spider, not like bird; use spider for it" in refused("score", "bird", "--data", data, *score)
+    assert "looks like bird, not like spider; use bird for it" in refused("score", "spider", "--data", bird, *score)
     assert "bird is one level further down: give" in refused("score", "bird", "--data", tmp_path / "below", *score)
     assert f"spider is one level further up: give {data}" in refused("data", "check", data / "database")
     assert "is a file; give the folder that it is in" in refused("data", "check", data / "dev.json")
     assert "is a file; give the folder that it is in" in refused("data", "check", "spider", "--data", data / "dev.json")
     assert "no such folder" in refused("data", "check", tmp_path / "nowhere")
     assert "unknown dataset 'spidr'; did you mean spider?" in refused("data", "check", "spidr")
-    assert "give its folder with --data" in refused("data", "check", "spider")
+    assert "give its folder (--data" in refused("data", "check", "spider")
     assert "bundled comes with merit" in refused("score", "bundled", "--data", data, *score)
 
 

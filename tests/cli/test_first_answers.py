@@ -103,7 +103,7 @@ def test_a_folder_with_another_run_is_said_before_first_answers_are_asked_for(
     good(*running(data, model, initial, out), "--limit", 3)
     for first in (initial, tmp_path / "not there.jsonl"):
         said = refused(*running(data, model, first, out), "--limit", 3, "--seed", 1)
-        assert said.startswith(f"{out}: holds another run: the seed is 0 there and 1 in this command; give --seed 0")
+        assert said.startswith(f"{out}: holds another run: the seed is 0 there and 1 here; give the seed 0")
     assert not first.exists()
     grid = {"model": model, "methods": ["iterative"], "dataset": {"initial": "grid.jsonl", "limit": 3}}
     assert run_grid(write_grid(tmp_path, **grid)).exit_code == 0
@@ -131,7 +131,7 @@ def test_first_answers_are_not_added_to_a_file_of_something_else(
     mine = tmp_path / "mine.jsonl"
     mine.write_text(text)
     said = refused("predict", "spider", "--data", data, "--model", model, "--out", mine)
-    assert said == f"{mine}: is not a file that `merit predict` wrote; choose another --out"
+    assert said == f"{mine}: is not a file that `merit predict` wrote; choose another place"
     assert mine.read_text() == text
 
 

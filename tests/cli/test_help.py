@@ -126,3 +126,12 @@ def test_make_demo_takes_one_method_and_one_seed_too(
     )
     (line,) = (line for line in made.stdout.splitlines() if line.startswith(".venv/bin/merit demo"))
     assert line.removeprefix(".venv/bin/merit demo").strip() == options
+
+
+@pytest.mark.parametrize("given", [["demo", "limit=5"], ["limit=5"], ["demo", "LIMIT=5", "Seeds=1"]])
+def test_make_demo_refuses_a_setting_that_it_would_ignore(given: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MAKEFLAGS", raising=False)
+    command = ["make", "--dry-run", *given]
+    made = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert made.returncode != 0
+    assert f"make demo does not know {given[-1].partition('=')[0]}; set MODEL ENCODER METHODS" in made.stderr

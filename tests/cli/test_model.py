@@ -32,16 +32,19 @@ from making.endpoint import (
     answer,
     as_json,
     completion,
+    empty_choices,
     no_usage,
     page,
     refusal,
     silence,
     status,
+    truncated_json,
 )
 from merit.cli.main import cli
 from merit.errors import InputError, MeritError, ModelFailed
-from merit.models import AnswerStore
+from merit.models import AnswerStore, client
 from merit.models import fetch as fetching
+from merit.models.connection import Patience
 from merit.models.fetch import SOURCES, fetch_model
 from merit.types import Completion, ModelIdentity
 
@@ -117,6 +120,29 @@ def test_or_that_a_web_server_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_or_that_v1_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer() as server:
         assert "is /v1 missing from OPENAI_BASE_URL?" in check_fails(server.url.removesuffix("/v1"), monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "why"),
+    [
+        (lambda _: Reply(200, b"hello there"), "what came is not JSON: hello there"),
+        (lambda _: Reply(200, b""), "what came is not JSON, but empty"),
+        (truncated_json, 'what came is not JSON: {"id": "chatcmpl-1"'),
+        (empty_choices, "what came is not a valid completion: its list of choices is empty"),
+        (lambda _: as_json({"answer": "SELECT 1"}), "what came is not a valid completion: it has no field 'choices'"),
+        (lambda _: as_json([1]), "what came is not a valid completion: a field is missing or of a wrong type"),
+        (
+            lambda _: as_json({"choices": [{"text": "SELECT 1"}]}),
+            "what came is not a valid completion: it has no field 'message'",
+        ),
+    ],
+)
+def test_or_that_replies_are_odd_in_words(monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, why: str) -> None:
+    monkeypatch.setattr(client, "usual_patience", lambda _: Patience(tries=2, first_pause_s=0.01))
+    with ChatServer(behaviour) as server:
+        said = check_fails(server.url, monkeypatch)
+    assert f"({why}" in said
+    assert not re.search(r"\w(Error|Exception)\b", said)
 
 
 def test_or_which_models_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

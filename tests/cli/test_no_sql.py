@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from making.benchmark import ITEMS, build
-from making.commands import good, refused
+from making.commands import good, merit, refused
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.grids import run_grid, write_grid
 
@@ -75,10 +75,13 @@ def test_a_check_says_that_a_reply_held_no_sql(monkeypatch: pytest.MonkeyPatch) 
 
     with ChatServer(prose) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        shown, found = good("model", "check", "openai:m"), good("model", "check", "openai:m", "--json")
+        shown, found = merit("model", "check", "openai:m"), merit("model", "check", "openai:m", "--json")
     assert shown.stdout.startswith("openai:m  answers, but not with SQL\n")
-    warning = f"merit: warning: openai:m answers, but the reply held no SQL; it {BEGINS}\n"
-    assert shown.stderr == found.stderr == warning
+    for result in (shown, found):
+        assert result.exit_code == 1
+        assert str(result.exception).startswith(
+            f"openai:m answers, but the reply held no SQL; it {BEGINS}; try another"
+        )
     assert json.loads(found.stdout)["sql"] == ""
 
 

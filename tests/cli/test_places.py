@@ -41,6 +41,28 @@ def test_a_report_does_not_write_into_what_is_not_merits(runs: Path, tmp_path: P
     assert merit("report", runs, "--out", mine / "report").exit_code == 0  # what it suggests works
 
 
+@pytest.mark.parametrize("place", ["file", "file/report", "locked/report"])
+def test_a_report_refuses_its_folder_before_any_work(
+    place: str, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "locked").mkdir()
+    usual = os.access
+    monkeypatch.setattr(
+        os, "access", lambda path, mode: path != tmp_path / "locked" and usual(path, mode)
+    )  # root may all
+    monkeypatch.setattr("merit.cli.report.open_runs", lambda *_, **__: pytest.fail("runs were read first"))
+    said = refused("report", runs, "--out", tmp_path / place)
+    there = tmp_path / place.partition("/")[0]
+    why = f"{'it' if '/' not in place else there} is {'read-only' if there.is_dir() else 'not a folder'}"
+    assert said == f"{tmp_path / place}: cannot be written ({why}); choose another --out"
+
+
+def test_a_report_refuses_an_unknown_method_before_any_work(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("merit.cli.report.open_runs", lambda *_, **__: pytest.fail("runs were read first"))
+    assert "there is no method 'nope'" in refused("report", runs, "--out", runs.parent / "out", "--against", "nope")
+
+
 def test_a_report_replaces_an_earlier_one_and_leaves_what_lies_beside_it(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()  # an empty folder will do
@@ -79,13 +101,13 @@ def test_verdicts_on_a_full_disk_name_their_file(root: Path, tmp_path: Path) -> 
     begin = "import resource, signal; from merit.cli import main; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); import merit.cli.score as s; old = s.write_verdicts; s.write_verdicts = lambda *a: (resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)), old(*a)); main()"
     command = [sys.executable, "-c", begin, *map(str, [*score, out])]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
-    assert done.stderr == f"merit: {out}: cannot be written (File too large); choose another --out\n"
+    assert done.stderr == f"merit: {out}: cannot be written (File too large); choose another place\n"
     assert done.returncode == 1
     assert out.read_text() == "earlier\n"
     assert list(tmp_path.glob("*.part")) == []
     if Path("/dev/full").exists():
         said = refused(*score, "/dev/full")
-        assert said == "/dev/full: cannot be written (No space left on device); choose another --out"
+        assert said == "/dev/full: cannot be written (No space left on device); choose another place"
 
 
 def test_labels_and_answers_on_a_full_disk_leave_no_half_file(runs: Path, tmp_path: Path) -> None:

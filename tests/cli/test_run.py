@@ -245,6 +245,15 @@ def test_an_audit_refuses_other_data_and_other_encoders(run: Path, tmp_path: Pat
     assert "unknown encoder" in refused("audit", run, "--encoder", "none")
 
 
+def test_an_unknown_encoder_is_refused_even_where_none_is_needed(
+    data: Path, script: Path, initial: Path, tmp_path: Path
+) -> None:
+    ours = run_command(data, script, initial, tmp_path / "run", "iterative")
+    assert "foo: unknown encoder; use wordllama" in refused(*ours, "--encoder", "foo")
+    assert merit(*ours).exit_code == 0
+    assert "foo: unknown encoder; use wordllama" in refused("audit", tmp_path / "run", "--encoder", "foo")
+
+
 def test_an_episode_can_be_read(run: Path) -> None:
     order = [json.loads(line)["question_id"] for line in (run / "trajectories.jsonl").read_text().splitlines()]
     shown = merit("show", run, order[-1]).output
@@ -352,12 +361,12 @@ def test_bad_input_is_one_sentence(data: Path, script: Path, initial: Path, run:
     assert "method 'merit:draws=2': 'draws' above 1 need a 'temperature'" in refused(
         *run_command(data, script, initial, run, "merit:draws=2")
     )
-    assert "holds another run: the seed is 0 there and 4 in this command" in refused(*ours, "--seed", 4)
+    assert "holds another run: the seed is 0 there and 4 here" in refused(*ours, "--seed", 4)
     assert "there is no run here, nor in a folder below (no manifest.json)" in refused("audit", tmp_path / "nowhere")
     assert "there is no run here (the folder does not exist)" in refused("show", tmp_path / "nowhere")
     (tmp_path / "a file").touch()
     said = refused(*ours, "--cache", tmp_path / "a file" / "cache")
-    assert said.endswith("(Not a directory); choose another folder with --cache or MERIT_CACHE")
+    assert said.endswith("(Not a directory); choose another folder with MERIT_CACHE, or --cache in a command")
     assert "question '77' is not in its stream" in refused("show", run, 77)
     assert not (tmp_path / "new").exists()
     assert "unknown model" in refused("predict", "spider", "--data", data, "--model", "gpt", "--out", tmp_path / "x")
@@ -453,7 +462,7 @@ def test_a_run_whose_money_is_spent_goes_on_when_there_is_more(
     command = run_command(data, script, initial, tmp_path / "poor")
     said = refused(*command, "--prices", 1000, 1000, "--max-cost", 1.5)
     assert "was spent of the 1.5 allowed" in said
-    assert said.endswith("every answer is kept: run the same command again, for as much again, or allow more")
+    assert said.endswith("every answer is kept: run the same again, for as much again, or allow more")
     assert "(by this command)" in said
     done = len((tmp_path / "poor" / "trajectories.jsonl").read_text().splitlines())
     assert 0 < done < len(ITEMS)

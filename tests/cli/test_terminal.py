@@ -8,6 +8,7 @@ from rich.progress import Progress
 
 from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
+from making.runs import make_bench
 from making.terminal import on_terminal, plain
 from merit.agent import METHODS
 from merit.cli import progress as door
@@ -93,6 +94,14 @@ def test_the_questions_of_a_run_are_listed_and_capped(run: Path) -> None:
     assert sum("tried" in line for line in lines) == 40
     assert "60 questions are finished (20 more:" in " ".join(lines[40:])
     assert all(line.split()[1] in ("right", "wrong") and "2 tried  shop: Which" in line for line in lines[:40])
+
+
+def test_more_tries_than_the_budget_are_explained(run: Path, tmp_path: Path) -> None:
+    drawn = make_bench(tmp_path / "bench").run(tmp_path / "drawn", "resample")
+    assert max(len(turn.episode.attempts) for turn in drawn.turns) > 8
+    said = " ".join(" ".join(lines_of("show", drawn.path)).split())
+    assert "More than 1 + 7 tried: a draw that repeats an earlier candidate is set aside, and the budget" in said
+    assert "set aside" not in " ".join(lines_of("show", run))
 
 
 def test_labelling_breaks_no_word(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

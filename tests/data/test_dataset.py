@@ -49,7 +49,7 @@ def test_the_content_hash_follows_every_file(root: Path) -> None:
 
 def test_the_suite_protocol_needs_a_suite(root: Path) -> None:
     shutil.rmtree(root / "test_suite")
-    with pytest.raises(InputError, match="no test_suite or test_suite_database folder here; use --protocol db"):
+    with pytest.raises(InputError, match="no test_suite or test_suite_database folder here; use the protocol db"):
         load("spider", root).files("suite")
 
 
@@ -98,7 +98,7 @@ def test_a_schema_that_does_not_fit_together(root: Path) -> None:
 def test_files_that_are_not_there(tmp_path: Path, root: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         load("spider", tmp_path / "nowhere")
-    with pytest.raises(InputError, match="looks like spider, not like bird; type `spider --data .*example`"):
+    with pytest.raises(InputError, match="looks like spider, not like bird; use spider for it"):
         load("bird", root)
     (root / "dev.json").unlink()
     with pytest.raises(InputError, match="dev.json: no such file"):
@@ -118,8 +118,8 @@ def test_a_folder_that_is_near_the_one_that_was_meant(root: Path, tmp_path: Path
     near = build(tmp_path / "a bird", layout="bird")
     below, above = birds, root / "database"
     for name, place, said in (
-        ("spider", bird, f"{bird}: looks like bird, not like spider; type `bird --data {bird}`"),
-        ("bird", root, f"{root}: looks like spider, not like bird; type `spider --data {root}`"),
+        ("spider", bird, f"{bird}: looks like bird, not like spider; use bird for it"),
+        ("bird", root, f"{root}: looks like spider, not like bird; use spider for it"),
         ("bird", below, f"{below}: bird is one level further down: give {bird}"),
         ("spider", tmp_path, f"{tmp_path}: spider is one level further down: give {root}"),
         ("bird", tmp_path, f"{tmp_path}: bird is one level further down: give {near}"),
@@ -132,7 +132,7 @@ def test_a_folder_that_is_near_the_one_that_was_meant(root: Path, tmp_path: Path
     for place in (below, above, root / "dev.json"):
         with pytest.raises(InputError, match=": give |; give "):
             detect(place)
-    with pytest.raises(InputError, match=r"has no split train of spider, which is .*; use --split dev"):
+    with pytest.raises(InputError, match=r"has no split train of spider, which is .*; use the split dev"):
         load("spider", root, "train")
     with pytest.raises(InputError, match=r"unknown dataset 'spidr'; use bundled, spider or bird; a folder of your own"):
         load("spidr", root)
@@ -142,8 +142,8 @@ def test_a_folder_that_is_near_the_one_that_was_meant(root: Path, tmp_path: Path
 
 @pytest.mark.parametrize("label", ["", " x", "a/b", "..", "a\nb", "x" * 61, "Spider", "bundled", "\u202ex"])
 def test_a_name_of_its_own_is_plain_and_nobody_elses(label: str) -> None:
-    with pytest.raises(InputError, match="^--name: "):
-        check_label(label, "--name")
+    with pytest.raises(InputError, match="^the data's name: "):
+        check_label(label, "the data's name")
 
 
 def test_a_dataset_is_shown_under_its_own_name(library: Dataset) -> None:

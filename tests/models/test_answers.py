@@ -460,9 +460,7 @@ def test_a_full_place_loses_no_answer_that_was_kept(tmp_path: Path) -> None:
     with closing(AnswerStore(path)) as store:
         with no_file_larger_than(16_384), pytest.raises(CacheUnusable) as caught:
             store.put(b"long", MODEL, Completion("x" * 100_000, 1, 1))
-        one_sentence(
-            caught.value, str(path), "answers cannot be kept", "look at the disk, then run the same command again"
-        )
+        one_sentence(caught.value, str(path), "answers cannot be kept", "look at the disk, then run the same again")
         assert store.get(b"long") is None
         assert store.get(answer_key(MODEL, "p", GREEDY)) == Completion("p!", 3, 2)
         store.put(b"long", MODEL, Completion("x" * 100_000, 1, 1))  # there is room again
@@ -1013,9 +1011,7 @@ def test_a_recording_answers_what_was_recorded_and_nothing_else(tmp_path: Path) 
             with pytest.raises(NotRecorded) as caught:
                 await replay.complete(prompt, sampling)
             key = answer_key(MODEL, prompt, sampling).hex()
-            one_sentence(
-                caught.value, str(path), "openai:m", f"to the prompt {key[:12]};", "ask a live model with --model"
-            )
+            one_sentence(caught.value, str(path), "openai:m", f"to the prompt {key[:12]};", "ask a live model")
             assert "secret" not in str(caught.value)
         assert everything_in(tmp_path) == before
         await replay.close()

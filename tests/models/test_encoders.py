@@ -159,7 +159,7 @@ NO_EMBEDDINGS: dict[str, object] = {
 def test_what_is_no_embedding_is_refused(server: ChatServer, reply: str) -> None:
     said = failure(server, lambda _: as_json(NO_EMBEDDINGS[reply]))
     assert said.startswith(f"{server.url}: no answer after 4 tries (")
-    assert reply == "an error" or "an answer that is not a valid embedding" in said
+    assert reply == "an error" or "what came is not a valid embedding: " in said
 
 
 def test_another_dimension_than_before_is_refused(server: ChatServer) -> None:

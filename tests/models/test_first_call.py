@@ -136,4 +136,4 @@ def test_an_endpoint_without_embeddings_says_what_to_set(monkeypatch: pytest.Mon
     said = str(caught.value)
     assert said.startswith(f"{server.url}: answered 404 for the encoder emb (")
     assert "it offers qwen); set OPENAI_BASE_URL to an endpoint that has /embeddings" in said
-    assert said.endswith("or use --encoder wordllama")
+    assert said.endswith("or use the encoder wordllama")

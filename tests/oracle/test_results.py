@@ -136,7 +136,7 @@ def test_a_database_with_a_log_beside_it_is_what_both_say(tmp_path: Path) -> Non
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    with pytest.raises(CacheUnusable, match="choose another folder with --cache or MERIT_CACHE"):
+    with pytest.raises(CacheUnusable, match="choose another folder with MERIT_CACHE, or --cache in a command"):
         ResultStore(blocked / "cache")
 
 

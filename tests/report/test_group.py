@@ -1,5 +1,6 @@
 """Who is compared with whom, and what is said where they are not."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,17 @@ CHANGES: dict[str, Any] = {
     "prompts": {"family": "v3", "sha256": "q" * 64},
     "dataset": {"name": "spider", "split": "dev", "sha256": "e" * 64, "questions": 8},
 }
-NAMED = {"model": "model.name", "prompts": "prompts.sha256", "dataset": "dataset.sha256"}
+NAMED = {
+    "initial_sha256": "the hash of the first answers",
+    "protocol": "the protocol",
+    "regime": "the regime",
+    "budget": "the budget",
+    "timeout_s": "the time limit",
+    "model": "the model",
+    "model.revision": "the model's revision",
+    "prompts": "prompts sha256",
+    "dataset": "the hash of the data",
+}
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -52,7 +63,7 @@ def test_runs_that_differ_are_reported_apart_and_what_differs_is_said(field: str
     report = build(views)
     assert [sorted(group.runs) for group in report.groups] == [["iterative", "merit"], ["merit"]]
     (said,) = (note for note in report.notes if "not compared" in note)
-    assert said.startswith(f"{tmp_path / 'c'}: not compared with {tmp_path / 'b'}: {NAMED.get(field, field)} is ")
+    assert said.startswith(f"{tmp_path / 'c'}: not compared with {tmp_path / 'b'}: {NAMED[field]} is ")
     assert len({group.label for group in report.groups}) == 2
     main = table(report, "main")
     assert [one["dataset"].text for one in main.rows] == [report.groups[0].label] * 2 + [report.groups[1].label]
@@ -74,7 +85,7 @@ def test_encoders_matter_only_where_both_encode(tmp_path: Path) -> None:
         (["iterative", "merit"], [0]),
     ]
     assert [note for note in report.notes if "not compared" in note] == [
-        f'{tmp_path / "bge"}: not compared with {tmp_path / "iterative"}: encoder.name is "wordllama" there and "bge" here'
+        f'{tmp_path / "bge"}: not compared with {tmp_path / "iterative"}: the encoder is "wordllama" there and "bge" here'
     ]
     assert [group.label for group in report.groups] == ["Spider, encoder wordllama", "Spider, encoder bge"]
 
@@ -94,17 +105,33 @@ def test_groups_are_called_by_what_a_person_tells_them_apart_by_and_no_more(tmp_
         "Spider, questions 9",
     ]
     assert labels(tmp_path / "b", {}, other, {"regime": "dbms_only"}) == [
-        "Spider, questions 8, regime denotation_confirmed",
-        "Spider, questions 9, regime denotation_confirmed",
-        "Spider, questions 8, regime dbms_only",
+        "Spider, questions 8, told right or wrong",
+        "Spider, questions 9, told right or wrong",
+        "Spider, questions 8, told only what runs",
     ]
     assert labels(tmp_path / "c", {}, {"initial_sha256": "2" * 64}) == [
-        "Spider, initial_sha256 11111111...",
-        "Spider, initial_sha256 22222222...",
+        "Spider, hash of the first answers 11111111...",
+        "Spider, hash of the first answers 22222222...",
     ]
     assert labels(tmp_path / "d", *({"initial_sha256": "1" * 60 + end} for end in ("aaaa", "bbbb"))) == [
         "Spider, group 1", "Spider, group 2",
     ]  # fmt: skip
+
+
+def test_readers_meet_no_names_of_fields(tmp_path: Path) -> None:
+    views = [run(tmp_path / "a", "merit"), run(tmp_path / "b", "merit", regime="dbms_only")]
+    report = build([*views, run(tmp_path / "c", "merit", initial_sha256="2" * 64), run(tmp_path / "d", "iterative")])
+    texts = [*report.notes, *(group.about for group in report.groups)]
+    for made in report.tables:
+        texts += [made.title, made.note, *(cell.text for one in made.rows for cell in one.values())]
+        texts += [text for column in made.columns for text in (column.label, column.note)]
+    for figure in report.figures:
+        texts += [figure.title, figure.note, *(series.name for series in figure.series)]
+    read = " ".join(texts).replace(str(tmp_path), "")
+    names = set(re.findall(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", read)) - set(METHODS)
+    assert names == {"denotation_confirmed", "dbms_only"}  # what an option takes, in the note that tells runs apart
+    assert 'the regime is "denotation_confirmed" there and "dbms_only" here' in read
+    assert not any(name in text for text in texts if "not compared" not in text for name in names)
 
 
 def test_runs_of_different_code_are_compared_and_that_is_said(tmp_path: Path) -> None:
@@ -146,7 +173,7 @@ def test_a_method_that_was_changed_is_another_method(tmp_path: Path) -> None:
     report = build([run(tmp_path / "a", "merit"), write_run(tmp_path / "b", ASKED, changed, courses, seed=1)])
     assert report.refused == (
         f"{tmp_path / 'b'}: left out, it is another method than {tmp_path / 'a'}: "
-        "method.recall.positives is 3 there and 2 here",
+        "method recall positives is 3 there and 2 here",
     )
 
 

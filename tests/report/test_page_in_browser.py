@@ -215,6 +215,7 @@ def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
     assert len(all_of(driver, "section.aside")) == len(beginnings)
     assert len(all_of(driver, "section.attempt:not(.aside)")) == len(attempts) - len(aside)
     assert f"{len(aside)} more set aside" in texts(driver, ".ended")[0]
+    assert all("not counted in the budget" in text for text in texts(driver, ".aside summary"))
     said = texts(driver, ".aside summary")[0]
     assert said.startswith(f"Attempt {aside[0]} " if aside[0] + 1 not in aside else f"Attempts {aside[0]} to ")
     assert "not judged again" in said
@@ -237,6 +238,14 @@ def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
     go(driver, page, address_of(view, sources[0]))
     assert "A precedent, confirmed (" in texts(driver, ".left")[0]
     assert turn.episode.task.question.text in texts(driver, ".users a")
+
+
+def test_runs_that_hear_less_are_told_apart(driver: Any, page: str) -> None:
+    go(driver, page, "#/")
+    until(driver, lambda: all_of(driver, "#runs-title"))
+    shown = driver.execute_script("return document.body.innerText")
+    assert "Resample, told only what runs" in shown
+    assert "denotation_confirmed" not in shown.replace('"denotation_confirmed"', "")
 
 
 def test_a_vote_shows_who_agrees_what_stands_and_what_is_poisoned(driver: Any, page: str, runs: list[RunView]) -> None:
@@ -375,7 +384,7 @@ def test_the_grid_goes_by_keyboard_and_back_to_its_place(driver: Any, page: str)
 
 def test_the_grid_is_filtered_and_what_does_not_fit_is_dim(driver: Any, page: str, runs: list[RunView]) -> None:
     go(driver, page, "#/episodes?method=precedent&outcome=repaired")
-    assert set(texts(driver, ".sheet .group")) == {"Precedent", "Precedent, dbms only"}
+    assert set(texts(driver, ".sheet .group")) == {"Precedent", "Precedent, told only what runs"}
     assert all_of(driver, ".cell.dim")
     bright = all_of(driver, ".sheet a.cell:not(.dim)")
     assert {one.text for one in bright} == {"↑"}

@@ -197,6 +197,8 @@ def test_steps_beyond_the_budget_are_explained(tmp_path: Path) -> None:
     assert "Steps beyond 7" in table(found, "steps").note
     assert why in table(found, "steps").note
     assert why in next(one for one in found.figures if one.beside == "steps").note
+    (steps,) = (column for column in table(found, "repair").columns if column.key == "steps")
+    assert "above the budget where draws are set aside (they count here, not in the budget)" in steps.note
     del known["resample", 0]
     assert why not in table(build(write_all(tmp_path / "greedy", known, questions(2))), "steps").note
 

@@ -428,9 +428,9 @@ def test_missing_first_answers_are_counted(bench: Bench, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
-        ({"seed": 1}, "the seed is 0 there and 1 in this command; give --seed 0"),
-        ({"budget": 3}, "the budget is 7 there and 3 in this command; give --budget 7"),
-        ({"method": "iterative"}, "the method is merit there and iterative in this command; give --method merit"),
+        ({"seed": 1}, "the seed is 0 there and 1 here; give the seed 0"),
+        ({"budget": 3}, "the budget is 7 there and 3 here; give the budget 7"),
+        ({"method": "iterative"}, "the method is merit there and iterative here; give the method merit"),
     ],
 )
 def test_a_folder_of_another_run_is_refused_with_the_field(
@@ -439,7 +439,7 @@ def test_a_folder_of_another_run_is_refused_with_the_field(
     bench.run(tmp_path / "run")
     before = files_of(tmp_path / "run")
     with pytest.raises(
-        RunUnusable, match=f"holds another run: {field} to go on with that one, or choose another --out"
+        RunUnusable, match=f"holds another run: {field} to go on with that one, or choose another place"
     ):
         bench.run(tmp_path / "run", **changed)
     assert files_of(tmp_path / "run") == before
@@ -479,7 +479,7 @@ def test_examples_may_not_be_questions_of_the_stream(bench: Bench, tmp_path: Pat
     with pytest.raises(InputError, match="1 examples, but the method shows 4"):
         bench.run(tmp_path / "run", "vanilla", examples=examples)
     (bench.root / "train.json").unlink()
-    with pytest.raises(InputError, match="give --examples FILE"):
+    with pytest.raises(InputError, match="give a file of examples"):
         bench.run(tmp_path / "run", "vanilla")
 
 

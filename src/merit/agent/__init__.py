@@ -4,7 +4,7 @@ from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, PaperBehaviour
 from merit.agent.episode import Agent, repair
 from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
-from merit.agent.methods import METHODS, all_methods, find_method, restored
+from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
 from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
 from merit.agent.trajectory import Attempt, Draft, Episode, Reflection, Task
 from merit.agent.work import Work
@@ -38,4 +38,5 @@ __all__ = [
     "polarity_of",
     "repair",
     "restored",
+    "unavailable",
 ]

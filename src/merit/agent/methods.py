@@ -17,7 +17,7 @@ from typing import Any
 from merit.agent.behaviour import Moment, PaperBehaviour
 from merit.agent.method import Method, Origin
 from merit.agent.variants import contradiction, varied
-from merit.errors import InputError
+from merit.errors import InputError, check_type
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.prompts import Prompt
 from merit.types import Polarity
@@ -134,6 +134,7 @@ def all_methods() -> dict[str, Method]:
 
 def find_method(name: str) -> Method:
     """The method of a name, or `NAME:field=value,...` for one with other fields; the nearest is offered for a typo."""
+    check_type("method", name, str, "the name of a method, such as 'merit'")
     base, colon, changes = name.partition(":")
     known = METHODS if base in METHODS else all_methods()  # other packages are loaded only where they are needed
     if base not in known:
@@ -151,10 +152,10 @@ def find_method(name: str) -> Method:
 
 
 class UnavailableBehaviour(PaperBehaviour):
-    """The behaviour of a method whose package is not installed: its runs can be read, but not made or audited."""
+    """The behaviour of a method whose package is not here or broken: its runs can be read, but not made or audited."""
 
-    def __init__(self, name: str, origin: Origin) -> None:
-        self._why = f"the method {name!r} comes from the package {origin.package} {origin.version}; install it first"
+    def __init__(self, why: str) -> None:
+        self._why = why
 
     def ask(self, method: Method, moment: Moment) -> Prompt:  # noqa: ARG002 - always refused
         """Refused: nothing here knows what the method asked."""
@@ -169,8 +170,21 @@ def restored(method: Method) -> Method:
     """A method from a run's records, with the behaviour of the package that it names."""
     if method.origin is None:
         return method
-    known = installed().get(method.name.partition(":")[0])
-    return replace(method, behaviour=known.behaviour if known else UnavailableBehaviour(method.name, method.origin))
+    if why := unavailable(method.name, method.origin):
+        return replace(method, behaviour=UnavailableBehaviour(why))
+    return replace(method, behaviour=installed()[method.name.partition(":")[0]].behaviour)
+
+
+def unavailable(name: str, origin: Origin) -> str | None:
+    """Why the method of another package cannot be used here, and what to do; None where it can."""
+    try:
+        known = installed()
+    except InputError as error:
+        own = str(error).startswith(f"{origin.package}: ")  # the fault may be another package's
+        return f"{error}, or install {origin.package} {origin.version}, from which {name!r} came" if own else str(error)
+    if name.partition(":")[0] not in known:
+        return f"the method {name!r} comes from the package {origin.package} {origin.version}; install it first"
+    return None
 
 
 def _loaded(point: EntryPoint) -> Method:
@@ -179,7 +193,7 @@ def _loaded(point: EntryPoint) -> Method:
         method: Any = point.load()
     except Exception as error:  # another package's code may raise anything
         raise InputError(
-            f"{package}: its method {point.name!r} cannot be loaded ({error!r}); mend or remove it"
+            f"{package}: its method {point.name!r} cannot be loaded ({_named(error)}); mend or remove it"
         ) from error
     if not isinstance(method, Method) or method.name != point.name or ":" in point.name:
         raise InputError(
@@ -187,6 +201,11 @@ def _loaded(point: EntryPoint) -> Method:
         )
     version = point.dist.version if point.dist else ""
     return replace(method, origin=Origin(package, version, _source_hash(point.module)))
+
+
+def _named(error: Exception) -> str:
+    """Another package's error by its kind and words; a syntax error's words say file and line."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _package(point: EntryPoint) -> str:

@@ -2,7 +2,7 @@
 
 import os
 
-from merit.agent import Method, Origin, find_method
+from merit.agent import Method, Origin, find_method, unavailable
 from merit.errors import AuditFailed, InputError, counted
 from merit.prompts import VERSION, parse_sql, templates_hash
 from merit.reading import parse_json, read_text, shown
@@ -47,15 +47,18 @@ def check_stream(view: RunView) -> None:
 
 def _another(method: Method, seed: int) -> str | None:
     """Why a method is not one that this merit, or a package beside it, has under its name."""
+    if method.origin is not None and (why := unavailable(method.name, method.origin)):
+        return why
     try:
         known = find_method(method.name).seeded(seed)
     except InputError:
-        if method.origin is None:
-            return f"{shown(method.name)} is not a method of this merit"
-        return f"the method {method.name} comes from {method.origin.package} {method.origin.version}; install it first"
+        return f"{shown(method.name)} is not a method of this merit"
     if known.origin != method.origin:
         there, here = (_source(origin) for origin in (method.origin, known.origin))
-        return f"the method {method.name} is of {there}, and the one that is installed is of {here}"
+        return (
+            f"the method {method.name} was of {there}, and the one that is installed is of {here}; install it as it "
+            "was, and audit the run with that"
+        )
     return None if known == method else f"the method {method.name} is another one in this merit"
 
 

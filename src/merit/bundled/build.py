@@ -27,23 +27,20 @@ _WRITER_VERSION = slice(96, 100)
 _HEADER_BYTES = 100
 _PAGE_HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
 _ABANDONED_S = 3600.0  # an unfinished folder older than this; building takes seconds
-_ELSEWHERE = "choose another folder with --cache or MERIT_CACHE"
+_ELSEWHERE = "choose another folder with MERIT_CACHE, or --cache in a command"
 
 
 def open_dataset(name: str, root: Path | None, split: str, cache: Path, label: str = "") -> Dataset:
-    """A benchmark in its folder, under its own label if it has one; the bundled one needs neither and is built on use.
-
-    The names of options are those of the command line.
-    """
+    """A benchmark in its folder, under its own label if it has one; the bundled one has neither and is built on use."""
     if name == NAME:
         if root is not None or label:
-            given = "--data" if root is not None else "--name"
-            raise InputError(f"{given}: {NAME} comes with merit, under its own name; leave {given} out")
+            given = "folder" if root is not None else "name"
+            raise InputError(f"{NAME} comes with merit, under its own name; leave the {given} out")
         return load(name, built(cache), split)
     if label:
-        check_label(label, "--name")
+        check_label(label, "the data's name")
     if root is None and name in LAYOUTS:
-        raise InputError(f"{name}: give its folder with --data; only {NAME} comes with merit")
+        raise InputError(f"{name}: give its folder (--data, or root in Python); only {NAME} comes with merit")
     return replace(load(name, root or Path(), split), label=label)
 
 

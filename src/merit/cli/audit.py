@@ -13,7 +13,7 @@ from merit.audit import AuditData, Findings, audit_run
 from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
-from merit.cli.options import CACHE, JSON
+from merit.cli.options import CACHE, JSON, known_encoder
 from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
 from merit.errors import AuditFailed, InputError, MeritError, RunUnusable, counted, short_hash
@@ -46,6 +46,7 @@ _LONG_TIMEOUT_S = 60.0  # a statement's time limit above which the audit says wh
 @click.option(
     "--encoder",
     metavar="URI",
+    callback=known_encoder,
     help="Rank every recall again with this encoder (default: wordllama, for runs that used it).",
 )
 @CACHE

@@ -178,7 +178,7 @@ def _splits(name: str, root: Path | None, label: str = "") -> Sequence[Dataset]:
         if not splits:
             return [open_dataset(name, root, "dev", cache_folder(), label)]  # raises the error that says what is wrong
         if label:
-            check_label(label, "--name")
+            check_label(label, "the data's name")
         return [replace(part, label=label) for part in splits]
     if root is not None or label or not ("/" in name or Path(name).exists()):
         raise InputError(unknown_dataset(name))

@@ -13,7 +13,7 @@ from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
 from merit.cli.progress import progress_bar
-from merit.cli.screen import Console, print_json, say
+from merit.cli.screen import Console, print_json
 from merit.errors import ModelFailed, Stopped
 from merit.models import open_completer
 from merit.models.client import names_of
@@ -47,7 +47,7 @@ def check(uri: str, as_json: bool) -> None:
     It is asked three times: twice to see whether the answer is the same, and once for the first token alone, so that
     the speed of writing leaves out the time for reading the prompt. An endpoint or a GGUF file then answers another
     prompt with neutral penalties and cut-offs stated, as runs do, and without: where the answers differ, its own
-    defaults change what greedy means. A reply without SQL is a warning and exit 0, since the model is there. An openai:
+    defaults change what greedy means. Exit 1 if the reply holds no SQL. An openai:
     model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds for an answer and
     says nothing meanwhile, MERIT_PATIENCE_S gives it more.
     """
@@ -55,14 +55,19 @@ def check(uri: str, as_json: bool) -> None:
         result = asyncio.run(_check(uri))
     except KeyboardInterrupt:
         raise Stopped(f"stopped; {uri} has not answered twice yet") from None
-    if not result["sql"]:
-        warning = (
-            f"merit: warning: {result['model']} answers, but the reply held no SQL; it {beginning(result['reply'])}"
-        )
-        say(warning, err=True)
     if as_json:
         print_json(result)
-        return
+    else:
+        _show(result)
+    if not result["sql"]:
+        raise ModelFailed(
+            f"{result['model']} answers, but the reply held no SQL; it {beginning(result['reply'])}; try another "
+            "model, one that was trained to follow instructions"
+        )
+
+
+def _show(result: dict[str, Any]) -> None:
+    """Print what a check found, for people."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(result['model'])}[/]  answers{'' if result['sql'] else ', but not with SQL'}")
     console.print(f"  SQL           {escape(result['sql']) or '[red]none found in the reply[/]'}")

@@ -13,13 +13,17 @@ import click
 from merit import tracing
 from merit.benchmark import DEFAULT_TIMEOUT_S
 from merit.cli.plain import Number, Price, at_least
-from merit.data import LAYOUTS, OWN_DATA, PROTOCOLS
+from merit.data import LAYOUTS, PROTOCOLS
 from merit.errors import InputError, Stopped
-from merit.models import Allowance, Prices
+from merit.models import Allowance, Prices, check_encoder
 from merit.models.completers import KNOWN
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.types import Distinct, Sampling
 
+_OWN_DATA = (
+    "use bundled, spider or bird; a folder of your own in Spider's layout is `spider --data FOLDER --name NAME`, in "
+    "BIRD's `bird --data FOLDER --name NAME`"
+)
 SECONDS = Number(float, 0.01, LONGEST_TIMEOUT_S)
 
 
@@ -38,7 +42,7 @@ def unknown_dataset(value: str) -> str:
     if Path(value).is_dir():
         return f"{value!r} is a folder; type `spider --data {value}`, or `bird --data {value}` for BIRD's layout"
     near = difflib.get_close_matches(value.lower(), LAYOUTS, 1)
-    return f"unknown dataset {value!r}; " + (f"did you mean {near[0]}?" if near else OWN_DATA)
+    return f"unknown dataset {value!r}; " + (f"did you mean {near[0]}?" if near else _OWN_DATA)
 
 
 DATASET = click.argument("dataset", type=_DatasetName(list(LAYOUTS)))
@@ -84,8 +88,18 @@ MODEL = click.option(
     metavar="URI",
     help=f"{KNOWN}.",
 )
+
+
+def known_encoder(_: click.Context, __: click.Parameter, uri: str | None) -> str | None:
+    """Refuse an unknown encoder at once, even where none is needed."""
+    if uri is not None:
+        check_encoder(uri)
+    return uri
+
+
 ENCODER = click.option(
     "--encoder",
+    callback=known_encoder,
     default="wordllama",
     show_default=True,
     metavar="URI",

@@ -57,15 +57,16 @@ def report(
     if not runs and not labels:
         raise InputError("nothing to report: give run folders, or --labels with a file")
     check_folder(out)
+    method, labelled = find_method(against or FULL).name, read_labels(*labels)
     views, refused = open_runs(runs, unfinished=unfinished)
     if sys.stderr.isatty():
         say(f"merit: {counted(len(views), 'run')} read; writing tables, figures and the page", err=True)
     made = build(
         views,
         TokenPrices(*prices) if prices else None,
-        against=find_method(against or FULL).name,
+        against=method,
         named=against is not None,
-        labels=read_labels(*labels),
+        labels=labelled,
         refused=refused,
     )
     for sentence in (*made.refused, *made.notes):

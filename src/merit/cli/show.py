@@ -123,6 +123,12 @@ def _list(view: RunView, as_json: bool) -> None:
     more_hint = f" ({more} more: `merit show {view.path} | less`)" if more > 0 else ""
     if not turns or not console.soft_wrap:  # piped, a line is a question
         console.print(inline(f"{finished(turns)}{more_hint}; `merit show {view.path} ID` prints one"))
+        budget = view.identity.budget
+        if any(len(turn.episode.attempts) > 1 + budget for turn in turns[:most]):
+            console.print(
+                f"More than 1 + {budget} tried: a draw that repeats an earlier candidate is set aside, and the budget "
+                "does not count it."
+            )
 
 
 def _record(

@@ -16,10 +16,6 @@ from merit.types import Question, Schema
 
 _JOURNALS = ("-journal", "-wal")  # SQLite's own files beside a database; they are part of its content
 _SIDECARS = (*_JOURNALS, "-shm")
-OWN_DATA = (
-    "use bundled, spider or bird; a folder of your own in Spider's layout is `spider --data FOLDER --name NAME`, in "
-    "BIRD's `bird --data FOLDER --name NAME`"
-)
 _LONGEST_LABEL = 60
 
 
@@ -32,7 +28,7 @@ class Dataset:
     root: Path
     questions: tuple[Question, ...]
     schemas: Mapping[str, Schema]
-    label: str = ""  # the user's name for it (--name), where it is not the benchmark itself
+    label: str = ""  # the user's name for it, where it is not the benchmark itself
 
     @property
     def title(self) -> str:
@@ -64,7 +60,7 @@ class Dataset:
         """The databases that decide a verdict under `db` (the originals) or `suite` (all must agree)."""
         if protocol == "suite" and not self.suites:
             names = " or ".join(self.layout.suites) or "test-suite"
-            raise InputError(f"{self.root}: {self.layout.name} has no {names} folder here; use --protocol db")
+            raise InputError(f"{self.root}: {self.layout.name} has no {names} folder here; use the protocol db")
         return self.suites if protocol == "suite" else self.databases
 
     def absent(self, protocol: str = "db") -> Mapping[str, int]:
@@ -140,7 +136,10 @@ def check_label(label: str, where: str) -> None:
 def _layout(name: str, root: Path, split: str) -> Layout:
     """The layout of that name; raises with advice if `root` does not have it."""
     if name not in LAYOUTS:
-        raise InputError(f"unknown dataset {shown(name)}; {OWN_DATA}")
+        raise InputError(
+            f"unknown dataset {shown(name)}; use bundled, spider or bird; a folder of your own is spider or bird, "
+            "by its layout"
+        )
     layout = LAYOUTS[name]
     if split not in layout.questions:
         raise InputError(f"{name} has no split {shown(split)}; use {' or '.join(layout.questions)}")
@@ -193,9 +192,9 @@ def _instead(wanted: Layout, root: Path, split: str) -> str:
     """Advice for a folder that has another dataset, another split, or only some of the files."""
     if any(_is_here(wanted, root, other) for other in wanted.questions):
         there = next(other for other in wanted.questions if _is_here(wanted, root, other))
-        return f"{root}: has no split {split} of {wanted.name}, which is {_files(wanted, split)}; use --split {there}"
+        return f"{root}: has no split {split} of {wanted.name}, which is {_files(wanted, split)}; use the split {there}"
     for layout in _layouts_in(root):
-        return f"{root}: looks like {layout.name}, not like {wanted.name}; type `{layout.name} --data {root}`"
+        return f"{root}: looks like {layout.name}, not like {wanted.name}; use {layout.name} for it"
     paths = (root / wanted.tables[split], _questions_file(wanted, root, split))
     missing = next(path for path in paths if not path.exists())
     return f"{missing}: no such file; {wanted.name}'s folder holds {_files(wanted, split)}"

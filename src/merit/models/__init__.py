@@ -4,7 +4,7 @@ from merit.models.answers import AnswerStore, answer_key
 from merit.models.caching_completer import CachingCompleter, RunCompleter
 from merit.models.caching_encoder import CachingEncoder
 from merit.models.completers import open_completer
-from merit.models.encoders import open_encoder
+from merit.models.encoders import check_encoder, open_encoder
 from merit.models.spending import Allowance, Prices, Sent
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "RunCompleter",
     "Sent",
     "answer_key",
+    "check_encoder",
     "open_completer",
     "open_encoder",
 ]

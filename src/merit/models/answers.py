@@ -166,7 +166,7 @@ class AnswerStore:
             if self._foreign and verb == "read":
                 raise self._damaged(str(error)) from None
             raise CacheUnusable(
-                f"{self.path}: answers cannot be {verb} ({error}); look at the disk, then run the same command again"
+                f"{self.path}: answers cannot be {verb} ({error}); look at the disk, then run the same again"
             ) from error
 
     def _keep(self, answers: Iterable[tuple[bytes, ModelIdentity, Completion]]) -> None:

@@ -14,7 +14,6 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
 from merit.errors import ContextOverflow, ModelFailed
@@ -32,6 +31,7 @@ from merit.models.connection import (
     usual_patience,
 )
 from merit.models.priority import CALL, PrioritySemaphore
+from merit.models.responses import PAGE, asked_to_wait, is_page, why_unread
 from merit.models.waiting import Waiting
 
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
@@ -40,6 +40,7 @@ _CONTEXT_WORDS = (
     *("`inputs` tokens + `max_new_tokens` must be", "longer than the maximum model length"),
 )
 _PROBE_S = 5.0  # for an endpoint to say what it offers
+_MOST_SHOWN = 80  # bytes of a reply that is not JSON, in a message
 _MOST_NAMES = 5  # of the models it offers, in a message
 MOST_BYTES = 16 << 20  # of an answer; a thousand times what the longest one has
 T = TypeVar("T")
@@ -124,8 +125,8 @@ class Client:
             ) from None
         except TooLarge:
             return []
-        if response.status == 200 and _is_page(response):
-            raise ModelFailed(f"{self._address.named}: answers with {_PAGE}")
+        if response.status == 200 and is_page(response):
+            raise ModelFailed(f"{self._address.named}: answers with {PAGE}")
         try:
             data = json.loads(response.body)["data"]
             return [self._address.redacted(item["id"]) for item in data if isinstance(item["id"], str)]
@@ -168,22 +169,25 @@ class Client:
         except Silent:
             raise ModelFailed(
                 f"{self._address.named}: takes requests but answers none, not even GET /models; if it is only slow, "
-                "set MERIT_PATIENCE_S to the seconds that an answer may take, or use --concurrency 1; every answer so "
-                "far is kept: run the same command again when the endpoint is back"
+                "set MERIT_PATIENCE_S to the seconds that an answer may take, or use a concurrency of 1; every answer "
+                "so far is kept: run the same again when the endpoint is back"
             ) from None
         if response.status != 200:
             await self._refuse(response)
-        if _is_page(response):
-            raise _Fault(_PAGE)
+        if is_page(response):
+            raise _Fault(PAGE)
         try:
             reply = json.loads(response.body)
-            if isinstance(reply, dict) and reply.get("error"):
-                await self._refuse(response)
+        except (ValueError, RecursionError):
+            text = self._address.redacted(response.body[:_MOST_SHOWN].decode("utf-8", "replace"))
+            raise _Fault("what came is not JSON" + (f": {text}" if text else ", but empty")) from None
+        if isinstance(reply, dict) and reply.get("error"):
+            await self._refuse(response)
+        try:
             return read(reply)
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            raise _Fault(
-                f"an answer that is not a valid {self._kind} ({self._address.redacted(repr(error))})"
-            ) from None
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            why = self._address.redacted(why_unread(error))
+            raise _Fault(f"what came is not a valid {self._kind}: {why}") from None
 
     async def _refuse(self, response: Response) -> None:
         status, body = response.status, response.body.decode("utf-8", "replace")
@@ -191,15 +195,15 @@ class Client:
         if status not in _TEMPORARY and any(words in " ".join(body.lower().split()) for words in _CONTEXT_WORDS):
             raise ContextOverflow(f"openai:{self._model}: a prompt does not fit into the model's context ({text})")
         if (status in _TEMPORARY or status == 200) and "insufficient_quota" not in body:
-            wait_s = _asked_to_wait(response, self._patience.longest_wait_s)
+            wait_s = asked_to_wait(response, self._patience.longest_wait_s)
             reason = f"status {status}" + (f": {text}" if text else "")
             raise _Fault(reason, wait_s=wait_s, busy=status == 429 or wait_s is not None)
         why = "; ".join(filter(None, (text, await self._hint(response)))) or "without a reason"
         if self._kind == "embedding" and status in (400, 404, 405, 501):  # it may not offer embeddings
             raise ModelFailed(
                 f"{self._address.named}: answered {status} for the encoder {self._model} ({why}); set OPENAI_BASE_URL "
-                "to an endpoint that has /embeddings, --encoder to openai: and one of its models for them, or use "
-                "--encoder wordllama"
+                "to an endpoint that has /embeddings, the encoder to openai: and one of its models for them, or use "
+                "the encoder wordllama"
             )
         raise RequestRefused(
             f"{self._address.named}: answered {status} for model {self._model} ({why}); "
@@ -218,8 +222,8 @@ class Client:
             return f"it redirects to {other or 'nowhere'}, which merit does not follow, since its key would go along"
         if response.status not in (400, 404):
             return ""
-        if _is_page(response):
-            return f"it is {_PAGE}"
+        if is_page(response):
+            return f"it is {PAGE}"
         async with self._asking_offered:
             if self._offered is None:
                 self._offered = await self.offered()
@@ -269,32 +273,11 @@ class Client:
             )
             raise ModelFailed(
                 f"{self._address.named}: no answer after {tried} tries ({fault}); {way_out}every answer so far is "
-                "kept: run the same command again when the endpoint is back"
-            )
-
-
-_PAGE = "a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
-
-
-def _is_page(response: Response) -> bool:
-    """Whether a web page came, by its body: the content type that servers send is unreliable."""
-    return response.body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+                "kept: run the same again when the endpoint is back"
+            ) from None
 
 
 def names_of(models: list[str]) -> str:
     """A few names of models, for a message."""
     more = len(models) - _MOST_NAMES
     return ", ".join(models[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-def _asked_to_wait(response: Response, longest_s: float) -> float | None:
-    """How long the endpoint asks to be left alone: a number of seconds, or a date."""
-    value = response.headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, TypeError, OverflowError):
-            return None
-    return min(max(seconds, 0.0), longest_s) if math.isfinite(seconds) else None

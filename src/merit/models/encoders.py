@@ -167,13 +167,19 @@ def _content(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def check_encoder(uri: str) -> None:
+    """Refuse a URI that names no encoder, without loading one."""
+    kind, _, name = uri.partition(":")
+    if not (uri == "wordllama" or kind == "sentence-transformers" or (kind == "openai" and name)):
+        raise InputError(f"{uri}: unknown encoder; use wordllama, sentence-transformers:NAME or openai:MODEL")
+
+
 def open_encoder(uri: str) -> Encoder:
     """The encoder that a URI names."""
+    check_encoder(uri)
     kind, _, name = uri.partition(":")
-    if kind == "wordllama" and not name:
+    if kind == "wordllama":
         return WordLlamaEncoder()
     if kind == "sentence-transformers":
         return SentenceTransformerEncoder(name or PAPER_ENCODER)
-    if kind == "openai" and name:
-        return EndpointEncoder(name)
-    raise InputError(f"{uri}: unknown encoder; use wordllama, sentence-transformers:NAME or openai:MODEL")
+    return EndpointEncoder(name)

@@ -15,7 +15,7 @@ from merit.models.connection import Patience, RequestRefused
 from merit.models.greedy import NEUTRAL, STANDARD_NEUTRAL, Neutral, is_greedy
 from merit.models.tokens import AS_CHAT, LEAVE_OUT, with_tokens
 from merit.models.waiting import Waiting
-from merit.reading import sendable
+from merit.reading import sendable, shown
 from merit.types import Completion, ModelIdentity, Sampling
 
 _MOST_TOKENS = 2**40  # a larger count is not a count of tokens
@@ -147,12 +147,18 @@ class EndpointCompleter:
 
 def _completion(reply: Any) -> Completion:
     """The answer to a chat."""
-    return _counted(reply, _text(reply["choices"][0]["message"].get("content")))
+    return _counted(reply, _text(_choice(reply)["message"].get("content")))
 
 
 def _text_completion(reply: Any) -> Completion:
     """The answer to tokens."""
-    return _counted(reply, _text(reply["choices"][0]["text"]))
+    return _counted(reply, _text(_choice(reply)["text"]))
+
+
+def _choice(reply: Any) -> Any:
+    if not reply["choices"]:
+        raise ValueError("its list of choices is empty")
+    return reply["choices"][0]
 
 
 def _counted(reply: Any, text: str) -> Completion:
@@ -174,9 +180,13 @@ def _token_ids(reply: Any) -> list[int]:
 
 def _tokens(given: Any) -> int:
     """A number of tokens; ValueError if it cannot be one."""
-    if not 0 <= int(given) < _MOST_TOKENS:
-        raise ValueError(f"{given} tokens")
-    return int(given)
+    try:
+        tokens = int(given)
+    except (ValueError, TypeError, OverflowError):
+        tokens = -1
+    if not 0 <= tokens < _MOST_TOKENS:
+        raise ValueError(f"{shown(given)} cannot be a number of tokens")
+    return tokens
 
 
 def _text(content: Any) -> str:

@@ -41,7 +41,7 @@ def write_exported(path: Path, answers: Iterable[Answer]) -> int:
                 count += 1
         unfinished.replace(path)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
     finally:
         unfinished.unlink(missing_ok=True)
     return count

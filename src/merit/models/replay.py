@@ -41,7 +41,7 @@ class ReplayCompleter:
             return answer
         raise NotRecorded(
             f"{self._store.path}: no recorded answer of {self._identity.name} to the prompt {key.hex()[:12]}; "
-            "ask a live model with --model",
+            "ask a live model",
             key.hex(),
         )
 

@@ -72,6 +72,6 @@ class Allowance:
         if used:
             counted = ", as merit estimates, since the endpoint does not count tokens" if sent.estimated else ""
             raise BudgetSpent(
-                f"{used} (by this command{counted}); every answer is kept: run the same command again, for as much "
+                f"{used} (by this command{counted}); every answer is kept: run the same again, for as much "
                 "again, or allow more"
             )

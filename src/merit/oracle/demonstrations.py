@@ -45,7 +45,7 @@ def _from_train(dataset: Dataset, count: int) -> Sequence[Demonstration]:
     if dataset.split == "train" or path is None:
         raise InputError(
             f"{dataset.root}: this method shows solved training questions, and {layout.name} has none here beside "
-            f"{dataset.split}; give --examples FILE with a question and its sql a line"
+            f"{dataset.split}; give a file of examples, with a question and its sql a line"
         )
     check_inside(path, dataset.root)
     records = read_records(path, {"question": str, layout.reference_field: str})

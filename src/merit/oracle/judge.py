@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
-from merit.errors import ReferenceFailed
+from merit.errors import InputError, ReferenceFailed, check_type
 from merit.oracle.compare import ComparisonTimeout
 from merit.oracle.reference import Expected, Reference, References
 from merit.oracle.results import ResultStore
@@ -46,9 +46,11 @@ class Judge:
         self._verdicts: dict[tuple[int, str], Verdict] = {}
         self._kills = Counter(store.kills())
         self._new_kills: Counter[str] = Counter()
+        self._closed = False
 
     def judge(self, question: Question, sql: str) -> Verdict:
         """Whether `sql` answers `question`; a text that did not time out is never run twice for one reference."""
+        self._check(question, sql)
         reference = self._references.of(question)
         if len(sql) > self._limits.sql_bytes:  # too long even to rewrite
             return _too_long(sql)
@@ -65,6 +67,7 @@ class Judge:
 
     def execute(self, question: Question, sql: str) -> Verdict:
         """Whether `sql` runs on the question's own database; the reference is not used."""
+        self._check(question, sql)
         database, rule = self._references.database(question), self._rule
         if len(sql) > self._limits.sql_bytes:
             return _too_long(sql)
@@ -85,10 +88,19 @@ class Judge:
     def close(self) -> None:
         """Save the kill counts, and close sandbox and store."""
         with self._lock:
+            if self._closed:
+                return
+            self._closed = True
             self._store.add_kills(self._new_kills)
             self._new_kills.clear()
         self._sandbox.close()
         self._store.close()
+
+    def _check(self, question: object, sql: object) -> None:
+        if self._closed:
+            raise InputError("this judge is closed; open the benchmark again")
+        check_type("question", question, Question, "a merit.Question, one of benchmark.dataset.questions")
+        check_type("sql", sql, str, "SQL as a text")
 
     def _judge(self, reference: Reference, sql: str) -> Verdict:
         if reference.steady and same_statement(sql, reference.sql):

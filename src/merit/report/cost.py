@@ -33,6 +33,12 @@ class TokenPrices:
         return (prompt * self.prompt + output * self.output) / 1e6
 
 
+_STEPS = (
+    "repair generations per initially wrong question; above the budget where draws are set aside (they count here, not "
+    "in the budget), or where an agent that is told only what runs repairs right answers, too"
+)
+
+
 def repair_table(groups: Sequence[RunGroup]) -> ReportTable:
     """Repaired questions, steps, oscillation, tokens and calls, as the paper has them."""
     measures: dict[str, tuple[Callable[[ScoredRun], float], int]] = {
@@ -52,7 +58,7 @@ def repair_table(groups: Sequence[RunGroup]) -> ReportTable:
         DATASET,
         ReportColumn("method", "Method", numeric=False),
         ReportColumn("repaired", "Rep.↑", note="initially wrong, right at last"),
-        ReportColumn("steps", "Steps↓", note="repair generations per initially wrong question"),
+        ReportColumn("steps", "Steps↓", note=_STEPS),
         ReportColumn("oscillation", "Osc.↓", note="percent of all questions whose trajectory holds the same SQL twice"),
         ReportColumn(
             "tokens", "Tok.↓", note="prompt and output tokens of all calls, first answers included, in millions"

@@ -10,11 +10,12 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import MeritError
-from merit.report.names import dataset_label, file_name, method_order
-from merit.runs import Identity, RunView, Turn, account, difference
+from merit.report.names import FEEDBACK, dataset_label, file_name, method_order
+from merit.runs import Identity, RunView, Turn, account
+from merit.runs.another import field_name, plain_difference
 from merit.runs.kept import kept_by
 from merit.runs.retrievals import looks_of
-from merit.types import EncoderIdentity, ModelIdentity
+from merit.types import EncoderIdentity, ModelIdentity, Regime
 
 # What two runs must share, the most telling first: messages name the first field that differs.
 _SHARED = (
@@ -136,8 +137,8 @@ class RunGroup:
         others = [f"{name} {_seeds(runs)}" for name, runs in self.runs.items() if sorted(runs) != seeds]
         return (
             f"{self.label}: n = {self.answered} of the {identity.dataset.questions} questions of "
-            f"{_dataset(self)} {identity.dataset.split}, protocol {identity.judged_by}, {identity.regime}, budget "
-            f"{identity.budget}, model {_named(identity.model)}, {encoder}, "
+            f"{_dataset(self)} {identity.dataset.split}, protocol {identity.judged_by}, {FEEDBACK[identity.regime]}, "
+            f"budget {identity.budget}, model {_named(identity.model)}, {encoder}, "
             + (f"prompts cut on the left to {cut} tokens, " if cut else "")
             + (f"seeds {_seeds(seeds)}" if seeds else "no seed in common")
             + (f" (but {'; '.join(others)})" if others else "")
@@ -151,7 +152,7 @@ class RunGroup:
         for other in seeds.values():
             if other.seed == run.seed:
                 return f"{run.view.path}: left out, {other.view.path} is of the same method and seed"
-            if differs := difference(_method(other), _method(run)):
+            if differs := plain_difference(_method(other), _method(run)):
                 return f"{run.view.path}: left out, it is another method than {other.view.path}: {differs}"
         seeds[run.seed] = run
         return None
@@ -204,7 +205,7 @@ def _apart(groups: Sequence[RunGroup]) -> Iterator[str]:
     for group in groups:
         main = first.setdefault(_dataset(group), group)
         inside = {run.view.path for run in main.all_runs()}
-        differs = difference(main.shared, group.shared) or difference(_encoder(main), _encoder(group), "encoder")
+        differs = plain_difference(_with_encoder(main), _with_encoder(group))
         for run in group.all_runs():
             if run.view.path not in inside:
                 path = next(main.all_runs()).view.path
@@ -224,7 +225,7 @@ def _label(groups: Sequence[RunGroup]) -> None:
     """Name groups by their dataset and, where one has several, by the fewest fields that differ."""
     for dataset in {_dataset(group) for group in groups}:
         same = [group for group in groups if _dataset(group) == dataset]
-        fields = [dict(_flat({**group.shared, "encoder": _encoder(group)})) for group in same]
+        fields = [dict(_flat(_with_encoder(group))) for group in same]
         for group, chosen in zip(same, _distinguishing_fields(fields), strict=True):
             group.label = ", ".join([dataset_label(dataset), *chosen])
 
@@ -236,10 +237,17 @@ def _distinguishing_fields(groups: Sequence[Mapping[str, Any]]) -> list[tuple[st
     differing = [name for name in names if len(set(values[name])) > 1]
     telling = [name for name in differing if name in _TELLING]
     for chosen in chain(_subsets(telling), _subsets(differing)):
-        labels = [tuple(f"{_TELLING.get(name, name)} {values[name][i]}" for name in chosen) for i in range(len(groups))]
+        labels = [tuple(_said(name, values[name][i]) for name in chosen) for i in range(len(groups))]
         if len(set(labels)) == len(groups):
             return labels
     return [(f"group {i}",) for i in range(1, len(groups) + 1)]  # no short label tells them apart
+
+
+def _said(field: str, value: str) -> str:
+    """A field and its value in a label, in the words of readers."""
+    if field == "regime":
+        return FEEDBACK[Regime(value)]
+    return f"{_TELLING.get(field) or field_name(field).removeprefix('the ')} {value}"
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -256,8 +264,9 @@ def _dataset(group: RunGroup) -> str:
     return " or ".join(given) or group.identity.dataset.name
 
 
-def _encoder(group: RunGroup) -> dict[str, Any] | None:
-    return asdict(group.encoder) if group.encoder else None
+def _with_encoder(group: RunGroup) -> dict[str, Any]:
+    """What the runs of a group share, the encoder last."""
+    return {**group.shared, "encoder": asdict(group.encoder) if group.encoder else None}
 
 
 def _method(run: ScoredRun) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 
 from merit.agent import METHODS, Method
-from merit.types import FailureType
+from merit.types import FailureType, Regime
 
 _METHODS = {
     "zero_shot": "Zero-shot",
@@ -32,6 +32,11 @@ FAILURES = {
     FailureType.EXECUTION: "Execution",
     FailureType.SYNTAX: "Syntax",
     FailureType.UNKNOWN: "Unknown",
+}
+# What an agent hears of an answer, in the words of readers.
+FEEDBACK = {
+    Regime.DENOTATION_CONFIRMED: "told right or wrong",
+    Regime.DBMS_ONLY: "told only what runs",
 }
 _DATASETS = {"spider": "Spider", "bird": "BIRD"}
 _ORDER = {name: number for number, name in enumerate(METHODS)}

@@ -1,6 +1,7 @@
 """A report as files: one folder, each file whole or not there at all."""
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,12 @@ def write_report(report: Report, folder: Path) -> list[Path]:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds anything other than a report."""
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder}: cannot be written (it is not a folder); choose another --out")
+    """Refuse a folder that holds anything other than a report, or that cannot be made or written."""
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise InputError(f"{folder}: cannot be written ({_it(nearest, folder)} is not a folder); choose another --out")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be written ({_it(nearest, folder)} is read-only); choose another --out")
     if not folder.is_dir() or _earlier(folder) is not None:
         return
     try:
@@ -62,6 +66,10 @@ def check_folder(folder: Path) -> None:
         raise InputError(
             f"{folder}: holds {others[0]} and no report of merit's; choose another --out, such as {folder / 'report'}"
         )
+
+
+def _it(nearest: Path, folder: Path) -> str:
+    return "it" if nearest == folder else str(nearest)
 
 
 def table_record(table: ReportTable) -> dict[str, Any]:

@@ -10,35 +10,47 @@ from merit.runs.decode import read_manifest
 from merit.runs.manifest import differences, short
 from merit.runs.paths import MANIFEST, TRAJECTORIES
 
-# Fields of an identity, the telling ones first: what people call them, and how a command says them.
-_SAID: dict[str, tuple[str, str]] = {
-    "dataset.name": ("the dataset", ""),
-    "dataset.label": ("the data's name", "--name"),
-    "dataset.split": ("the split", "--split"),
-    "dataset.sha256": ("the hash of the data", ""),
-    "method.name": ("the method", "--method"),
-    "seed": ("the seed", "--seed"),
-    "budget": ("the budget", "--budget"),
-    "length": ("the number of questions", "--limit"),
-    "model.name": ("the model", "--model"),
-    "model.revision": ("the model's revision", ""),
-    "encoder.name": ("the encoder", "--encoder"),
-    "sampling.max_prompt_tokens": ("the number of tokens that prompts are cut to", "--max-prompt-tokens"),
-    "protocol": ("the protocol", "--protocol"),
-    "distinct": ("DISTINCT", "--distinct"),
-    "regime": ("the regime", "--regime"),
-    "timeout_s": ("the time limit", "--timeout"),
-    "initial_sha256": ("the hash of the first answers", ""),
-    "demonstrations": ("the fixed examples", ""),
-    "code": ("the hash of merit's own code", ""),
+# Fields of an identity, the telling ones first, and what people call them.
+_SAID = {
+    "dataset.name": "the dataset",
+    "dataset.label": "the data's name",
+    "dataset.split": "the split",
+    "dataset.sha256": "the hash of the data",
+    "method.name": "the method",
+    "seed": "the seed",
+    "budget": "the budget",
+    "length": "the number of questions",
+    "model.name": "the model",
+    "model.revision": "the model's revision",
+    "encoder.name": "the encoder",
+    "sampling.max_prompt_tokens": "the number of tokens that prompts are cut to",
+    "protocol": "the protocol",
+    "distinct": "DISTINCT",
+    "regime": "the regime",
+    "timeout_s": "the time limit",
+    "initial_sha256": "the hash of the first answers",
+    "demonstrations": "the fixed examples",
+    "code": "the hash of merit's own code",
 }
-_WAYS_OUT = {
+_WAYS_OUT = {  # of what cannot simply be given; words that fit options, grids and programs alike
     "dataset.sha256": "use the data that it began with",
     "model.revision": "set MERIT_MODEL_REVISION to the revision there",
-    "initial_sha256": "give the --initial that it began with",
-    "demonstrations": "give the --examples that it began with",
+    "initial_sha256": "give the first answers that it began with",
+    "demonstrations": "give the examples that it began with",
     "code": "use the version of merit that began it",
 }
+
+
+def field_name(field: str) -> str:
+    """What people call a field of an identity."""
+    return _SAID.get(field) or field.replace(".", " ").replace("_", " ")
+
+
+def plain_difference(there: Any, here: Any, prefix: str = "") -> str | None:
+    """The first field in which two records differ, as people call it, with both values; None where they do not."""
+    for field, was, is_now in differences(there, here, prefix):
+        return f"{field_name(field)} is {short(was)} there and {short(is_now)} here"
+    return None
 
 
 def another_run(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -48,16 +60,12 @@ def another_run(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str,
         return None
     field = next((name for name in _SAID if name in found), next(iter(found)))
     was, is_now = found[field]
-    name, option = _SAID.get(field, (field, ""))
-    told = f"{name} is {_plain(was)} there and {_plain(is_now)} in this command"
-    way_out = _WAYS_OUT.get(field, "give the same settings")
-    if field == "dataset.name":
-        way_out = f"give the dataset {_plain(was)}"
-    elif option and was is None:
-        way_out = f"leave {option} out"
-    elif option and not (field == "model.name" and not str(was).startswith("openai:")):  # others are named by a file
-        way_out = f"give {option} {_plain(was)}"
-    return told, way_out
+    name = field_name(field)
+    told = f"{name} is {_plain(was)} there and {_plain(is_now)} here"
+    unnamed = field == "model.name" and not str(was).startswith("openai:")  # it was given as a file
+    if field in _WAYS_OUT or field not in _SAID or unnamed:
+        return told, _WAYS_OUT.get(field, "give the same settings")
+    return told, f"leave {name} out" if was is None else f"give {name} {_plain(was)}"
 
 
 def refuse_other_settings(run: Path, settings: Mapping[str, Any]) -> None:
@@ -79,7 +87,7 @@ def refuse_other_settings(run: Path, settings: Mapping[str, Any]) -> None:
 def holds_another(run: Path, differs: str, way_out: str) -> RunUnusable:
     """What to say of a folder that holds another run."""
     return RunUnusable(
-        f"{run}: holds another run: {differs}; {way_out} to go on with that one, or choose another --out"
+        f"{run}: holds another run: {differs}; {way_out} to go on with that one, or choose another place"
     )
 
 

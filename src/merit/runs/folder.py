@@ -86,7 +86,7 @@ class RunFolder:
             except OSError as error:
                 raise RunUnusable(
                     f"{self.path / name}: cannot be written ({error.strerror}); everything before this turn is kept: "
-                    "run the same command again"
+                    "run the same again"
                 ) from error
         self.turns.append(turn)
 
@@ -141,13 +141,13 @@ def _check_free(path: Path) -> None:
     """Complain about a folder that is not a run's and holds what is not merit's."""
     ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
     if not (path / MANIFEST).is_file() and (strangers := sorted({one.name for one in path.iterdir()} - ours)):
-        raise RunUnusable(f"{path}: holds {strangers[0]} and no run; choose a new or empty folder for --out")
+        raise RunUnusable(f"{path}: holds {strangers[0]} and no run; choose a new or empty folder")
 
 
 def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     """Find how many turns are whole in every file, and cut off what follows them."""
     if older := format3.files_in(view.path / MEMORY):
-        raise RunUnusable(f"{older[0]}: is of an earlier merit, which alone can go on with it; choose another --out")
+        raise RunUnusable(f"{older[0]}: is of an earlier merit, which alone can go on with it; choose another place")
     files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, ENTRIES)}
     used = dict.fromkeys(files, 0)
     whole: list[Turn] = []
@@ -169,7 +169,7 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     if any(b'"kind":"deletion"' in line for line in files[ENTRIES][used[ENTRIES] :]):
         raise RunUnusable(
             f"{view.path / ENTRIES}: entries of this run were deleted or confirmed by a person, and going on would "
-            "undo that; choose another --out"
+            "undo that; choose another place"
         )
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))

@@ -9,7 +9,7 @@ from merit.errors import RunUnusable
 from merit.files import atomic_write
 from merit.reading import LINES_BYTES, read_bytes
 
-_WAY_OUT = "everything before is kept: run the same command again"
+_WAY_OUT = "everything before is kept: run the same again"
 
 
 def to_json(record: Any) -> str:
@@ -34,7 +34,7 @@ def read_lines(path: Path, *, torn: bool = False) -> list[str]:
         return []
     *lines, rest = read_bytes(path, LINES_BYTES).split(b"\n")
     if rest and not torn:
-        raise RunUnusable(f"{path}: the last line is not finished; run the same command again to go on")
+        raise RunUnusable(f"{path}: the last line is not finished; run the same again to go on")
     return [decode_line(line, path, number) for number, line in enumerate(lines, 1)]
 
 

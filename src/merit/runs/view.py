@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.agent import Method
-from merit.errors import RunUnusable
+from merit.errors import RunUnusable, check_type
 from merit.reading import parse_json
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Identity, Manifest
@@ -41,8 +41,10 @@ class RunView:
         return [turn for turn in self.turns if turn.phase is Phase.ANSWER]
 
 
-def read_run(path: Path, *, torn: bool = False) -> RunView:
+def read_run(path: str | Path, *, torn: bool = False) -> RunView:
     """A run's manifest, stream and turns; `torn` lets a last line that was never finished pass."""
+    check_type("path", path, (str, Path), "a run's folder")
+    path = Path(path)
     manifest = read_manifest(path)
     questions = read_stream(path, manifest.identity.stream_sha256)
     trajectories = path / TRAJECTORIES

@@ -90,7 +90,7 @@ def _locked(path: Path) -> Iterator[int]:
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
+        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
     try:
         if not take_lock(file):
             raise RunUnusable(f"{path}: another process writes first answers there; wait for it or stop it")
@@ -120,7 +120,7 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
         return set()
     lines = read_lines(path, torn=True)
     if lines and not lines[0].startswith('{"format":') and not is_ours(lines[0]):  # one of ours may be damaged
-        raise InputError(f"{path}: is not a file that `merit predict` wrote; choose another --out")
+        raise InputError(f"{path}: is not a file that `merit predict` wrote; choose another place")
     known: set[QuestionId] = set()
     for number, line in enumerate(lines, 1):
         where = f"{path}, line {number}"
@@ -128,10 +128,10 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
         check_initial(record, asked, where)
         if record.get("model") != model_label(completer.identity):
             model = model_label(completer.identity)
-            raise InputError(f"{where}: answered by {record.get('model')}, not by {model}; choose another --out")
+            raise InputError(f"{where}: answered by {record.get('model')}, not by {model}; choose another place")
         known.add(record["id"])
     if not known and not _torn(path):
-        raise InputError(f"{path}: holds something else than first answers; choose another --out")
+        raise InputError(f"{path}: holds something else than first answers; choose another place")
     os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # cut off an unfinished last line
     return known
 

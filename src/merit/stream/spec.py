@@ -3,8 +3,10 @@
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 
 from merit.benchmark import DataSpec
+from merit.errors import check_type
 from merit.runs.another import refuse_other_settings
 from merit.types import Distinct, Regime, Sampling
 
@@ -25,6 +27,14 @@ class RunSpec:
     examples: Path | None = None  # for methods that show fixed examples: a file of them
 
     def __post_init__(self) -> None:
+        check_type("data", self.data, DataSpec, "a merit.DataSpec")
+        check_type("initial", self.initial, Path, "a file as a pathlib.Path")
+        check_type("method", self.method, str, "the name of a method, such as 'merit'")
+        check_type("seed", self.seed, int, "a number")
+        check_type("budget", self.budget, int, "a number of repairs")
+        check_type("regime", self.regime, Regime, "a merit.Regime")
+        check_type("limit", self.limit, (int, NoneType), "a number of questions, or None")
+        check_type("examples", self.examples, (Path, NoneType), "a file as a pathlib.Path, or None")
         object.__setattr__(self, "data", self.data.for_runs())
 
     def check_place(self, out: Path) -> None:

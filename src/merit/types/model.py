@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,6 +55,7 @@ class Completion:
         object.__setattr__(self, "text", self.text.encode("utf-8", "replace").decode())
 
 
+@runtime_checkable
 class Completer(Protocol):
     """Answers prompts; several may be under way at a time."""
 

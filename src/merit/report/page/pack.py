@@ -10,7 +10,7 @@ from merit.agent import Attempt, Reflection, grade_of, polarity_of
 from merit.agent.rules import votes
 from merit.errors import InputError
 from merit.reading import check_fields
-from merit.report.names import dataset_label, method_label
+from merit.report.names import FEEDBACK, dataset_label, method_label
 from merit.runs import Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
 from merit.runs.accounting import oscillates
 from merit.runs.retrievals import Located, check_question, recalls_by_turn
@@ -150,6 +150,7 @@ def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dic
         "budget": identity.budget,
         "judged": identity.judged_by,
         "regime": identity.regime,
+        "feedback": FEEDBACK[identity.regime],
         "model": model.name,
         "revision": model.revision,
         "encoder": encoder.name if encoder else None,

@@ -48,7 +48,8 @@ const MEANINGS = {
   unjudged: "Not judged: the run has not come to this question, or never will, because it was limited to fewer.",
   attempts:
     "Attempts: a square for each, the first answer first. A pale one was not right, a green one is the answer that " +
-    "came right. A number after them counts draws that were set aside, and attempts for which there is no room.",
+    "came right. A number after them counts draws that were set aside, which the budget does not count, and " +
+    "attempts for which there is no room.",
   memory: "Memory: what an episode was shown of earlier ones (recalled), and whether it left an entry for later ones.",
   stored: "Stored: entries of this kind in the memory at that moment.",
   quarantine: "In quarantine: kept, but not sure enough to be shown until a person confirms it.",

@@ -49,7 +49,7 @@ function headOf(run, turn) {
     ["Difficulty", question.difficulty],
     ["Question", `#${question.id}`],
     ["Protocol", record.judged],
-    ["Feedback", record.regime === TOLD ? "" : readable(record.regime)],
+    ["Feedback", record.regime === TOLD ? "" : record.feedback],
   ];
   return h(
     "header",
@@ -101,11 +101,9 @@ function turnBadge(turn) {
   return outcomeBadge((turn.right[0] ? INITIAL : 0) | (turn.right[1] ? FINAL : 0));
 }
 
-const methodOf = ({ label, regime }) => label + (regime === TOLD ? "" : `, ${readable(regime)}`);
-
-function nameOf({ label, seed, regime }) {
-  return `${label}, seed ${seed}${regime === TOLD ? "" : `, ${readable(regime)}`}`;
-}
+const heard = ({ regime, feedback }) => (regime === TOLD ? "" : `, ${feedback}`);
+const methodOf = (run) => run.label + heard(run);
+const nameOf = (run) => `${run.label}, seed ${run.seed}${heard(run)}`;
 
 /** The same question in the other runs, to go across methods. */
 function othersView(about, run, turn) {
@@ -151,7 +149,8 @@ function asideView(about, run, turn, from, to) {
   const steps = Array.from({ length: to - from }, (_, i) => from + i);
   const named = steps.length === 1 ? `Attempt ${from}` : `Attempts ${from} to ${to - 1}`;
   const again = [...new Set(steps.map((step) => turn.attempts[step].repeat))].sort((a, b) => a - b).join(", ");
-  const label = h("span", {}, h("b", {}, named), ` set aside: the same as attempt ${again}, and not judged again`);
+  const why = `the same as attempt ${again}, not judged again, not counted in the budget`;
+  const label = h("span", {}, h("b", {}, named), ` set aside: ${why}`);
   const one = (step) => [
     h("h4", {}, `Attempt ${step}`, h("small", {}, ` the same as attempt ${turn.attempts[step].repeat}`)),
     h("div", { class: "tools" }, costs(turn.attempts[step])),

@@ -176,7 +176,7 @@ async function runsView(about) {
     const live = states.get(run.id); // of a page that follows its runs
     const state = live?.said ?? (run.finished ? "finished" : "unfinished");
     return {
-      method: { value: run.label, text: run.label, run },
+      method: { value: methodOf(run), text: methodOf(run), run },
       dataset: plain(run.benchmark),
       judged: plain(run.judged),
       seed: plain(run.seed),
