@@ -220,7 +220,7 @@ def penalised(asked: Asked) -> Action:
 
 
 def fickle(asked: Asked) -> Action:
-    return as_json(completion(f"SELECT {asked.attempt}", 100, 3))
+    return as_json(completion(f"SELECT {asked.at}", 100, 3))
 
 
 @pytest.mark.parametrize(
