@@ -416,7 +416,7 @@ def test_a_large_grid_keeps_only_what_is_in_sight(driver: Any, tmp_path: Path) -
     press(driver, Keys.CONTROL + Keys.HOME)
     assert "#0," in texts(driver, ".told")[0]
     go(driver, (tmp_path / "report.html").as_uri(), "#/")
-    assert set(texts(driver, "[id='table/runs'] td:nth-child(3)")) == {"600 of 600", "200 of 600"}
+    assert set(texts(driver, "[id='table/runs'] td:nth-child(4)")) == {"600 of 600", "200 of 600"}
 
 
 def test_figures_stand_under_their_tables_and_words_are_explained(driver: Any, page: str, runs: list[RunView]) -> None:

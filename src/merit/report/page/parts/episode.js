@@ -36,8 +36,7 @@ function missing(why) {
 }
 
 function headOf(run, turn) {
-  const { record } = run;
-  const { question } = turn;
+  const [{ record }, { question }] = [run, turn];
   const place = listed.findIndex((row) => row.record.id === record.id && row.question === question);
   const beside = (row, label, key) =>
     row && h("a", { href: episodeAddress(row.record, row.question), class: "button", "data-key": key }, label);

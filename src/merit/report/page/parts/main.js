@@ -202,7 +202,7 @@ async function runsView(about) {
       key,
       label,
       note: "",
-      numeric: !["method", "dataset", "state"].includes(key),
+      numeric: !["method", "dataset", "judged", "state"].includes(key),
     })),
     rows,
   };
