@@ -44,6 +44,7 @@ CHANGES: dict[str, Any] = {
 NAMED = {
     "initial_sha256": "the hash of the first answers",
     "protocol": "the protocol",
+    "distinct": "DISTINCT",
     "regime": "the regime",
     "budget": "the budget",
     "timeout_s": "the time limit",
