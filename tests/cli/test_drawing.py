@@ -54,7 +54,7 @@ def test_a_run_with_cut_prompts_is_another_run(chat: ChatServer, tmp_path: Path)
     assert whole.identity.record()["sampling"] == {"temperature": 0.0, "max_tokens": 512, "seed": None}
     assert cut.identity.record()["sampling"]["max_prompt_tokens"] == 4096
     said = refused(*run_command(tmp_path, "cut"))
-    assert "the number of tokens that prompts are cut to is 4096 there and none in this command" in said
+    assert "the number of tokens that prompts are cut to is 4096 there and none here" in said
     assert "give --max-prompt-tokens 4096 to go on with that one" in said
     result = merit("report", tmp_path / "whole", tmp_path / "cut", "--out", tmp_path / "report")
     assert "not compared with" in result.output  # they do not share a group

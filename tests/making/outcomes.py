@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +168,7 @@ def identity_record(method: Method, seed: int, stream: Questions) -> dict[str, A
         "length": None if method.online else len(stream),
         "prompts": {"family": "v3", "sha256": "p" * 64},
         "model": {"name": "qwen", "revision": "r1"},
-        "sampling": asdict(Sampling()),
+        "sampling": Sampling().record(),
         "encoder": {"name": "wordllama", "revision": "e1", "dimension": 8} if method.encodes else None,
         "code": "c" * 16,
     }
