@@ -85,8 +85,8 @@ def test_a_run_does_not_go_on_with_the_other_choice(data: Path, pred: Path, mode
     good(*running(data, pred, model, out))
     before = files_of(out)
     assert refused(*running(data, pred, model, out, "--distinct", "dropped")) == (
-        f"{out}: holds another run: DISTINCT is kept there and dropped in this command; give --distinct kept to go on "
-        "with that one, or choose another --out"
+        f"{out}: holds another run: DISTINCT is kept there and dropped here; give DISTINCT kept to go on with that one, "
+        "or choose another place"
     )
     assert files_of(out) == before
 
@@ -102,7 +102,7 @@ def test_runs_that_do_not_say_open_and_go_on_as_dropped(data: Path, pred: Path, 
     told = (tmp_path / "report" / "report.md").read_text()
     assert "protocol db, DISTINCT dropped" in told
     assert "seeds 0, 1" in told  # the two are compared
-    assert "DISTINCT is dropped there and kept in this command" in refused(*running(data, pred, model, older))
+    assert "DISTINCT is dropped there and kept here" in refused(*running(data, pred, model, older))
     good(*running(data, pred, model, older, "--distinct", "dropped"))
     assert len(read_run(older).turns) == len(ITEMS)
     good("audit", older, "--data", data)
@@ -117,7 +117,7 @@ def test_runs_with_different_choices_are_never_in_one_cell(data: Path, pred: Pat
         assert f"Spider, DISTINCT {chosen}" in told
         assert f"protocol db, DISTINCT {chosen}" in told
     (note,) = (line for line in told.splitlines() if "not compared with" in line)
-    assert 'distinct is "dropped" there and "kept" here' in note
+    assert 'DISTINCT is "dropped" there and "kept" here' in note
 
 
 def test_references_of_a_page_are_those_of_each_choice(data: Path, pred: Path, model: str, tmp_path: Path) -> None:

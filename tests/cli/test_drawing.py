@@ -54,8 +54,9 @@ def test_a_run_with_cut_prompts_is_another_run(chat: ChatServer, tmp_path: Path)
     assert whole.identity.record()["sampling"] == {"temperature": 0.0, "max_tokens": 512, "seed": None}
     assert cut.identity.record()["sampling"]["max_prompt_tokens"] == 4096
     said = refused(*run_command(tmp_path, "cut"))
-    assert "the number of tokens that prompts are cut to is 4096 there and none in this command" in said
-    assert "give --max-prompt-tokens 4096 to go on with that one" in said
+    assert (
+        "the limit on prompt tokens is 4096 there and none here; give the limit on prompt tokens 4096 to go on" in said
+    )
     result = merit("report", tmp_path / "whole", tmp_path / "cut", "--out", tmp_path / "report")
     assert "not compared with" in result.output  # they do not share a group
     notes = (tmp_path / "report" / "report.md").read_text()
@@ -93,7 +94,7 @@ def test_a_model_that_cannot_cut_ends_a_run_before_it_begins(chat: ChatServer, t
     assert not (tmp_path / "run").exists()
     script = tmp_path / "script.jsonl"
     script.write_text('{"reply": "SELECT 1"}\n')
-    assert "a script has no tokenizer to cut prompts by; leave --max-prompt-tokens out" in refused(
+    assert "a script has no tokenizer to cut prompts by; leave the limit on prompt tokens out" in refused(
         *run_command(tmp_path, "run", *CUT, model=f"scripted:{script}")
     )
 

@@ -135,3 +135,15 @@ def test_make_demo_refuses_a_setting_that_it_would_ignore(given: list[str], monk
     made = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert made.returncode != 0
     assert f"make demo does not know {given[-1].partition('=')[0]}; set MODEL ENCODER METHODS" in made.stderr
+
+
+def test_what_is_missing_misplaced_or_mistyped_gets_a_hint(tmp_path: Path) -> None:
+    said = refused("run", "bundled", "--method", "merit", "--model", "scripted:x", "--out", tmp_path / "run")
+    assert said.startswith("Missing option '--initial'. First answers, from `merit predict`")
+    assert " ".join(said.split()).endswith("made where it is not there.")
+    said = refused("score", "spider", tmp_path, "--pred", "x.jsonl")
+    assert f"A dataset's folder is given with --data {tmp_path}" in said
+    assert "--data" not in refused("score", "spider", "words", "--pred", "x.jsonl")
+    assert refused("rn", "bundled") == "No such command 'rn'. Did you mean 'run'?"
+    assert refused("memory", "lst", tmp_path) == "No such command 'lst'. Did you mean 'list'?"
+    assert refused("xyzzy") == "No such command 'xyzzy'."

@@ -112,7 +112,7 @@ def test_a_server_that_cannot_count_is_named_with_what_to_do(chat: ChatServer) -
         ask(EndpointCompleter("m"), "How many singers?")
     assert str(caught.value) == (
         f"{chat.url}: does not tell the tokens of a prompt (POST /tokenize, answered 404), so prompts cannot be cut; "
-        "use the server of vLLM or llama.cpp, or leave --max-prompt-tokens out"
+        "use the server of vLLM or llama.cpp, or leave the limit on prompt tokens out"
     )
     assert chat.requests == 0  # no prompt was sent whole
 
@@ -136,7 +136,7 @@ def test_a_server_that_reads_something_else_is_not_believed(chat: ChatServer) ->
 
 
 def test_a_script_has_no_tokenizer() -> None:
-    with pytest.raises(InputError, match="^scripted: a script has no tokenizer to cut prompts by; leave --max-prompt"):
+    with pytest.raises(InputError, match="^scripted: a script has no tokenizer to cut prompts by; leave the limit on"):
         ask(ScriptedCompleter([ScriptedReply((), "SELECT 1")]), "p")
 
 

@@ -292,6 +292,12 @@ def test_a_time_limit_that_is_none_is_refused(tmp_path: Path, timeout: str) -> N
     )
 
 
+def test_an_unknown_encoder_is_refused_even_where_none_is_needed(tmp_path: Path) -> None:
+    path = write_grid(tmp_path, methods=["iterative"], encoder="foo")
+    with pytest.raises(InputError, match=f"{path}: foo: unknown encoder; use wordllama"):
+        read_grid(path)
+
+
 def test_a_file_that_is_no_grid(tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text("out = [")
     with pytest.raises(InputError, match=r"x.toml: not valid TOML"):

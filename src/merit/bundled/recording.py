@@ -27,6 +27,7 @@ _WAY_OUT = "install merit again, or ask a live model with --model"
 class Covered:
     """The part of the benchmark that a recording still answers, where it was made by another protocol than today's."""
 
+    methods: tuple[str, ...]
     seeds: tuple[int, ...]
     questions: int  # the first of each stream
     why: str
@@ -48,7 +49,9 @@ class Recording:
     def covered(self) -> Covered | None:
         """The part that a demo can run, as its manifest says; None where that is everything."""
         part = self.manifest.get("covered")
-        return None if part is None else Covered(tuple(part["seeds"]), part["questions"], part["why"])
+        if part is None:
+            return None
+        return Covered(tuple(part["methods"]), tuple(part["seeds"]), part["questions"], part["why"])
 
 
 def recorded(folder: Path = HERE) -> Recording:
@@ -63,7 +66,8 @@ def recorded(folder: Path = HERE) -> Recording:
     check_fields(manifest, _FIELDS, str(manifest_path))
     if "covered" in manifest:
         check_fields(manifest, {"covered": dict}, str(manifest_path))
-        check_fields(manifest["covered"], {"seeds": list, "questions": int, "why": str}, f"{manifest_path}, covered")
+        fields: dict[str, type] = {"methods": list, "seeds": list, "questions": int, "why": str}
+        check_fields(manifest["covered"], fields, f"{manifest_path}, covered")
     if hash_file(path) != manifest["sha256"]:
         raise InputError(f"{path}: damaged (its hash is not the one that {MANIFEST} names); {_WAY_OUT}")
     return Recording(path, manifest)

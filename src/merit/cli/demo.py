@@ -37,7 +37,7 @@ from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
 from merit.types import QuestionId
 
 METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
-_AGAINST = "iterative"
+_AGAINST = ("merit", "iterative", "zero_shot")  # what the others are compared with: the first that was run
 _MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
 _STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
 _DATA = DataSpec(NAME, None)
@@ -50,9 +50,8 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 @ENCODER
 @click.option(
     "--methods",
-    default=METHODS,
-    show_default=METHODS.replace(",", ", "),
-    help="Methods, with commas between them, or all.",
+    help=f"Methods, with commas between them, or all (default: {METHODS.replace(',', ', ')}, or those of them that the "
+    "recorded answers cover).",
 )
 @click.option(
     "--seeds", help="Stream seeds, with commas between them (default: 0, or those that the recorded answers cover)."
@@ -75,7 +74,7 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 def demo(
     model: str | None,
     encoder: str,
-    methods: str,
+    methods: str | None,
     seeds: str | None,
     limit: int | None,
     out: Path,
@@ -94,8 +93,9 @@ def demo(
     recording = None if model else recorded()
     covered = recording.covered if recording and seeds is None else None
     if covered is not None:
+        methods = methods or ",".join(covered.methods)
         seeds, limit = ",".join(map(str, covered.seeds)), limit or covered.questions
-    grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds or "0", limit, out)
+    grid = _grid(recording.uri if recording else str(model), encoder, methods or METHODS, seeds or "0", limit, out)
     _announce(console, grid, recording, limit)
     folder = (cache or cache_folder()).absolute()
     with _demo_folder(out):
@@ -104,7 +104,8 @@ def demo(
         if not views:
             _show_left_out(console, left_out(grid, gaps))
             raise InputError("nothing could be run: the recording covers none of it; ask a live model with --model")
-    against = "merit" if any(view.method.name == "merit" for view in views) else _AGAINST
+    ran_methods = {view.method.name for view in views}
+    against = next((name for name in _AGAINST if name in ran_methods), _AGAINST[0])
     made = build(views, against=against)
     show_table(console, summary_table(made.groups, against))  # the differences of the report's paired table
     _show_left_out(console, left_out(grid, gaps))

@@ -1,5 +1,6 @@
 """`merit`: the commands, and how every error reaches a person as one sentence."""
 
+import difflib
 import sys
 from importlib import import_module
 from typing import Any
@@ -8,7 +9,7 @@ import click
 
 from merit import __version__
 from merit.cli.importing import AGAIN, ending_at_once
-from merit.cli.plain import CommandGroup, Price
+from merit.cli.plain import CommandGroup, Price, with_hint
 from merit.cli.screen import say, shown
 from merit.errors import MeritError, Stopped
 
@@ -61,6 +62,15 @@ class _Merit(CommandGroup):
             command: click.Command = getattr(import_module(f"merit.cli.{cmd_name}"), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; the nearest one is offered for a typo (click knows only imported ones)."""
+        name = args[0]
+        if name not in _COMMANDS and (near := difflib.get_close_matches(name, _COMMANDS, 1)):
+            raise click.UsageError(f"No such command {name!r}. Did you mean {near[0]!r}?", ctx)
+        return super().resolve_command(ctx, args)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         with shown():
             return super().main(*args, **kwargs)
@@ -73,6 +83,8 @@ class _Merit(CommandGroup):
             if error.option_name == "--prices":  # one amount where there should be two
                 raise click.BadOptionUsage("--prices", f"--prices takes {Price.wanted}.", error.ctx) from None
             raise
+        except click.UsageError as error:
+            raise with_hint(error) from None
         except KeyboardInterrupt:
             name = ctx.invoked_subcommand or ""
             left = _STOPPED.get(" ".join([name, *words])) or _STOPPED.get(name, f"nothing was changed; {AGAIN}")

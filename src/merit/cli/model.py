@@ -47,9 +47,9 @@ def check(uri: str, as_json: bool) -> None:
     It is asked three times: twice to see whether the answer is the same, and once for the first token alone, so that
     the speed of writing leaves out the time for reading the prompt. An endpoint or a GGUF file then answers another
     prompt with neutral penalties and cut-offs stated, as runs do, and without: where the answers differ, its own
-    defaults change what greedy means. Exit 1 if the reply holds no SQL. An openai:
-    model is asked at OPENAI_BASE_URL with OPENAI_API_KEY; where a server takes longer than 45 seconds for an answer and
-    says nothing meanwhile, MERIT_PATIENCE_S gives it more.
+    defaults change what greedy means. Exit 1 if the reply holds no SQL. An openai: model is asked at OPENAI_BASE_URL
+    with OPENAI_API_KEY; where a server takes longer than 45 seconds for an answer and says nothing meanwhile,
+    MERIT_PATIENCE_S gives it more.
     """
     try:
         result = asyncio.run(_check(uri))

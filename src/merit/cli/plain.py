@@ -1,5 +1,6 @@
 """What click says, in plainer words: numbers that cannot be used, and commands of a group in whole sentences."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -49,6 +50,18 @@ class Price(Number):
 def at_least(least: int) -> Number:
     """A whole number with a lower bound."""
     return Number(int, least)
+
+
+def with_hint(error: click.UsageError) -> click.UsageError:
+    """The error, with what a missing option is for, or how a dataset's folder is given."""
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option) and not error.message:
+        return click.MissingParameter(error.param.help, error.ctx, error.param)
+    command = error.ctx.command if error.ctx else None
+    if command and error.message.startswith("Got unexpected extra argument"):
+        folder = error.message.partition("(")[2].rstrip(")")
+        if any("--data" in parameter.opts for parameter in command.params) and Path(folder).is_dir():
+            return click.UsageError(f"{error.message}. A dataset's folder is given with --data {folder}", error.ctx)
+    return error
 
 
 class CommandGroup(click.Group):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from merit.types import Completion
 
 AS_CHAT = {"add_special": True, "parse_special": True}  # how llama.cpp makes tokens of a chat's text
-LEAVE_OUT = "leave --max-prompt-tokens out"  # what to do where prompts cannot be cut
+LEAVE_OUT = "leave the limit on prompt tokens out"  # what to do where prompts cannot be cut
 # Qwen2.5-Coder has 3.7 bytes a token in the prompts of the bundled benchmark, and 3.2 in its answers to them.
 _BYTES_PER_TOKEN = 3.5
 

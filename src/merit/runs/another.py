@@ -23,7 +23,7 @@ _SAID = {
     "model.name": "the model",
     "model.revision": "the model's revision",
     "encoder.name": "the encoder",
-    "sampling.max_prompt_tokens": "the number of tokens that prompts are cut to",
+    "sampling.max_prompt_tokens": "the limit on prompt tokens",
     "protocol": "the protocol",
     "distinct": "DISTINCT",
     "regime": "the regime",

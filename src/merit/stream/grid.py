@@ -13,6 +13,7 @@ from merit.benchmark import DEFAULT_TIMEOUT_S, DataSpec
 from merit.bundled import NAME as BUNDLED
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError
+from merit.models import check_encoder
 from merit.reading import read_text, shown
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.stream.ahead import window
@@ -108,10 +109,15 @@ def read_grid(path: Path) -> Grid:
             raise InputError(f"{path}: two datasets name the same initial file {spec.initial.name}; give each its own")
     if not runs:
         raise InputError(f"{path}: no run at all; give at least one method, seed and dataset")
+    encoder = record.get("encoder", "wordllama")
+    try:
+        check_encoder(encoder)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     return Grid(
         base / record["out"],
         record["model"],
-        record.get("encoder", "wordllama"),
+        encoder,
         runs,
         _positive("max_tokens", record, path),
         _positive("max_cost", record, path),

@@ -133,7 +133,11 @@ const POISONED = "Poisoned: kept as right, but the judge calls it wrong. The age
 
 /** What an entry is, and whether it may be recalled. */
 function entrySaid({ polarity, grade }, policy) {
-  const why = { confirmed: "a reference or a person confirmed it", agreed: "most candidates gave its rows", executed: "it ran" };
+  const why = {
+    confirmed: "a reference or a person confirmed it",
+    agreed: "most candidates gave its rows",
+    executed: "it ran",
+  };
   const what = { positive: "A change that worked", negative: "A failed direction", precedent: "A precedent" };
   const held = unsure(grade, policy) ? ` In quarantine: only what is ${policy.least_grade} or surer is recalled.` : "";
   return `${what[polarity]}, ${grade}${why[grade] ? ` (${why[grade]})` : ""}.${held}`;
