@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "oracle": {"cache", "data", "errors", "files", "reading", "sql", "types"},
     "mutation": {"bundled", "data", "errors", "oracle", "reading", "sql", "types"},
     "failure": {"errors", "sql", "types"},
+    "grounding": {"errors", "types"},
     "memory": {"errors", "files", "reading", "sql", "types", "vectors"},
     "prompts": {"errors", "memory", "reading", "sql", "types"},
     "agent": {"errors", "failure", "memory", "prompts", "sql", "tracing", "types"},
@@ -45,7 +46,7 @@ ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
 ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
 
 # Rooms that no reference answer may reach, and the rooms that hold reference answers.
-WITHOUT_REFERENCES = ("agent", "prompts", "memory", "failure", "runs", "report")
+WITHOUT_REFERENCES = ("agent", "prompts", "memory", "failure", "grounding", "runs", "report")
 REFERENCES = {"oracle", "bundled"}
 ABOVE_ALL = {"__init__", "__main__"}
 

@@ -13,8 +13,6 @@ class Rule(StrEnum):
     JOIN_CONDITION = "join_condition"  # a join on a column that is not there, along the foreign key instead
     MISSING_JOIN = "missing_join"  # a table that has the column, joined along the only shortest path of keys
     AMBIGUOUS = "ambiguous"  # a column that several tables in scope have
-    DIALECT = "dialect"  # functions and syntax of another dialect
-    QUOTES = "quotes"  # a name quoted as a text, or a text quoted as a name
 
 
 @dataclass(frozen=True, slots=True)

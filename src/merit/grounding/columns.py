@@ -7,6 +7,17 @@ from sqlglot import exp
 from merit.grounding.change import Change, Rule
 from merit.grounding.graph import Link, SchemaGraph
 from merit.grounding.names import nearest
+from merit.grounding.nodes import (
+    called,
+    is_alias_there,
+    is_merged,
+    is_text,
+    must_quote,
+    other_side,
+    point,
+    qualify,
+    seen_outside,
+)
 from merit.grounding.scopes import Source, View, views
 
 _MOST_ROUNDS = 12  # a round adds at most one join; no query needs as many
@@ -15,7 +26,7 @@ _MOST_ROUNDS = 12  # a round adds at most one join; no query needs as many
 class Mender:
     """Goes through a parsed query and sets names right, one round after the other."""
 
-    def __init__(self, tree: exp.Expression, graph: SchemaGraph, rules: frozenset[Rule], refused: str) -> None:
+    def __init__(self, tree: exp.Query, graph: SchemaGraph, rules: frozenset[Rule], refused: str) -> None:
         self._tree = tree
         self._graph = graph
         self._rules = rules
@@ -27,8 +38,8 @@ class Mender:
         self._mend_tables()
         for _ in range(_MOST_ROUNDS):
             before = len(self._changes)
-            settled = all([self._mend_view(view) for view in views(self._tree, self._graph)])
-            if settled:
+            settled = [self._mend_view(view) for view in views(self._tree, self._graph)]
+            if all(settled):
                 return self._changes
             if len(self._changes) == before:
                 return []
@@ -48,7 +59,7 @@ class Mender:
                 continue
             near = nearest(name, list(self._graph.tables.values()))
             if near is not None and Rule.TABLE_NAME in self._rules:
-                table.set("this", exp.to_identifier(near, quoted=_must_quote(near)))
+                table.set("this", exp.to_identifier(near, quoted=must_quote(near)))
                 if not table.alias:
                     self._requalify(name, near)
                 self._note(Rule.TABLE_NAME, f"{name}: there is no such table; {near} is")
@@ -56,7 +67,7 @@ class Mender:
     def _requalify(self, old: str, new: str) -> None:
         for column in self._tree.find_all(exp.Column):
             if column.table.lower() == old.lower():
-                column.set("table", exp.to_identifier(new, quoted=_must_quote(new)))
+                column.set("table", exp.to_identifier(new, quoted=must_quote(new)))
 
     # Columns
 
@@ -78,12 +89,12 @@ class Mender:
             return source is not None and source.has(name)
         here = view.holders(name)
         if len(here) > 1:
-            return _is_merged(view.select, name) or _is_alias_there(column, view)
+            return is_merged(view.select, name) or is_alias_there(column, view)
         if here or view.is_open() or name in view.aliases:
             return True
-        if name == self._refused:
-            return False
-        return _is_text(column) or (view.outer is not None and _seen_outside(view.outer, name))
+        if name == self._refused or any(self._key(source, name) for source in view.sources.values()):
+            return False  # not even where a query around it has the name: a subquery means its own key
+        return is_text(column) or (view.outer is not None and seen_outside(view.outer, name))
 
     def _mend_column(self, column: exp.Column, view: View) -> bool:
         if column.table and view.source(column.table) is None:
@@ -101,13 +112,14 @@ class Mender:
         if Rule.QUALIFIER not in self._rules:
             return False
         wanted, name = column.table, column.name.lower()
-        by_table = [source for source in view.sources.values() if source.table == wanted.lower() and source.has(name)]
-        near = nearest(wanted, [source.name for source in view.sources.values()])
-        by_name = [source for source in view.sources.values() if source.name == near and source.has(name)]
-        for found in (by_table, by_name, view.holders(name)):
+        meant = nearest(wanted, sorted({name for s in view.sources.values() for name in (s.name, s.table) if name}))
+        by_name = [s for s in view.sources.values() if meant in (s.name, s.table) and s.has(name)] if meant else []
+        for found in (by_name, view.holders(name)):
             if len(found) == 1:
-                _qualify(column, found[0])
-                return self._note(Rule.QUALIFIER, f"{wanted}.{column.name}: there is no {wanted}; {_called(found[0])} has it")
+                qualify(column, found[0])
+                return self._note(
+                    Rule.QUALIFIER, f"{wanted}.{column.name}: there is no {wanted}; {called(found[0])} has it"
+                )
         if wanted.lower() in self._graph.tables and name in self._graph.columns[wanted.lower()]:
             return self._join_table(column, view, [wanted.lower()])
         return False
@@ -116,23 +128,23 @@ class Mender:
         if Rule.AMBIGUOUS not in self._rules:
             return False
         first, *others = view.holders(column.name.lower())
-        _qualify(column, first)
-        also = ", ".join(_called(source) for source in others)
-        return self._note(Rule.AMBIGUOUS, f"{column.name}: {_called(first)} and {also} have it; the first is taken")
+        qualify(column, first)
+        also = ", ".join(called(source) for source in others)
+        return self._note(Rule.AMBIGUOUS, f"{column.name}: {called(first)} and {also} have it; the first is taken")
 
     def _move(self, column: exp.Column, view: View) -> bool:
         """To the one other source that has the column; not to the other side of its own join."""
         if Rule.QUALIFIER not in self._rules or not column.table:
             return False
         holders = view.holders(column.name.lower())
-        beside = _other_side(column)
+        beside = other_side(column)
         if beside is not None:
             holders = [source for source in holders if source.name.lower() != beside.table.lower()]
         if len(holders) != 1:
             return False
         wrong = view.source(column.table)
-        why = f"{column.table}.{column.name}: {wrong and _called(wrong)} has no {column.name}; {_called(holders[0])} has"
-        _qualify(column, holders[0])
+        why = f"{column.table}.{column.name}: {wrong and called(wrong)} has no {column.name}; {called(holders[0])} has"
+        qualify(column, holders[0])
         return self._note(Rule.QUALIFIER, why)
 
     def _rename(self, column: exp.Column, view: View) -> bool:
@@ -140,16 +152,16 @@ class Mender:
         if Rule.COLUMN_NAME not in self._rules:
             return False
         own = view.source(column.table) if column.table else None
-        beside = _other_side(column)
+        beside = other_side(column)
         others = [s for s in view.sources.values() if beside is None or s.name.lower() != beside.table.lower()]
         for group in ([own] if own else [], others):
             found = [(source, near) for source in group if (near := self._near(column, source))]
             if len(found) == 1:
                 source, near = found[0]
-                why = f"{column.sql()}: there is no such column; {_called(source)} has {near}"
-                column.set("this", exp.to_identifier(near, quoted=_must_quote(near)))
+                why = f"{column.sql()}: there is no such column; {called(source)} has {near}"
+                column.set("this", exp.to_identifier(near, quoted=must_quote(near)))
                 if column.table or len(view.sources) > 1:
-                    _qualify(column, source)
+                    qualify(column, source)
                 return self._note(Rule.COLUMN_NAME, why)
         return False
 
@@ -157,14 +169,16 @@ class Mender:
         """The column of a source that a name must mean: its key to a column of that name, or nearly that name."""
         if source.columns is None or column.name.lower() in source.columns:
             return None
-        key = self._graph.key_to(source.table, column.name.lower()) if source.table else None
-        return key or nearest(column.name, list(source.columns.values()))
+        return self._key(source, column.name.lower()) or nearest(column.name, list(source.columns.values()))
+
+    def _key(self, source: Source, name: str) -> str | None:
+        return self._graph.key_to(source.table, name) if source.table else None
 
     # Joins
 
     def _mend_join(self, column: exp.Column, view: View) -> bool:
         """A join on a column that one side lacks: along the foreign key between the two tables instead."""
-        other = _other_side(column)
+        other = other_side(column)
         if Rule.JOIN_CONDITION not in self._rules or other is None or not column.table:
             return False
         here, there = view.source(column.table), view.source(other.table)
@@ -173,11 +187,11 @@ class Mender:
         paths = self._graph.paths(here.table, there.table)
         if len(paths) != 1 or not paths[0]:
             return False
-        why = f"{column.sql()}: {_called(here)} has no {column.name}"
+        why = f"{column.sql()}: {called(here)} has no {column.name}"
         *between, last = paths[0]
         start = self._chain(view, column, here, between) if between else here
-        _point(column, start.name, last.column)
-        _point(other, there.name, last.to_column)
+        point(column, start.name, last.column)
+        point(other, there.name, last.to_column)
         return self._note(Rule.JOIN_CONDITION, f"{why}; joined by {column.sql()} = {other.sql()}")
 
     def _chain(self, view: View, column: exp.Column, start: Source, links: Iterable[Link]) -> Source:
@@ -196,7 +210,7 @@ class Mender:
 
     def _join_table(self, column: exp.Column, view: View, tables: list[str]) -> bool:
         """Add the one table nearest along foreign keys that has the column."""
-        if Rule.MISSING_JOIN not in self._rules or _other_side(column) is not None:
+        if Rule.MISSING_JOIN not in self._rules or other_side(column) is not None:
             return False
         starts = [source for source in view.sources.values() if source.table is not None]
         found = [
@@ -220,19 +234,25 @@ class Mender:
             source, new = self._new_join(view, source, link)
             joins.append(new)
         view.select.set("joins", joins)
-        _qualify(column, source)
-        return self._note(Rule.MISSING_JOIN, f"{why}; {_called(source)} has, joined by {joins[-1].args['on'].sql()}")
+        qualify(column, source)
+        return self._note(Rule.MISSING_JOIN, f"{why}; {called(source)} has, joined by {joins[-1].args['on'].sql()}")
 
     def _new_join(self, view: View, source: Source, link: Link) -> tuple[Source, exp.Join]:
         table = self._graph.tables[link.to_table]
-        taken = {name.lower() for name in view.sources} | {t.alias_or_name.lower() for t in self._tree.find_all(exp.Table)}
-        alias = table if table.lower() not in taken else next(f"{table}_{i}" for i in range(2, 99) if f"{table}_{i}".lower() not in taken)
+        taken = {name.lower() for name in view.sources} | {
+            t.alias_or_name.lower() for t in self._tree.find_all(exp.Table)
+        }
+        alias = (
+            table
+            if table.lower() not in taken
+            else next(f"{table}_{i}" for i in range(2, 99) if f"{table}_{i}".lower() not in taken)
+        )
         added = Source(alias, link.to_table, self._graph.columns[link.to_table])
         view.sources[alias.lower()] = added
         left, right = exp.column(link.column, source.name), exp.column(link.to_column, alias)
         for column in (left, right):
-            _point(column, column.table, column.name)
-        node = exp.Table(this=exp.to_identifier(table, quoted=_must_quote(table)))
+            point(column, column.table, column.name)
+        node = exp.Table(this=exp.to_identifier(table, quoted=must_quote(table)))
         if alias != table:
             node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
         return added, exp.Join(this=node, on=exp.EQ(this=left, expression=right))
@@ -241,58 +261,5 @@ class Mender:
         """Qualify what was unambiguous before another table is joined."""
         for column in view.columns():
             holders = view.holders(column.name.lower())
-            if not column.table and len(holders) == 1 and not _is_alias_there(column, view):
-                _qualify(column, holders[0])
-
-
-def _is_text(column: exp.Column) -> bool:
-    """A name in double quotes that is not a column's: SQLite reads it as a text."""
-    return bool(column.this.args.get("quoted")) and not column.table
-
-
-def _is_merged(select: exp.Select, name: str) -> bool:
-    """Whether a join merges the columns of this name: USING or NATURAL."""
-    for join in select.args.get("joins") or []:
-        if join.args.get("method") == "NATURAL" or name in {u.name.lower() for u in join.args.get("using") or []}:
-            return True
-    return False
-
-
-def _is_alias_there(column: exp.Column, view: View) -> bool:
-    """Whether a name stands where the name of a result comes before a table's column."""
-    return column.name.lower() in view.aliases and column.find_ancestor(exp.Order, exp.Group, exp.Having) is not None
-
-
-def _seen_outside(view: View, name: str) -> bool:
-    return bool(view.holders(name)) or view.is_open() or (view.outer is not None and _seen_outside(view.outer, name))
-
-
-def _other_side(column: exp.Column) -> exp.Column | None:
-    """The column that this one is compared with in a join's condition."""
-    parent = column.parent
-    if not isinstance(parent, exp.EQ) or column.find_ancestor(exp.Join, exp.Select, exp.Where) is None:
-        return None
-    if not isinstance(column.find_ancestor(exp.Join, exp.Select, exp.Where), exp.Join):
-        return None
-    other = parent.expression if parent.this is column else parent.this
-    return other if isinstance(other, exp.Column) and other.table else None
-
-
-def _qualify(column: exp.Column, source: Source) -> None:
-    column.set("table", exp.to_identifier(source.name, quoted=_must_quote(source.name)))
-
-
-def _point(column: exp.Column, qualifier: str, name: str) -> None:
-    column.set("this", exp.to_identifier(name, quoted=_must_quote(name)))
-    column.set("table", exp.to_identifier(qualifier, quoted=_must_quote(qualifier)))
-
-
-def _must_quote(name: str) -> bool:
-    return not name.isidentifier() or not name.isascii()
-
-
-def _called(source: Source) -> str:
-    """A source for people: its alias, and the table behind it."""
-    if source.table is None or source.table == source.name.lower():
-        return source.name
-    return f"{source.name} ({source.table})"
+            if not column.table and len(holders) == 1 and not is_alias_there(column, view):
+                qualify(column, holders[0])

@@ -55,7 +55,11 @@ class SchemaGraph:
     def key_to(self, table: str, column: str) -> str | None:
         """The one column of a table that is a foreign key to a column of this lower-case name."""
         own = self.columns[table]
-        keys = {link.column for link in self._links[table] if link.to_column.lower() == column and link.column.lower() in own}
+        keys = {
+            link.column
+            for link in self._links[table]
+            if link.to_column.lower() == column and link.column.lower() in own
+        }
         return keys.pop() if len(keys) == 1 else None
 
     def paths(self, start: str, goal: str, longest: int = 3) -> list[list[Link]]:

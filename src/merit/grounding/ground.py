@@ -1,11 +1,11 @@
-"""From a query that a database refused to one that its schema allows (docs/explanation/grounding.md)."""
+"""From a query that a database refused to one that its schema allows."""
 
 import re
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
-from merit.grounding.change import Change, Grounded, Rule
+from merit.grounding.change import Grounded, Rule
 from merit.grounding.columns import Mender
 from merit.grounding.graph import graph_of
 from merit.types import Schema, Status, Verdict

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope, traverse_scope, walk_in_scope
@@ -28,11 +29,12 @@ class View:
     """One SELECT, its sources in the order of FROM, and the SELECT around it."""
 
     def __init__(self, scope: Scope, graph: SchemaGraph) -> None:
-        self.select: exp.Select = scope.expression
+        self.select = cast(exp.Select, scope.expression)
         self.sources: dict[str, Source] = {}
         for name, (node, source) in scope.selected_sources.items():
             self.sources[name.lower()] = _source(name, node, source, graph)
-        self.outer = View(scope.parent, graph) if isinstance(_select(scope.parent), exp.Select) else None  # type: ignore[arg-type]
+        around = _around(scope)
+        self.outer = View(around, graph) if around is not None else None
         self.aliases = {select.alias.lower() for select in self.select.selects if select.alias}
 
     def columns(self) -> Iterator[exp.Column]:
@@ -55,19 +57,26 @@ class View:
         return any(source.columns is None for source in self.sources.values())
 
 
-def _select(scope: Scope | None) -> exp.Expression | None:
-    return scope.expression if scope is not None else None
+def _around(scope: Scope) -> Scope | None:
+    """The nearest SELECT that a query stands in and may refer to: not that of a table in FROM."""
+    if scope.is_derived_table or scope.is_cte:
+        return None
+    parent = scope.parent
+    while parent is not None and not isinstance(parent.expression, exp.Select):
+        parent = parent.parent
+    return parent
 
 
-def _source(name: str, node: exp.Expression, source: exp.Expression | Scope, graph: SchemaGraph) -> Source:
+def _source(name: str, node: object, source: object, graph: SchemaGraph) -> Source:
     if isinstance(source, Scope):
-        names = [select.alias_or_name for select in source.expression.selects]
-        known = bool(names) and all(names) and not any(select.is_star for select in source.expression.selects)
+        selects = cast(exp.Query, source.expression).selects
+        names = [select.alias_or_name for select in selects]
+        known = bool(names) and all(names) and not any(select.is_star for select in selects)
         return Source(name, None, {column.lower(): column for column in names} if known else None)
     table = node.name.lower() if isinstance(node, exp.Table) else ""
     return Source(name, table, graph.columns[table]) if table in graph.columns else Source(name, None, None)
 
 
-def views(tree: exp.Expression, graph: SchemaGraph) -> list[View]:
+def views(tree: exp.Query, graph: SchemaGraph) -> list[View]:
     """Every SELECT of a query, the inner ones first."""
     return [View(scope, graph) for scope in traverse_scope(tree) if isinstance(scope.expression, exp.Select)]

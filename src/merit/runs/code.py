@@ -39,6 +39,7 @@ NOT_DECIDING = frozenset(
         "cache",
         "cli",
         "errors",
+        "grounding",
         "files",
         "mutation",
         "report",
