@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
+from merit.bundled import SPARSE, DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
 from merit.bundled.draw import Draw
 from merit.bundled.tables import parents_first
-from merit.bundled.values import beside, constants, near
+from merit.bundled.values import beside, constants, near, trimmed
 
 SOURCES = read_sources()
 FUZZERS = {source.db_id: Fuzzer(source) for source in SOURCES}
@@ -77,6 +77,19 @@ def test_every_kind_of_constraint_holds(team: DatabaseSource, seed: int) -> None
         assert violations(db) == []
 
 
+def test_sparse_databases_are_small_blank_and_valid(team: DatabaseSource) -> None:
+    for source in (SOURCES[0], team):
+        fuzzer = Fuzzer(source)
+        with closing(source.original()) as original:
+            most = sum(len(fuzzer.rows(shape.name)) for shape in read_shapes(original))
+            tables = [shape.name for shape in read_shapes(original)]
+        for seed in SPARSE[:20]:
+            with closing(fuzzer.database(seed)) as db:
+                assert violations(db) == []
+                rows = sum(db.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for table in tables)
+                assert rows <= most * 0.2 + 3 * len(tables)
+
+
 def test_a_seed_is_one_database() -> None:
     first, again = Fuzzer(SOURCES[0]), Fuzzer(SOURCES[0])
     with closing(first.database(7)) as one, closing(again.database(7)) as same, closing(first.database(8)) as other:
@@ -129,12 +142,30 @@ def test_constants_belong_to_the_column_before_them() -> None:
         ("2024-02-29", ["2020-01-01"], "TEXT", {"2024-02-28", "2024-02-29", "2024-03-01"}),
         ("2024-02", ["2020-01-01 10:00"], "TEXT", {"2024-01-31 10:00", "2024-02-29 10:00", "2024-03-01 10:00"}),
         ("2024", ["2020-01-01"], "DATE", {"2023-12-31", "2024-12-31", "2025-01-01"}),
+        ("oslo", ["Bergen", "Oslo"], "TEXT", {"Oslo", "OSLO", "oslo"}),
+        (30, ["2024-01-01 10:00"], "TEXT", {"2024-01-01 10:00", "2024-01-31 10:00", "2024-02-01 10:00"}),
+        ("12", ["2024-01-01 10:05"], "TEXT", {"2024-01-01 12:00", "2024-01-01 11:59"}),
+        ("12", ["2024-01-01T10:05:31"], "TEXT", {"2024-01-01T12:00:31", "2024-01-01T11:59:31"}),
     ],
 )
 def test_near_misses(
     constant: int | float | str, own: list[str | int | float | None], declared: str, some: set[object]
 ) -> None:
     assert some <= {*near([constant], own, declared)}
+
+
+def test_spaces_only_where_questions_ignore_them_and_rows_have_them() -> None:
+    sql = "SELECT 1 FROM t WHERE LOWER(TRIM(t.City)) = 'oslo' AND TRIM(name) = 'x' AND TRIM('y') = 'y'"
+    assert trimmed([sql]) == {"city", "name"}
+    untidy = near(["oslo"], ["Oslo", "Bergen "], "TEXT", trim=True)
+    assert {" Oslo", "Oslo ", "OSLO ", " oslo"} <= {*untidy}
+    assert "Bergen " not in untidy  # a value that is not asked for stays as rare as it is
+    for own, trim in ((["Oslo", "Bergen"], True), (["Oslo", "Bergen "], False)):
+        assert not [text for text in near(["oslo"], own, "TEXT", trim=trim) if str(text) != str(text).strip()]
+
+
+def test_spaces_where_columns_are_compared_with_each_other() -> None:
+    assert {" Oslo", "OSLO ", "bergen", " Bergen"} <= {*near([], ["Oslo", "Bergen "], "TEXT", trim=True)}
 
 
 def test_what_cannot_be_near_is_left_out() -> None:
