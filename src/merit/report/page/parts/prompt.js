@@ -5,6 +5,12 @@ const NO_FAILURE = "UNKNOWN"; // of a candidate that ran
 const PLACEHOLDER = /\{([A-Z_]+(?:\(none\))?)\}/g;
 const ALONE = /^\{([A-Z_]+(?:\(none\))?)\}\n(?:\n|(?=.))/gm;
 
+/** A failure type in the paper's words, as models read it. */
+function inWords(type) {
+  if (type === "FILTER_VALUE") return "Filter/Value";
+  return type.toLowerCase().replace(/(^|_)([a-z])/g, (_, gap, letter) => (gap ? " " : "") + letter.toUpperCase());
+}
+
 /** The prompt that attempt `step` of a turn answered; a first prompt again, where a method shows no history. */
 function repairPrompt(about, run, turn, step) {
   const fill = filler(about.templates);
@@ -34,10 +40,13 @@ function repairPrompt(about, run, turn, step) {
     "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": remembered("negative"),
     "LOCAL_REFLECTIONS_OR_(none)": lines(reflections.map((one, i) => `[Local reflection ${i + 1}] ${one.text}`)),
     STATUS: last.status,
-    ERROR_TYPE: last.type ?? NO_FAILURE,
+    ERROR_TYPE: inWords(last.type ?? NO_FAILURE),
     "DATABASE_ERROR_OR_(none)": last.error || NONE,
     ALL_PREVIOUS_SQL_ATTEMPTS: tried
-      .map((attempt, i) => fill("history", { INDEX: String(i + 1), SQL: attempt.sql }))
+      .map((attempt, i) => {
+        const OBSERVED = attempt.status === "EXECUTED" ? "executed" : "observed unsuccessful";
+        return fill("history", { INDEX: String(i + 1), OBSERVED, SQL: attempt.sql });
+      })
       .join("\n\n"),
   });
 }
@@ -55,7 +64,7 @@ function reflectionPrompt(about, run, turn, step) {
     }),
   );
   return framed(about, run, turn, "reflection", {
-    ERROR_TYPE: tried.at(-1).type ?? NO_FAILURE,
+    ERROR_TYPE: inWords(tried.at(-1).type ?? NO_FAILURE),
     ATTEMPTS_AND_OUTCOMES: outcomes.join("\n\n"),
   });
 }
@@ -67,9 +76,16 @@ function framed(about, run, turn, purpose, values) {
   return fill(purpose, {
     PROMPT_VERSION: `${family}-${purpose}-v3`,
     DATABASE_SCHEMA: run.stream.schemas[db],
-    BIRD_CONTEXT_IF_APPLICABLE: about.evidence[family] ? fill("evidence", { BIRD_EVIDENCE: evidence || NONE }) : "",
+    BIRD_CONTEXT_IF_APPLICABLE: about.evidence[family] ? evidenceOf(fill, evidence) : "",
     QUESTION: text,
     ...values,
+  });
+}
+
+function evidenceOf(fill, evidence) {
+  return fill("evidence", {
+    EVIDENCE_IF_ANY: evidence ? fill("evidence_heading", { BIRD_EVIDENCE: evidence }) : "",
+    FORMULA_RULE_IF_ANY: evidence ? fill("evidence_formula", {}) : "",
   });
 }
 
@@ -82,17 +98,18 @@ function filler(templates) {
 
 function remembering({ id, polarity, before, after }, number) {
   const delta = `${before.sql} => ${after.sql}`;
-  const context = `attempted_sql=${before.sql}; status=${before.status}; db_error=${before.error || NONE}`;
+  const failed = polarity === "positive" ? before : after; // a direction seen to fail is told by where it ended
+  const context = `attempted_sql=${failed.sql}; status=${failed.status}; db_error=${failed.error || NONE}`;
   return {
     INDEX: String(number),
     ENTRY_ID: id,
-    ERROR_TYPE: before.type,
+    ERROR_TYPE: inWords(failed.type),
     PREVIOUS_FAILURE_CONTEXT: context,
     FAILURE_CONTEXT: context,
-    FAILED_SQL_TO_CORRECT_SQL_TRANSITION: delta,
+    FAILED_SQL_TO_CORRECT_SQL_TRANSITION: `Observed successful transition: ${delta}`,
     SQL_CHANGE: delta,
     OUTCOME: after.status,
-    DATABASE_ERROR: (polarity === "positive" ? before.error : after.error) || NONE,
+    DATABASE_ERROR: after.error || NONE,
   };
 }
 
