@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
 from merit.bundled.draw import Draw
 from merit.bundled.tables import parents_first
-from merit.bundled.values import beside, constants, near
+from merit.bundled.values import beside, constants, near, trimmed
 
 SOURCES = read_sources()
 FUZZERS = {source.db_id: Fuzzer(source) for source in SOURCES}
@@ -129,12 +129,30 @@ def test_constants_belong_to_the_column_before_them() -> None:
         ("2024-02-29", ["2020-01-01"], "TEXT", {"2024-02-28", "2024-02-29", "2024-03-01"}),
         ("2024-02", ["2020-01-01 10:00"], "TEXT", {"2024-01-31 10:00", "2024-02-29 10:00", "2024-03-01 10:00"}),
         ("2024", ["2020-01-01"], "DATE", {"2023-12-31", "2024-12-31", "2025-01-01"}),
+        ("oslo", ["Bergen", "Oslo"], "TEXT", {"Oslo", "OSLO", "oslo"}),
+        (30, ["2024-01-01 10:00"], "TEXT", {"2024-01-01 10:00", "2024-01-31 10:00", "2024-02-01 10:00"}),
+        ("12", ["2024-01-01 10:05"], "TEXT", {"2024-01-01 12:00", "2024-01-01 11:59"}),
+        ("12", ["2024-01-01T10:05:31"], "TEXT", {"2024-01-01T12:00:31", "2024-01-01T11:59:31"}),
     ],
 )
 def test_near_misses(
     constant: int | float | str, own: list[str | int | float | None], declared: str, some: set[object]
 ) -> None:
     assert some <= {*near([constant], own, declared)}
+
+
+def test_spaces_only_where_questions_ignore_them_and_rows_have_them() -> None:
+    sql = "SELECT 1 FROM t WHERE LOWER(TRIM(t.City)) = 'oslo' AND TRIM(name) = 'x' AND TRIM('y') = 'y'"
+    assert trimmed([sql]) == {"city", "name"}
+    untidy = near(["oslo"], ["Oslo", "Bergen "], "TEXT", trim=True)
+    assert {" Oslo", "Oslo ", "OSLO ", " oslo"} <= {*untidy}
+    assert "Bergen " not in untidy  # a value that is not asked for stays as rare as it is
+    for own, trim in ((["Oslo", "Bergen"], True), (["Oslo", "Bergen "], False)):
+        assert not [text for text in near(["oslo"], own, "TEXT", trim=trim) if str(text) != str(text).strip()]
+
+
+def test_spaces_where_columns_are_compared_with_each_other() -> None:
+    assert {" Oslo", "OSLO ", "bergen", " Bergen"} <= {*near([], ["Oslo", "Bergen "], "TEXT", trim=True)}
 
 
 def test_what_cannot_be_near_is_left_out() -> None:

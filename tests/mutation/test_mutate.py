@@ -81,6 +81,42 @@ JOIN = "SELECT s.name FROM shop AS s JOIN item AS i ON i.shop_id = s.shop_id"
             "SELECT name FROM item WHERE price > (SELECT AVG(price) FROM item)",
             "SELECT name FROM item WHERE price > (SELECT MAX(price) FROM item)",
         ),
+        ("SELECT DISTINCT city FROM shop", "SELECT city FROM shop"),
+        ("SELECT city FROM shop", "SELECT DISTINCT city FROM shop"),
+        ("SELECT COUNT(DISTINCT city) FROM shop", "SELECT COUNT(city) FROM shop"),
+        ("SELECT COUNT(DISTINCT city) FROM shop", "SELECT COUNT(*) FROM shop"),
+        ("SELECT COUNT(city) FROM shop", "SELECT COUNT(DISTINCT city) FROM shop"),
+        ("SELECT COUNT(*) FROM shop", "SELECT COUNT(DISTINCT shop.city) FROM shop"),
+        (
+            "SELECT s.name FROM shop AS s WHERE EXISTS(SELECT 1 FROM item AS i WHERE i.shop_id = s.shop_id)",
+            "SELECT s.name FROM shop AS s JOIN item AS i ON (i.shop_id = s.shop_id) WHERE TRUE",
+        ),
+        (
+            "SELECT name FROM shop WHERE city = 'a' AND shop_id IN (SELECT shop_id FROM item WHERE cost > 1)",
+            "SELECT shop.name FROM shop JOIN item ON (item.cost > 1) AND shop.shop_id = item.shop_id "
+            "WHERE shop.city = 'a' AND TRUE",
+        ),
+        ("SELECT name FROM shop WHERE LOWER(TRIM(city)) = 'a'", "SELECT name FROM shop WHERE LOWER(city) = 'a'"),
+        ("SELECT name FROM shop WHERE LOWER(TRIM(city)) = 'a'", "SELECT name FROM shop WHERE TRIM(city) = 'a'"),
+        ("SELECT name FROM shop WHERE LOWER(TRIM(city)) = 'a'", "SELECT name FROM shop WHERE LOWER(RTRIM(city)) = 'a'"),
+        ("SELECT name FROM shop WHERE LOWER(TRIM(city)) = 'a'", "SELECT name FROM shop WHERE LOWER(LTRIM(city)) = 'a'"),
+        (
+            "SELECT name FROM shop WHERE DATE(opened) = '2024-01-01'",
+            "SELECT name FROM shop WHERE opened = '2024-01-01'",
+        ),
+        ("SELECT name FROM item WHERE price < 40", "SELECT name FROM item WHERE (price < 40 OR price IS NULL)"),
+        ("SELECT name FROM item WHERE price < cost", "SELECT name FROM item WHERE (price < cost OR cost IS NULL)"),
+        ("SELECT name FROM item WHERE price <> cost", "SELECT name FROM item WHERE NOT (price IS cost)"),
+        (
+            "SELECT name FROM shop WHERE LOWER(city) = LOWER(name)",
+            "SELECT name FROM shop WHERE LOWER(city) IS LOWER(name)",
+        ),
+        ("SELECT name FROM shop WHERE opened < '2024-03-01'", "SELECT name FROM shop WHERE opened <= '2024-02-29'"),
+        ("SELECT name FROM item WHERE cost BETWEEN 1 AND 2", "SELECT name FROM item WHERE (cost > 1 AND cost < 2)"),
+        ("SELECT AVG(price) FROM item", "SELECT (SUM(price) / COUNT(price)) FROM item"),
+        ("SELECT AVG(price) FROM item", "SELECT (SUM(1.0 * price) / COUNT(*)) FROM item"),
+        ("SELECT AVG(price) FROM item", "SELECT ROUND(AVG(price)) FROM item"),
+        ("SELECT name FROM item WHERE price > 3", "SELECT name FROM item WHERE price > 3 LIMIT 1"),
     ],
 )
 def test_a_mistake_that_is_made(db: sqlite3.Connection, sql: str, mutant: str) -> None:
@@ -110,5 +146,15 @@ def test_the_same_each_time(db: sqlite3.Connection) -> None:
     assert mutants(QUERIES[2], db) == mutants(QUERIES[2], db)
 
 
-def test_distinct_alone_is_no_mistake_to_this_rule(db: sqlite3.Connection) -> None:
-    assert "SELECT city FROM shop" not in mutants("SELECT DISTINCT city FROM shop", db)
+@pytest.mark.parametrize(
+    ("sql", "mutant"),
+    [
+        ("SELECT COUNT(*) FROM shop", "SELECT DISTINCT COUNT(*) FROM shop"),
+        (
+            "SELECT name FROM shop WHERE shop_id IN (SELECT shop_id FROM item)",
+            "SELECT name FROM shop WHERE shop_id IN (SELECT DISTINCT shop_id FROM item)",
+        ),
+    ],
+)
+def test_where_repeated_rows_mean_nothing_distinct_is_left_alone(db: sqlite3.Connection, sql: str, mutant: str) -> None:
+    assert mutant not in mutants(sql, db)

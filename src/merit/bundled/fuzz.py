@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from merit.bundled.draw import Draw
 from merit.bundled.source import DatabaseSource
 from merit.bundled.tables import Link, TableShape, parents_first, read_shapes
-from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near
+from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near, trimmed
 
 _TRIES = 12
 _MOST_ROWS = 90
@@ -56,13 +56,16 @@ class Fuzzer:
             self._rows = {shape.name: _rows(db, shape) for shape in self._shapes}
         names = {column.lower() for shape in self._shapes for column in shape.types}
         asked = constants((written.sql for written in source.questions), names)
+        spaces_ignored = trimmed(written.sql for written in source.questions)
         self._own: dict[tuple[str, str], list[Value]] = {}
         self._near: dict[tuple[str, str], list[Value]] = {}
         for shape in self._shapes:
             for column, declared in shape.types.items():
                 own = list(dict.fromkeys(row[column] for row in self._rows[shape.name] if row[column] is not None))
                 self._own[shape.name, column] = own
-                self._near[shape.name, column] = near(asked.get(column.lower(), []), own, declared)
+                self._near[shape.name, column] = near(
+                    asked.get(column.lower(), []), own, declared, trim=column.lower() in spaces_ignored
+                )
         numbers = {value for values in asked.values() for value in values if type(value) is int and 1 < value < 400}
         self.steps = sorted({-1, 0, 1} | {number + step for number in numbers for step in (-1, 0, 1)})
 

@@ -8,6 +8,9 @@ Value = int | float | str | bytes | None
 
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\d+\.\d+|\d+|[A-Za-z_]\w*|\"[^\"]*\"|\S")
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(.*)", re.DOTALL)
+_TRIMMED = re.compile(r"\bTRIM\(\s*(?:\w+\.)?(\w+)\s*\)", re.IGNORECASE)
+_LONGEST_GAP_DAYS = 400
+_MOST_BASES = 3
 _NUMERIC = ("INT", "REAL", "NUM", "FLOA", "DOUB", "DEC", "BOOL")
 
 
@@ -31,18 +34,27 @@ def constants(queries: Iterable[str], columns: Container[str]) -> Mapping[str, l
     return {name: list(values) for name, values in by_column.items()}
 
 
-def near(asked: Sequence[int | float | str], own: Sequence[Value], declared: str) -> list[Value]:
-    """Values at the edge of what is asked, in the shape of the column's own."""
+def trimmed(queries: Iterable[str]) -> set[str]:
+    """The columns, in lower case, whose surrounding spaces some query ignores."""
+    return {name.lower() for sql in queries for name in _TRIMMED.findall(sql)}
+
+
+def near(asked: Sequence[int | float | str], own: Sequence[Value], declared: str, *, trim: bool = False) -> list[Value]:
+    """Values at the edge of what is asked, in the shape of the column's own; with spaces where these are ignored."""
     values: dict[Value, None] = {}
     texts = [value for value in own if isinstance(value, str)]
+    trim = trim and any(text != text.strip() for text in texts)  # another table may have a tidy column of that name
     for constant in asked:
         if is_numeric(declared):
             if not isinstance(constant, str):
                 values.update(dict.fromkeys(_numbers(constant, declared)))
         elif is_moment(texts):
             values.update(dict.fromkeys(_days(str(constant), texts)))
+            values.update(dict.fromkeys(_apart(constant, texts)))
         elif isinstance(constant, str):
-            values.update(dict.fromkeys(_texts(constant, texts)))
+            values.update(dict.fromkeys(_texts(constant, texts, trim=trim)))
+    if trim and not values:  # compared with another column, not with a constant
+        values.update(dict.fromkeys(text for own_text in texts for text in _untidy(own_text.strip())))
     return list(values)
 
 
@@ -93,7 +105,27 @@ def _days(constant: str, texts: Sequence[str]) -> list[Value]:
     return [f"{d.isoformat()}{tail}" for edge in edges for d in (edge - timedelta(1), edge, edge + timedelta(1))]
 
 
-def _texts(constant: str, texts: Sequence[str]) -> list[Value]:
+def _apart(constant: int | float | str, texts: Sequence[str]) -> list[Value]:
+    """Moments so many days after others of the column; for an hour, its first minute and the one before."""
+    first = _DAY.fullmatch(texts[0])
+    if isinstance(constant, int) and 1 < constant < _LONGEST_GAP_DAYS:
+        return [_days_later(text, constant + step) for text in texts[:_MOST_BASES] for step in (0, -constant, 1, -1)]
+    if isinstance(constant, str) and re.fullmatch(r"[01]\d|2[0-3]", constant) and first and len(first.group(4)) > 5:
+        hour, tail = int(constant), first.group(4)
+        return [
+            f"{texts[0][:10]}{tail[0]}{moment}{tail[6:]}" for moment in (f"{hour:02}:00", f"{max(hour - 1, 0):02}:59")
+        ]
+    return []
+
+
+def _days_later(text: str, days: int) -> str:
+    try:
+        return (date.fromisoformat(text[:10]) + timedelta(days)).isoformat() + text[10:]
+    except (OverflowError, ValueError):
+        return text
+
+
+def _texts(constant: str, texts: Sequence[str], *, trim: bool) -> list[Value]:
     """A text as it is, in other cases, longer and shorter; for a LIKE pattern, texts that match and nearly match."""
     if "%" in constant and constant.strip("%").isalpha() and len(constant.strip("%")) == 1 and constant[0] == "%":
         return []  # a format of strftime
@@ -101,12 +133,17 @@ def _texts(constant: str, texts: Sequence[str]) -> list[Value]:
     if "%" in constant:
         return [core, f"{core}x", f"x{core}", f"x{core}x", core.upper(), core.lower(), core[:-1]]
     if texts and constant not in texts and not any(constant in text for text in texts):
-        return []  # it belongs to something else
-    return [
-        constant,
-        constant,
-        constant.upper(),
-        constant.lower(),
-        f"{constant} x",
-        constant[: max(1, len(constant) - 1)],
-    ]
+        # LOWER(city) = 'oslo' asks for what the column has as 'Oslo'; else the constant belongs to something else
+        spelling = next((text.strip() for text in texts if text.strip().lower() == constant.lower()), None)
+        return [] if spelling is None else [*_spelt(spelling), *(_untidy(spelling) if trim else ())]
+    return _spelt(constant) + (_untidy(constant) if trim and constant.islower() else [])
+
+
+def _spelt(text: str) -> list[Value]:
+    return [text, text, text.upper(), text.lower(), f"{text} x", text[: max(1, len(text) - 1)]]
+
+
+def _untidy(text: str) -> list[Value]:
+    """A text as careless people type it."""
+    upper, lower = text.upper(), text.lower()
+    return [text, upper, lower, f" {text}", f"{text} ", f" {lower}", f"{upper} ", f"  {text} "]

@@ -1,7 +1,4 @@
-"""Small changes of meaning to one node of a query: the mistakes that models and people make.
-
-DISTINCT is left alone: Spider's rule drops it from both queries before it compares, so no database shows a difference.
-"""
+"""Small changes of meaning to one node of a query: the mistakes that models and people make."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, timedelta
@@ -10,6 +7,8 @@ from sqlglot import exp
 
 from merit.bundled import TableShape
 from merit.bundled.values import is_numeric
+from merit.mutation.repeats import as_join, counted_distinct, is_single, is_test, only_tests_rows, toggle_distinct
+from merit.mutation.wording import omissions
 
 Change = Callable[[exp.Expr], exp.Expr | None]  # returns a node's replacement, or None if it changed the node itself
 
@@ -75,6 +74,8 @@ def changes(node: exp.Expr, tables: Tables) -> Iterator[Change]:
     yield from _logic(node)
     yield from _values(node, tables)
     yield from _clauses(node)
+    yield from _repeats(node)
+    yield from omissions(node)
     table = _first_table(node)
     if table is not None:
         for name in tables.optional(table.name.lower())[:4]:
@@ -157,6 +158,7 @@ def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
                 for name in [*tables.optional(table.name.lower()), *tables.columns(table.name.lower())][:3]:
                     column = exp.column(name, table.alias_or_name)
                     yield lambda _, column=column: exp.Count(this=column)  # type: ignore[misc]
+                    yield lambda _, column=column: counted_distinct(column)  # type: ignore[misc]
     if isinstance(node, exp.Sum | exp.Avg):  # NULL counted as 0
         zero = exp.Literal.number(0)
         yield lambda target: type(target)(this=exp.Coalesce(this=target.this, expressions=[zero]))
@@ -165,6 +167,19 @@ def _values(node: exp.Expr, tables: Tables) -> Iterator[Change]:
         yield lambda target: target.this
     if isinstance(node, exp.Case) and node.args.get("default") is not None:
         yield lambda target: target.set("default", None)
+
+
+def _repeats(node: exp.Expr) -> Iterator[Change]:
+    if isinstance(node, exp.Select) and not only_tests_rows(node) and not is_single(node):
+        yield toggle_distinct
+    if is_test(node):
+        yield as_join
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Distinct):
+        column = node.this.expressions[0]
+        yield lambda _: exp.Count(this=column.copy())
+        yield lambda _: exp.Count(this=exp.Star())
+    elif isinstance(node, exp.Count) and isinstance(node.this, exp.Column):
+        yield lambda target: counted_distinct(target.this)
 
 
 def _near(literal: exp.Literal) -> list[str]:
