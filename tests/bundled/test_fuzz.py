@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
+from merit.bundled import SPARSE, DatabaseSource, Fuzzer, WrittenQuestion, read_shapes, read_sources
 from merit.bundled.draw import Draw
 from merit.bundled.tables import parents_first
 from merit.bundled.values import beside, constants, near, trimmed
@@ -75,6 +75,19 @@ def test_every_constraint_holds(db_id: str, seed: int) -> None:
 def test_every_kind_of_constraint_holds(team: DatabaseSource, seed: int) -> None:
     with closing(Fuzzer(team).database(seed)) as db:
         assert violations(db) == []
+
+
+def test_sparse_databases_are_small_blank_and_valid(team: DatabaseSource) -> None:
+    for source in (SOURCES[0], team):
+        fuzzer = Fuzzer(source)
+        with closing(source.original()) as original:
+            most = sum(len(fuzzer.rows(shape.name)) for shape in read_shapes(original))
+            tables = [shape.name for shape in read_shapes(original)]
+        for seed in SPARSE[:20]:
+            with closing(fuzzer.database(seed)) as db:
+                assert violations(db) == []
+                rows = sum(db.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0] for table in tables)
+                assert rows <= most * 0.2 + 3 * len(tables)
 
 
 def test_a_seed_is_one_database() -> None:

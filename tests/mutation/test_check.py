@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from merit.bundled import DatabaseSource, Fuzzer, WrittenQuestion, built, read_sources
+from merit.bundled import SPARSE, DatabaseSource, Fuzzer, WrittenQuestion, built, read_sources
 from merit.data import load
 from merit.errors import InputError
 from merit.mutation import Finding, check_database, choose, mutants
@@ -152,6 +152,26 @@ def test_the_search_takes_the_best_first_and_fills_up(told: Sequence[set[int]], 
     chosen = greedy([frozenset(places) for places in told], 8)
     assert best <= {*chosen}
     assert len({*chosen}) == len(chosen) == 6
+
+
+def test_the_search_stops_at_its_bounds() -> None:
+    told = [frozenset({1}), frozenset({1, 2}), frozenset({0})]
+    assert greedy(told, 3, most=1, fewest=0) == [1]
+    assert greedy(told, 3, most=2, fewest=0) == [1, 0]
+    assert greedy([frozenset()], 3, most=2, fewest=0) == []
+
+
+def test_sparse_databases_are_added_for_what_the_others_do_not_tell(pond: DatabaseSource) -> None:
+    """Every frog without a note: among many rows with notes that does not happen."""
+    sql = "SELECT COUNT(*) FROM frog WHERE size > 3 AND (SELECT COUNT(note) FROM frog) >= 0"
+    source = replace(pond, questions=(asked(sql),))
+    plain = choose(source, range(1, 7), ())
+    more = choose(source, range(1, 7), SPARSE[:30])
+    assert plain == tuple(range(1, 7))
+    assert {*plain} < {*more}
+    assert all(seed in SPARSE for seed in {*more} - {*plain})
+    counts = [check_database(replace(source, seeds=seeds)).killed for seeds in (plain, more)]
+    assert counts[0] < counts[1]
 
 
 def test_choosing_again_gives_the_same_and_leaves_unfair_databases_out(pond: DatabaseSource) -> None:

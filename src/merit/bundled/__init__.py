@@ -1,7 +1,7 @@
 """The benchmark that comes with merit: our own databases and questions, built in Spider's layout when first used."""
 
 from merit.bundled.build import NAME, build, built, open_dataset
-from merit.bundled.fuzz import Fuzzer
+from merit.bundled.fuzz import SPARSE, Fuzzer
 from merit.bundled.recording import Recording, recorded
 from merit.bundled.source import DIFFICULTIES, DatabaseSource, WrittenQuestion, read_sources, read_suites, write_suites
 from merit.bundled.tables import TableShape, read_shapes
@@ -9,6 +9,7 @@ from merit.bundled.tables import TableShape, read_shapes
 __all__ = [
     "DIFFICULTIES",
     "NAME",
+    "SPARSE",
     "DatabaseSource",
     "Fuzzer",
     "Recording",

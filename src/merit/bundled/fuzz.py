@@ -9,6 +9,7 @@ from merit.bundled.source import DatabaseSource
 from merit.bundled.tables import Link, TableShape, parents_first, read_shapes
 from merit.bundled.values import Value, beside, constants, is_moment, is_numeric, near, trimmed
 
+SPARSE = range(1_000, 2_000)  # seeds of databases so small and blank that groups tie or have no value at all
 _TRIES = 12
 _MOST_ROWS = 90
 
@@ -45,6 +46,21 @@ class _Recipe:
             empty=draw.of((0.0, 0.0, 0.0, 0.0, 0.15)),
         )
 
+    @classmethod
+    def sparse(cls, draw: Draw) -> "_Recipe":
+        return cls(
+            keep=0.0,
+            extra=draw.of((0.05, 0.1, 0.2)),
+            change=draw.of((0.6, 0.9)),
+            rewire=1.0,
+            asked=draw.of((0.3, 0.6, 0.9)),
+            blank=draw.of((0.3, 0.6, 0.9)),
+            few=draw.of((1, 2, 3)),
+            beside=draw.of((0.0, 0.1)),
+            lonely=draw.of((0.1, 0.3)),
+            empty=0.0,
+        )
+
 
 class Fuzzer:
     """Makes databases of one schema."""
@@ -74,7 +90,7 @@ class Fuzzer:
         db = self._source.empty()
         db.execute("PRAGMA foreign_keys=ON")
         draw = Draw(self._source.db_id, seed)
-        recipe = _Recipe.drawn(draw)
+        recipe = _Recipe.sparse(draw) if seed in SPARSE else _Recipe.drawn(draw)
         made: dict[str, list[Record]] = {}
         db.execute("BEGIN")
         for shape in self._shapes:

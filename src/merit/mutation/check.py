@@ -11,7 +11,7 @@ from math import inf
 from multiprocessing import get_context
 from typing import Any
 
-from merit.bundled import DIFFICULTIES, DatabaseSource, Fuzzer, TableShape, WrittenQuestion, read_shapes
+from merit.bundled import DIFFICULTIES, SPARSE, DatabaseSource, Fuzzer, TableShape, WrittenQuestion, read_shapes
 from merit.errors import InputError
 from merit.mutation.mutate import mutants
 from merit.mutation.trial import MutantBench, Overrun, run
@@ -21,7 +21,7 @@ SMALLEST_SUITE = 6
 FEWEST_MUTANTS = 20
 LEAST_LIKE = 0.5
 LEAST_KILLED = 0.95
-WITNESSES = range(1_000_000, 1_000_064)  # seeds that suites are never chosen from
+WITNESSES = (*range(1_000_000, 1_000_064), *SPARSE[-20:])  # seeds that suites are never chosen from
 
 
 @dataclass(frozen=True, slots=True)
