@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import CacheUnusable
+from merit.files import names_super_journal
 
 _log = logging.getLogger(__name__)
 _PATIENCE_S = 30.0
@@ -38,6 +39,8 @@ def open_cache(folder: Path | None, name: str, tables: str, *, precious: bool = 
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / name).exists() and not (folder / name).is_file():
             raise CacheUnusable(f"{folder / name}: is not a file; move it away, or {_ELSEWHERE}")
+        if names_super_journal(folder / name):
+            raise CacheUnusable(f"{folder / name}-journal: names another file, which SQLite would delete; remove it")
         return _open_file(folder / name, tables, precious)
     except (OSError, sqlite3.OperationalError) as error:
         raise CacheUnusable(

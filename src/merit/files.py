@@ -16,6 +16,8 @@ from merit.errors import InputError, MeritError
 _WAY_OUT = "choose another place"
 # `is_locked` holds a lock for a moment; `take_lock` waits that out before it calls a file locked.
 _PAUSES_S = (0.02, 0.1)
+# Begins a rollback journal of SQLite, and also ends one that names a super-journal: https://sqlite.org/fileformat.html
+_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
 @contextmanager
@@ -98,3 +100,17 @@ def hash_listing(hashes: Iterable[tuple[str, str]]) -> str:
     for name, content in hashes:
         listing.update(os.fsencode(name) + f"\0{content}\n".encode())
     return listing.hexdigest()
+
+
+def names_super_journal(database: Path) -> bool:
+    """Whether the journal beside a SQLite database names another file: SQLite would delete that file, whichever it is.
+
+    Only a commit over several databases that was cut short leaves such a journal; so does a stranger with bad intent.
+    """
+    journal = Path(f"{database}-journal")
+    if not is_file(journal):
+        return False
+    with journal.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_JOURNAL_MAGIC)))
+        return file.read() == _JOURNAL_MAGIC

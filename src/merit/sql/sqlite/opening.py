@@ -9,8 +9,13 @@ from urllib.parse import quote
 
 import apsw
 
+from merit.files import names_super_journal
 from merit.types import Cause, Error
 
+_SUPER_JOURNAL = (
+    "its journal names another file, which SQLite would delete; remove the journal if the database is right without it, "
+    "or get the data anew"
+)
 CAUSES = {
     apsw.SQLITE_READONLY: Cause.READ_ONLY,
     apsw.SQLITE_TOOBIG: Cause.TOO_LARGE,
@@ -82,6 +87,8 @@ def _recovered(path: Path, folder: Path) -> Path:
         source = Path(f"{path}{suffix}")
         if source.is_file():
             shutil.copyfile(source, f"{copy}{suffix}")
+    if names_super_journal(copy):
+        raise Unopened(Error(Cause.DATABASE_UNREADABLE, _SUPER_JOURNAL))
     raw = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         raw.pragma("journal_mode", "delete")
