@@ -6,6 +6,8 @@ Every worker must see the same file system: the data, the folder of runs, and th
 import asyncio
 import logging
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -34,11 +36,15 @@ def run_grid_on_ray(
     started = not ray.is_initialized()
     if started:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere by default
-        ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+        try:
+            ray.init(log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+        except (ValueError, OSError, RuntimeError) as error:
+            raise InputError(f"Ray cannot be started or reached ({error}); RAY_ADDRESS names its cluster") from error
     try:
+        # As an argument: Ray writes the variables of a runtime environment, and so a key, into its log files.
         passed_on = {name: value for name, value in os.environ.items() if name.startswith(("OPENAI_", "MERIT_"))}
-        task = ray.remote(_run_in_worker).options(runtime_env={"env_vars": passed_on})
-        common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead, grid.sampling)
+        task = ray.remote(_run_in_worker)
+        common = (grid.model, grid.encoder, cache, concurrency, allowance, ahead, grid.sampling, passed_on)
         running = {task.remote(spec, grid.out / name, *common): name for name, spec in grid.runs.items()}
         return _results(ray, running)
     finally:
@@ -64,6 +70,7 @@ def _run_in_worker(
     allowance: Allowance,
     ahead: int | None,
     sampling: Sampling,
+    environment: Mapping[str, str],
 ) -> dict[str, Any] | str:
     """One run in a worker; an error is returned as its message."""
 
@@ -73,9 +80,22 @@ def _run_in_worker(
             return await run_stream(open_setup(spec, shop), out, ahead=far)
 
     try:
-        return asyncio.run(go())
+        with _environment(environment):
+            return asyncio.run(go())
     except MeritError as error:
         return str(error)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for one task; the next one in the same process may have others."""
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def _results(ray: Any, running: dict[Any, str]) -> dict[str, dict[str, Any]]:
@@ -84,8 +104,14 @@ def _results(ray: Any, running: dict[Any, str]) -> dict[str, dict[str, Any]]:
     waiting = list(running)
     while waiting:
         done, waiting = ray.wait(waiting)
-        result = ray.get(done[0])
+        name = running[done[0]]
+        try:
+            result = ray.get(done[0])
+        except ray.exceptions.RayTaskError:  # an error of the run itself
+            raise
+        except ray.exceptions.RayError as error:
+            raise ModelFailed(f"{name}: its Ray worker failed ({error}); the same command goes on") from error
         if isinstance(result, str):
-            raise ModelFailed(f"{running[done[0]]}: {result}")
-        metrics[running[done[0]]] = result
+            raise ModelFailed(f"{name}: {result}")
+        metrics[name] = result
     return {name: metrics[name] for name in running.values()}
