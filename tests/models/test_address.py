@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merit.errors import InputError
-from merit.models.address import Address
+from merit.models.address import Address, redacted
 
 KEY = "sk-very-secret-0123456789"
 PASSWORD = "p@ss/w?rd&#"
@@ -64,6 +64,8 @@ def test_a_user_and_a_key_are_one_too_many(monkeypatch: pytest.MonkeyPatch) -> N
         "http://h:port/v1?a=b\nhidden-word",
         "http://me:hidden-word\n@h/v1",
         "sk-hidden-word-0123",
+        "http://me:42/hidden-word@h/v1",
+        "http://me:42#hidden-word@h/v1",
     ],
 )
 def test_an_address_that_is_none_is_told_without_its_secrets(monkeypatch: pytest.MonkeyPatch, base: str) -> None:
@@ -147,6 +149,44 @@ def test_what_is_told_is_one_printable_line(said: str) -> None:
 def test_nor_is_what_opens_a_proxy(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(name, "http://me:SEC/RETPW@127.0.0.1:9")
     assert "RETPW" not in Address.of_environment().redacted("InvalidURL http://me:SEC/RETPW@127.0.0.1:9 (SEC/RETPW)")
+
+
+SENT_TO_PROXIES = {
+    "http://me:pl%40in%2FPW77@h:9": ("me:pl@in/PW77", "utf-8"),
+    "http://me:p%C3%A4ss-w%C3%B6rd@h:9": ("me:päss-wörd", "latin-1"),
+    "http://my-token-7@h:9": ("my-token-7:", "utf-8"),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("proxy", SENT_TO_PROXIES)
+def test_a_proxy_may_repeat_what_it_got_in_any_spelling(
+    monkeypatch: pytest.MonkeyPatch, proxy: str, spelling: str
+) -> None:
+    monkeypatch.setenv("https_proxy", proxy)
+    sent, encoding = SENT_TO_PROXIES[proxy]
+    basic = base64.b64encode(sent.encode(encoding)).decode().rstrip("=")
+    for hide in (address(monkeypatch, "http://h/v1").redacted, redacted):
+        assert hide(f"Basic {basic}") == "Basic ***"
+        for secret in (sent, sent.partition(":")[2] or sent.rstrip(":")):
+            said = hide(f"no: {SPELLINGS[spelling](secret)}.")
+            assert "***" in said
+            assert secret.lower() not in said.lower()
+
+
+def test_a_proxy_that_is_no_text_is_no_fault_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://me:secret-\udcff@h:9")  # a byte that is not UTF-8
+    assert redacted("got me:secret-\udcff, sorry") == "got ***, sorry"
+
+
+def test_without_a_user_in_a_proxy_nothing_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://h:9")
+    assert redacted("a : b, http://h:9") == "a : b, http://h:9"
+
+
+def test_a_password_with_a_slash_is_told_how_to_be_spelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="; write / and # before its @ as %2F and %23"):
+        address(monkeypatch, "http://bob:42/hunter2@127.0.0.1:9/v1")
 
 
 def test_a_query_without_a_name_is_a_secret_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1054,6 +1054,18 @@ def test_a_proxy_of_the_environment_is_used(chat: ChatServer, monkeypatch: pytes
     assert len(chat.proxied) == 1
 
 
+@pytest.mark.parametrize("password", ["пароль", "%D0%BF%D0%B0%D1%80%D0%BE%D0%BB%D1%8C", "pw\udcff"])
+def test_a_password_that_cannot_be_sent_to_a_proxy_is_said(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, f"http://me:{password}@127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://model.example/v1")
+    with pytest.raises(InputError, match=r"http_proxy .*letters beyond Latin-1.*use another password") as caught:
+        ask_one()
+    assert password not in str(caught.value)
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not there to make a certificate")
 def test_a_certificate_is_trusted_by_the_environment_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     made = tmp_path / "made.pem"

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray
@@ -33,7 +34,7 @@ def test_a_cluster_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Monk
         local = run_grid(write_grid(tmp_path, out="local"))
         assert local.exit_code == 0, local.output
         monkeypatch.setenv("OPENAI_API_KEY", OWN_KEY)
-        cluster = ray.init(
+        cluster: Any = ray.init(
             num_cpus=2,
             include_dashboard=False,
             log_to_driver=False,

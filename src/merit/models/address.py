@@ -1,12 +1,14 @@
 """Where an endpoint is and what opens it, from OPENAI_BASE_URL and OPENAI_API_KEY; and texts without any secret.
 
-Every text from an endpoint or a library goes through `Address.redacted` before it becomes part of a message.
+Every text from an endpoint goes through `Address.redacted` before it becomes part of a message, and every text from a
+library that uses the network by itself through `redacted`.
 """
 
 import base64
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -16,7 +18,7 @@ from merit.errors import InputError
 
 DEFAULT = "https://api.openai.com/v1"
 _BESIDE = frozenset({"/apply-template", "/tokenize"})  # vLLM's and llama.cpp's own paths, beside OpenAI's below /v1
-_PROXIES = frozenset({"all_proxy", "http_proxy", "https_proxy"})
+_SCHEME = re.compile(r"^[\w+.-]*:/+")  # also one that is misspelled: http:/
 _MOST_SHOWN = 300  # characters of an endpoint's text in a message
 _MOST_SEARCHED = 8192  # characters that are searched for secrets; a response body may have millions
 _WORD = 4  # characters; a shorter secret is hidden only where it stands alone: it occurs inside ordinary words
@@ -53,15 +55,13 @@ class Address:
         basic = base64.b64encode(user.encode()).decode()
         authorization = f"Bearer {key}" if key else f"Basic {basic}" if user else ""
         values = (part for pair in parse_qsl(query, keep_blank_values=True) for part in (pair[1] or pair[0],))
-        proxies = _proxy_secrets()
-        known = {key, user, basic, *user.split(":", 1), *values, *proxies}
-        secrets = sorted(filter(None, known), key=len, reverse=True)
+        known = {key, user, basic, *user.split(":", 1), *values, *_proxy_secrets()}
         return cls(
             shown=root,
             named=root if given else f"{root} (OPENAI_BASE_URL is not set)",
             headers={"Authorization": authorization} if authorization else {},
             _query=f"?{query}" if query else "",
-            _secrets=tuple(_pattern(secret) for secret in secrets),
+            _secrets=_patterns(known),
         )
 
     def url(self, path: str) -> str:
@@ -71,12 +71,21 @@ class Address:
 
     def redacted(self, text: str) -> str:
         """A reply or an error, as a message may hold it: one short printable line without secrets."""
-        line = " ".join(_beginning(text).split())
-        for secret in self._secrets:
-            line = secret.sub("***", line)
-        for pattern, replacement in _SECRETS:
-            line = pattern.sub(replacement, line)
-        return printable(line)[:_MOST_SHOWN]
+        return _redacted(text, self._secrets)
+
+
+def redacted(text: str) -> str:
+    """The error of a library that opens connections by itself: one short printable line without proxies' passwords."""
+    return _redacted(text, _patterns(_proxy_secrets()))
+
+
+def _redacted(text: str, secrets: Iterable[re.Pattern[str]]) -> str:
+    line = " ".join(_beginning(text).split())
+    for secret in secrets:
+        line = secret.sub("***", line)
+    for pattern, replacement in _SECRETS:
+        line = pattern.sub(replacement, line)
+    return printable(line)[:_MOST_SHOWN]
 
 
 def _beginning(text: str) -> str:
@@ -94,12 +103,25 @@ def printable(text: str) -> str:
     )
 
 
+def _patterns(secrets: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    """A pattern for each secret, longest first: a shorter one may be part of it."""
+    return tuple(_pattern(secret) for secret in sorted(filter(None, secrets), key=len, reverse=True))
+
+
 def _pattern(secret: str) -> re.Pattern[str]:
     """Matches a secret in every spelling in which an endpoint may return it."""
-    encoded = base64.b64encode(secret.encode()).decode().rstrip("=")
-    spellings = {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], encoded if len(secret) >= _WORD else secret}
+    spellings = {secret, quote(secret, safe="", errors="surrogateescape"), json.dumps(secret)[1:-1]}
+    if len(secret) >= _WORD:
+        spellings |= {_base64(secret, encoding) for encoding in ("utf-8", "latin-1")}  # aiohttp's proxies get Latin-1
     choices = "|".join(re.escape(spelling) for spelling in sorted(spellings, key=len, reverse=True))
     return re.compile(choices if len(secret) >= _WORD else rf"(?<!\w)(?:{choices})(?!\w)", re.IGNORECASE)
+
+
+def _base64(secret: str, encoding: str) -> str:
+    try:
+        return base64.b64encode(secret.encode(encoding, "surrogateescape")).decode().rstrip("=")
+    except UnicodeEncodeError:
+        return secret  # it cannot be sent in this encoding
 
 
 def _parts(given: str) -> tuple[str, str, str]:
@@ -107,12 +129,15 @@ def _parts(given: str) -> tuple[str, str, str]:
     try:
         url = urlsplit(given)
         usable = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+        usable = usable and "@" not in url.path + url.fragment  # else it ends a password with / or # in it
         (URL(given).host or "").encode("idna")  # as it will be looked up
     except ValueError:
         usable = False
     if not usable or not given.isprintable():
+        advice = "; write / and # before its @ as %2F and %23" if "@" in given else ""
         raise InputError(
-            f"OPENAI_BASE_URL is {_without_secrets(given)!r}; it should be an address such as http://localhost:8000/v1"
+            f"OPENAI_BASE_URL is {_without_secrets(given)!r}; it should be an address such as "
+            f"http://localhost:8000/v1{advice}"
         )
     user, _, host = url.netloc.rpartition("@")
     root = given.partition("#")[0].partition("?")[0].rstrip("/")
@@ -127,10 +152,11 @@ def _without_secrets(given: str) -> str:
 
 
 def _proxy_secrets() -> set[str]:
-    """Users and passwords of the proxies in the environment."""
-    proxies = [value for name, value in os.environ.items() if name.lower() in _PROXIES]
-    users = [value.split("://", 1)[-1].rpartition("@")[0] for value in proxies]
-    return {part for user in users for part in (user, user.partition(":")[2]) if part}
+    """Users and passwords of the proxies in the environment, as they are spelled there and as they are sent."""
+    proxies = [value.strip() for name, value in os.environ.items() if name.lower().endswith("_proxy")]
+    users = {_SCHEME.sub("", value).rpartition("@")[0] for value in proxies} - {""}
+    users |= {unquote(user) for user in users}
+    return {part for user in users for part in (user, user if ":" in user else f"{user}:", user.partition(":")[2])}
 
 
 def _key(given: str) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import unquote
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -115,8 +116,7 @@ class EndpointConnection:
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **address.headers}
         self._patience = patience
         self._most_bytes = most_bytes
-        url, proxies = URL(address.shown), getproxies()
-        self._proxy = None if proxy_bypass(url.host or "") else proxies.get(url.scheme) or proxies.get("all")
+        self._proxy = _proxy_for(URL(address.shown))
         self._session: aiohttp.ClientSession | None = None
         self._watching: asyncio.Task[None] | None = None
         self._waiting: dict[asyncio.Timeout, float] = {}  # calls under way, and when each began
@@ -251,6 +251,20 @@ class EndpointConnection:
                 return True
         except _FAULTS:  # a time limit is one of them
             return False
+
+
+def _proxy_for(url: URL) -> str | None:
+    """The environment's proxy for an address; its user and password must be of letters that HTTP can carry."""
+    proxies = getproxies()
+    proxy = None if proxy_bypass(url.host or "") else proxies.get(url.scheme) or proxies.get("all")
+    try:
+        unquote((proxy or "").rpartition("@")[0]).encode("latin-1")
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{url.scheme}_proxy (or all_proxy) has a user or password with letters beyond Latin-1, which cannot be "
+            "sent to a proxy; use another password"
+        ) from None
+    return proxy
 
 
 def _reason(error: Exception) -> str:

@@ -25,6 +25,7 @@ from merit.models.address import Address
 from merit.models.client import Client
 from merit.models.connection import Patience, usual_patience
 from merit.models.waiting import Waiting
+from merit.models.weights import first_line
 from merit.reading import sendable
 from merit.types import Encoder, EncoderIdentity, Matrix
 from merit.vectors import unit_vectors
@@ -67,9 +68,7 @@ class SentenceTransformerEncoder:
         try:
             self._model: Any = library.SentenceTransformer(name)
         except (OSError, ValueError) as error:
-            raise EncoderFailed(
-                f"{name}: sentence-transformers cannot load it ({str(error).splitlines()[0]})"
-            ) from None
+            raise EncoderFailed(f"{name}: sentence-transformers cannot load it ({first_line(error)})") from None
         size = getattr(self._model, "get_embedding_dimension", None) or self._model.get_sentence_embedding_dimension
         config = getattr(self._model[0].auto_model, "config", None)
         revision = _content(Path(name)) if Path(name).is_dir() else getattr(config, "_commit_hash", None)
@@ -80,7 +79,7 @@ class SentenceTransformerEncoder:
         try:
             raw = self._model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
         except RuntimeError as error:  # torch raises this for a full or failing device
-            raise EncoderFailed(f"{self.identity.name}: cannot encode ({str(error).splitlines()[0]})") from None
+            raise EncoderFailed(f"{self.identity.name}: cannot encode ({first_line(error)})") from None
         return unit_vectors(raw, texts, self.identity)
 
 

