@@ -20,10 +20,15 @@ _PAUSES_S = (0.02, 0.1)
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 
 
+def unfinished_path(path: Path) -> Path:
+    """Where a file is written until it is whole."""
+    return path.with_name(f"{path.name}.part")
+
+
 @contextmanager
 def atomic_write(path: Path, *, fault: type[MeritError] = InputError, way_out: str = _WAY_OUT) -> Iterator[BinaryIO]:
     """A file to write; it takes its name once it is on disk, and what a full disk left of it is removed."""
-    unfinished = path.with_name(f"{path.name}.part")
+    unfinished = unfinished_path(path)
     try:
         unfinished.unlink(missing_ok=True)
         with unfinished.open("xb") as file:  # a new file: nothing is written through a link
@@ -68,7 +73,12 @@ def take_lock(file: int) -> bool:
 
 def open_regular(path: Path, flags: int) -> int:
     """Open a regular file; an OSError for a link, and for a pipe or device, which may block or act."""
-    file = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+    try:
+        file = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):  # the system's words do not say what is there
+            raise OSError(error.errno, "a link or a pipe, not a regular file", str(path)) from None
+        raise
     if stat.S_ISREG(os.fstat(file).st_mode):
         return file
     os.close(file)

@@ -309,6 +309,23 @@ def test_a_finished_demo_survives_a_failing_one(
     assert files_of(out) == before
 
 
+def test_a_demo_writes_and_moves_nothing_through_a_link(recording: Path, cache: Path, tmp_path: Path) -> None:
+    out, other, own = tmp_path / "demo", tmp_path / "other", tmp_path / "own"
+    out.mkdir()
+    own.mkdir()
+    other.write_text("precious")
+    (own / "initial.jsonl").write_text("precious")
+    (out / "made-by-merit-demo.txt").symlink_to(other)
+    (out / "earlier").symlink_to(own)
+    command = (out, cache, "--methods", "zero_shot")
+    assert "demo/earlier: is a link, which no demo makes; remove it" in sentence(replay(*command))
+    assert (own / "initial.jsonl").read_text() == "precious"
+    (out / "earlier").unlink()
+    good(replay(*command))
+    assert other.read_text() == "precious"
+    assert not (out / "made-by-merit-demo.txt").is_symlink()
+
+
 def test_a_demo_that_was_set_aside_when_another_was_killed_comes_back(
     recording: Path, cache: Path, tmp_path: Path
 ) -> None:

@@ -48,6 +48,14 @@ def test_a_run_asks_for_the_first_answers_it_lacks(data: Path, model: str, tmp_p
     assert good(*running(data, model, made, tmp_path / "run")).stderr == ""
 
 
+def test_first_answers_are_not_begun_through_a_link(data: Path, model: str, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (tmp_path / "made.jsonl.part").symlink_to(elsewhere)
+    said = refused(*running(data, model, tmp_path / "made.jsonl", tmp_path / "run"))
+    assert "made.jsonl.part: cannot be written (a link or a pipe, not a regular file)" in said
+    assert not elsewhere.exists()
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_limit_means_the_same_questions_everywhere(data: Path, model: str, tmp_path: Path, seed: int) -> None:
     """Those that a run of that length and seed takes, in the dataset's order."""

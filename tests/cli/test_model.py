@@ -4,7 +4,6 @@ import hashlib
 import http.server
 import io
 import json
-import os
 import random
 import re
 import signal
@@ -25,7 +24,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from making.disks import no_file_larger_than, no_waiting
+from making.disks import no_file_larger_than, no_waiting, put_in_the_way
 from making.endpoint import (
     UNKNOWN_MODEL,
     Action,
@@ -442,15 +441,12 @@ def test_a_proxy_s_password_is_told_by_nothing_that_fails(
     assert "s3cret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("there", ["a link", "a pipe"])
-def test_a_model_is_written_through_nothing_that_lies_in_its_way(place: Path, tmp_path: Path, there: str) -> None:
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_a_model_is_written_through_nothing_that_lies_in_its_way(place: Path, tmp_path: Path, kind: str) -> None:
     (tmp_path / "models").mkdir()
-    in_the_way, other = tmp_path / "models" / "m.gguf.part", tmp_path / "other"
+    other = tmp_path / "other"
     other.write_text("precious")
-    if there == "a link":
-        in_the_way.symlink_to(other)
-    else:
-        os.mkfifo(in_the_way)
+    put_in_the_way(tmp_path / "models" / "m.gguf.part", kind, other)
     with no_waiting(20):
         fetch_model(next(iter(SOURCES)), tmp_path / "models")
     assert other.read_text() == "precious"

@@ -1,9 +1,11 @@
 """Disks that go wrong."""
 
+import os
 import resource
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 
 @contextmanager
@@ -33,3 +35,11 @@ def no_waiting(seconds: int) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+def put_in_the_way(path: Path, kind: str, target: Path) -> None:
+    """Put a link to `target`, or a pipe, where a file is about to be written."""
+    if kind == "link":
+        path.symlink_to(target)
+    else:
+        os.mkfifo(path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from making.disks import no_waiting, put_in_the_way
 from merit.errors import InputError, NotRecorded
 from merit.models import AnswerStore, answer_key, open_completer
 from merit.models.exported import Answer, open_exported, write_exported
@@ -34,6 +35,20 @@ def test_what_was_written_is_replayed_by_uri(tmp_path: Path, name: str) -> None:
     assert missing.value.prompt == answer_key(MODEL, "r", Sampling()).hex()
     asyncio.run(replay.close())
     assert [path.name for path in tmp_path.iterdir()] == [name]  # nothing unfinished, nothing unpacked
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_an_export_is_written_through_nothing_that_lies_in_its_way(tmp_path: Path, name: str, kind: str) -> None:
+    other = tmp_path / "other"
+    other.write_text("precious")
+    put_in_the_way(tmp_path / f"{name}.part", kind, other)
+    with no_waiting(20):
+        write_exported(tmp_path / name, answers("p"))
+    assert other.read_text() == "precious"
+    assert not (tmp_path / name).is_symlink()
+    with closing(open_exported(tmp_path / name)) as again:
+        assert len(again) == 1
 
 
 def test_a_store_and_its_export_hold_the_same(tmp_path: Path) -> None:

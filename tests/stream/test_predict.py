@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from making.benchmark import ITEMS, FickleModel, build
-from making.disks import no_file_larger_than
+from making.disks import no_file_larger_than, no_waiting, put_in_the_way
 from merit.data import Dataset, load
 from merit.errors import InputError, RunUnusable
 from merit.stream.predict import predict_all
@@ -90,3 +90,13 @@ def test_a_full_disk_is_named_and_nothing_is_lost(dataset: Dataset, tmp_path: Pa
 def test_a_file_that_cannot_be_opened_is_named(dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere/initial.jsonl: cannot be written \(No such file or directory\)"):
         asyncio.run(predict(dataset, tmp_path / "nowhere" / "initial.jsonl"))
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_first_answers_go_through_no_link_and_wait_for_no_pipe(dataset: Dataset, tmp_path: Path, kind: str) -> None:
+    path, other = tmp_path / "initial.jsonl", tmp_path / "other"
+    put_in_the_way(path, kind, other)
+    says = r"initial.jsonl: cannot be written \(a link or a pipe, not a regular file\); choose another place"
+    with no_waiting(20), pytest.raises(InputError, match=says):
+        asyncio.run(predict(dataset, path))
+    assert not other.exists()

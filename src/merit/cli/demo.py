@@ -28,6 +28,7 @@ from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
+from merit.files import atomic_write, unfinished_path
 from merit.models import CachingEncoder, open_encoder
 from merit.models.completers import KNOWN
 from merit.report import Mark, Report, ReportTable, build, summary_table, write_report
@@ -141,11 +142,8 @@ def _repaired(view: RunView) -> list[QuestionId]:
 def _grid(model: str, encoder: str, methods: str, seeds: str, limit: int | None, out: Path) -> Grid:
     wanted = list(ALL_METHODS) if methods.strip() == "all" else methods.split(",")
     names = dict.fromkeys(find_method(name.strip()).name for name in wanted)
-    runs = {
-        f"{name}/seed{seed}": RunSpec(_DATA, out / _INITIAL, name, seed, limit=limit)
-        for name in names
-        for seed in _seeds(seeds)
-    }
+    pairs = [(name, seed) for name in names for seed in _seeds(seeds)]
+    runs = {f"{name}/seed{seed}": RunSpec(_DATA, out / _INITIAL, name, seed, limit=limit) for name, seed in pairs}
     return Grid(out / _RUNS, model, encoder, runs)
 
 
@@ -186,12 +184,12 @@ def _demo_folder(out: Path) -> Iterator[None]:
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    (out / _MARKER).write_text(
-        "Made by `merit demo`; the next one with this --out replaces its runs and report.\n", encoding="utf-8"
-    )
-    earlier = out / _EARLIER
+    if (earlier := out / _EARLIER).is_symlink():  # what is moved there and back is replaced
+        raise InputError(f"{earlier}: is a link, which no demo makes; remove it, or choose another --out")
+    with atomic_write(out / _MARKER) as file:
+        file.write(b"Made by `merit demo`; the next one with this --out replaces its runs and report.\n")
     _move(earlier, out)  # left by a demo that was killed
-    (out / f"{_INITIAL}.part").unlink(missing_ok=True)
+    unfinished_path(out / _INITIAL).unlink(missing_ok=True)
     if any((out / name).exists() for name in (_RUNS, _REPORT, _INITIAL)):
         say(f"merit: {out}: the earlier demo there is replaced once this one has run to its end", err=True)
         earlier.mkdir(exist_ok=True)
@@ -201,8 +199,8 @@ def _demo_folder(out: Path) -> Iterator[None]:
     except BaseException:
         if earlier.is_dir():
             shutil.rmtree(out / _RUNS, ignore_errors=True)
-            for name in (_INITIAL, f"{_INITIAL}.part"):
-                (out / name).unlink(missing_ok=True)
+            for path in (out / _INITIAL, unfinished_path(out / _INITIAL)):
+                path.unlink(missing_ok=True)
             _move(earlier, out)
             earlier.rmdir()
         raise

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from merit.errors import InputError
+from merit.files import atomic_write
 from merit.models.answers import FILE, KEY_BYTES, MOST_TOKENS, AnswerStore
 from merit.reading import MIB, check_fields, open_file, parse_json, shown, split_lines
 from merit.types import Completion, ModelIdentity
@@ -33,17 +35,10 @@ def is_exported(path: Path) -> bool:
 def write_exported(path: Path, answers: Iterable[Answer]) -> int:
     """Write answers in the order in which they come, whole or not at all; returns how many."""
     count = 0
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        with _create(unfinished, packed=path.suffix == ".xz") as file:
-            for answer in answers:
-                file.write(_line(answer) + "\n")
-                count += 1
-        unfinished.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with atomic_write(path) as file, _packer(file, path) as packed:
+        for answer in answers:
+            packed.write(f"{_line(answer)}\n".encode())
+            count += 1
     return count
 
 
@@ -101,12 +96,13 @@ def _answer(record: Any, where: str) -> Answer:
     return key, ModelIdentity(record["model"], record["revision"]), Completion(record["text"], *cost)
 
 
-def _create(path: Path, *, packed: bool) -> IO[str]:
-    if not packed:
-        return path.open("w", encoding="utf-8", newline="\n")
+def _packer(file: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
+    """What to write to, so that the file is packed where its name says so; closing it leaves the file open."""
+    if path.suffix != ".xz":
+        return nullcontext(file)
     lzma = _lzma(path)
-    opened: IO[str] = lzma.open(path, "wt", preset=9 | lzma.PRESET_EXTREME, encoding="utf-8", newline="\n")
-    return opened
+    packer: AbstractContextManager[BinaryIO] = lzma.open(file, "wb", preset=9 | lzma.PRESET_EXTREME)
+    return packer
 
 
 def _content(path: Path) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from merit import prompts
 from merit.data import Dataset
 from merit.errors import InputError, RunUnusable
-from merit.files import take_lock, write_all
+from merit.files import open_regular, take_lock, unfinished_path, write_all
 from merit.prompts import family_named
 from merit.reading import parse_json
 from merit.runs import beginnings
@@ -69,7 +69,7 @@ async def first_answers(
         if initial.exists():
             continue
         benchmark = shop.benchmark(runs[0].data)
-        unfinished = initial.with_name(initial.name + ".part")
+        unfinished = unfinished_path(initial)
         initial.parent.mkdir(parents=True, exist_ok=True)
         await predict_all(
             benchmark.dataset,
@@ -88,7 +88,7 @@ def _locked(path: Path) -> Iterator[int]:
     """A file open for appending, by one process at a time; a new file that is empty after a failure is removed."""
     there = path.exists()
     try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        file = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
     try:
