@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from making.disks import no_waiting
 from merit.errors import InputError
 from merit.reading import (
     MIB,
@@ -21,6 +22,13 @@ from merit.reading import (
     read_text,
     split_lines,
 )
+
+
+def test_a_file_of_holes_is_not_hashed_for_hours(tmp_path: Path) -> None:
+    (tmp_path / "holes.sqlite").touch()
+    os.truncate(tmp_path / "holes.sqlite", 17 << 30)
+    with no_waiting(5), pytest.raises(InputError, match=r"holes.sqlite: more than 16 GiB; is it the right file\?"):
+        hash_file(tmp_path / "holes.sqlite")
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])

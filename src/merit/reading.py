@@ -20,11 +20,13 @@ from merit import __version__
 from merit.errors import InputError
 
 MIB = 1 << 20
+_UNITS = ((1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 # Limits, so that an endless file ends in an error message. Ordinary files are far below them: the
 # largest document known is Spider's training split (25 MB), the largest file of a run has tens of megabytes.
 DOCUMENT_BYTES = 64 * MIB  # a JSON document, a CSV file, a file of predictions
 LINES_BYTES = 512 * MIB  # a file of a run that is appended to line by line
 LINE_BYTES = 16 * MIB
+WHOLE_BYTES = 16 * 1024 * MIB  # a file that is hashed or copied; all of BIRD's databases together have twice as much
 _MOST_LINES = 10_000_000
 _DEEPEST = 100  # levels of nested lists and objects; Spider's parsed SQL has 20
 _LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
@@ -35,14 +37,17 @@ _KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true o
 _KINDS |= {list: "a list", dict: "an object"}
 
 
-def open_file(path: Path) -> io.BufferedReader:
-    """A regular file, open for reading; pipes and devices are refused, since they may block or never end."""
+def open_file(path: Path, most: int | None = None) -> io.BufferedReader:
+    """A regular file, open for reading, of at most so many bytes; pipes and devices may block or never end."""
     try:
         _check_kind(path, path.stat().st_mode)  # before it is opened: opening some devices has effects
         nonblocking = 0 if _from_shell(path) else os.O_NONBLOCK
         number = os.open(path, os.O_RDONLY | nonblocking | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            _check_kind(path, os.fstat(number).st_mode)  # it may have been replaced meanwhile
+            state = os.fstat(number)
+            _check_kind(path, state.st_mode)  # it may have been replaced meanwhile
+            if most is not None and state.st_size > most:
+                raise _too_large(path, most)
             return os.fdopen(number, "rb")
         except InputError:
             os.close(number)
@@ -51,6 +56,11 @@ def open_file(path: Path) -> io.BufferedReader:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _too_large(path: Path, most: int) -> InputError:
+    size, unit = next((size, unit) for size, unit in _UNITS if most >= size)
+    return InputError(f"{path}: more than {most // size} {unit}; is it the right file?")
 
 
 def check_regular(path: Path) -> None:
@@ -91,21 +101,19 @@ def check_name(name: str, where: str) -> None:
 
 def hash_file(path: Path) -> str:
     """The SHA-256 of a file's content."""
-    with open_file(path) as file:
+    with open_file(path, WHOLE_BYTES) as file:  # a file of terabytes that are all holes takes no room
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
     """A file's content, of at most so many bytes."""
-    with open_file(path) as file:
-        size = os.fstat(file.fileno()).st_size
+    with open_file(path, most) as file:
         try:
-            content = file.read(most + 1) if _from_shell(path) else b"" if size > most else file.read(size)
+            content = file.read(most + 1 if _from_shell(path) else os.fstat(file.fileno()).st_size)
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-        if max(size, len(content)) > most:
-            limit = f"{most // MIB} MiB" if most >= MIB else f"{most // 1024} KiB"
-            raise InputError(f"{path}: more than {limit}; is it the right file?")
+        if len(content) > most:
+            raise _too_large(path, most)
         return content
 
 

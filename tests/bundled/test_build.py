@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from making.disks import no_file_larger_than
 from merit.bundled import build, built, open_dataset, read_sources
 from merit.bundled.tables import read_shapes, spider_record
 from merit.data import load
@@ -165,6 +167,16 @@ def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         match="cannot build the benchmark here .*; choose another folder with MERIT_CACHE, or --cache in a command",
     ):
         built(tmp_path / "file")
+
+
+@pytest.mark.parametrize("room", [2_000, 20_000])
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path: Path, room: int) -> None:
+    says = (
+        rf"{re.escape(str(tmp_path))}: cannot build the benchmark here \(.+\); choose another folder with MERIT_CACHE"
+    )
+    with no_file_larger_than(room), pytest.raises(CacheUnusable, match=says):
+        built(tmp_path)
+    assert not list((tmp_path / "bundled").iterdir())
 
 
 def test_only_this_benchmark_needs_no_folder(tmp_path: Path, place: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from making.disks import no_file_larger_than
 from making.endpoint import Asked, ChatServer, Reply, as_json, completion
 from making.runs import files_of
 from merit.agent import METHODS
@@ -324,6 +325,12 @@ def test_a_demo_writes_and_moves_nothing_through_a_link(recording: Path, cache: 
     good(replay(*command))
     assert other.read_text() == "precious"
     assert not (out / "made-by-merit-demo.txt").is_symlink()
+
+
+def test_a_full_disk_is_named(recording: Path, cache: Path, tmp_path: Path) -> None:
+    with no_file_larger_than(10):
+        said = sentence(replay(tmp_path / "out", cache, "--methods", "zero_shot"))
+    assert said == f"{tmp_path}/out/made-by-merit-demo.txt: cannot be written (File too large); choose another place"
 
 
 def test_a_demo_that_was_set_aside_when_another_was_killed_comes_back(

@@ -1,12 +1,14 @@
 """A part of a benchmark is a benchmark: the same questions under the same ids, judged the same."""
 
 import json
+import os
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from making.benchmark import ITEMS, build
+from making.disks import no_waiting
 from merit.data import load
 from merit.errors import InputError
 from merit.oracle import open_judge, write_subset
@@ -66,3 +68,10 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
         write_subset(whole, tmp_path / "data", databases=None, distinct=False, seed=0)
     with pytest.raises(InputError, match=r"--databases 3: there are only 2 with questions"):
         write_subset(whole, tmp_path / "part", databases=3, distinct=False, seed=0)
+
+
+def test_a_database_of_holes_is_not_copied(tmp_path: Path) -> None:
+    root = build(tmp_path / "data")
+    os.truncate(root / "database" / "shop" / "shop.sqlite", 17 << 30)
+    with no_waiting(5), pytest.raises(InputError, match=r"shop.sqlite: more than 16 GiB; is it the right file\?"):
+        write_subset(load("spider", root), tmp_path / "part", databases=None, distinct=True, seed=0)

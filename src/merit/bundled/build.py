@@ -54,17 +54,22 @@ def built(cache: Path) -> Path:
         _remove_abandoned(home.parent)
         unfinished = Path(tempfile.mkdtemp(suffix=".part", dir=home.parent))
     except OSError as error:
-        raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error.strerror}); {_ELSEWHERE}") from error
+        raise _unbuilt(cache, error) from error
     try:
         build(unfinished)
         unfinished.chmod(0o755)  # readable like any folder; a temporary one is private
         unfinished.rename(home)
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:
         if not home.is_dir():  # else another process was quicker, with the same content
-            raise CacheUnusable(f"{cache}: cannot build the benchmark here ({error.strerror}); {_ELSEWHERE}") from error
+            raise _unbuilt(cache, error) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return home
+
+
+def _unbuilt(cache: Path, error: OSError | sqlite3.Error) -> CacheUnusable:
+    why = getattr(error, "strerror", None) or error
+    return CacheUnusable(f"{cache}: cannot build the benchmark here ({why}); {_ELSEWHERE}")
 
 
 def build(folder: Path, sources: Sequence[DatabaseSource] | None = None) -> None:
@@ -101,7 +106,7 @@ def _record(source: DatabaseSource, number: int) -> dict[str, Any]:
 
 def _train(folder: Path, tables: list[dict[str, Any]]) -> None:
     """The small library as the training split, for methods that show solved questions."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(dir=folder) as name:  # so that only one disk can be full
         small = Path(name)
         library.build(small)
         shutil.copy(small / "dev.json", folder / "train.json")

@@ -8,7 +8,7 @@ from typing import Any
 
 from merit.data import Dataset, with_journals
 from merit.errors import InputError
-from merit.reading import open_file, read_records
+from merit.reading import WHOLE_BYTES, open_file, read_records
 from merit.sql import canonical
 
 
@@ -59,7 +59,7 @@ def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
             for db_id in sorted(names & set(databases)):
                 (out / folder / db_id).mkdir(parents=True, exist_ok=True)
                 for path in with_journals(databases[db_id]):
-                    with open_file(path) as file, (out / folder / db_id / path.name).open("xb") as copy:
+                    with open_file(path, WHOLE_BYTES) as file, (out / folder / db_id / path.name).open("xb") as copy:
                         shutil.copyfileobj(file, copy)
         (out / layout.tables["dev"]).write_text(_json(tables), encoding="utf-8")
         (out / layout.questions["dev"][0]).write_text(_json(chosen), encoding="utf-8")
