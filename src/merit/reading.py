@@ -11,6 +11,7 @@ import os
 import re
 import reprlib
 import stat
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -87,6 +88,20 @@ def check_name(name: str, where: str) -> None:
     plain = name not in ("", ".", "..") and not {"/", "\\"} & set(name) and name.isprintable()
     if not plain or len(name.encode()) > _LONGEST_NAME:
         raise InputError(f"{where} cannot be {shown(name)}; it should be a plain name, without / and \\")
+    check_path(name, where)
+
+
+def check_path(text: str, where: str) -> None:
+    """Raise unless a text found in a file can be a path, or a part of one, on this system."""
+    try:
+        unusable = b"\0" in os.fsencode(text)
+    except UnicodeEncodeError:  # Python calls such a path missing, which would look like missing data
+        raise InputError(
+            f"{where} cannot be {shown(text)} here, where names of files are {sys.getfilesystemencoding()}; set "
+            "PYTHONUTF8=1 in the environment"
+        ) from None
+    if unusable:
+        raise InputError(f"{where} cannot be {shown(text)}; it holds a NUL character")
 
 
 def hash_file(path: Path) -> str:

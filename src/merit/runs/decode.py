@@ -22,6 +22,7 @@ from merit.runs.manifest import (
     run_id,
 )
 from merit.runs.paths import MANIFEST, refuse_file
+from merit.runs.text import json_text
 from merit.types import Demonstration, Distinct, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
@@ -93,9 +94,10 @@ def read_manifest(folder: Path) -> Manifest:
 
 def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
     """The manifest of a run to come, if it can be read back."""
-    record = identity.record()
-    decode_identity(record, "this run")
-    return Manifest(run_id(record), identity, made_with)
+    manifest = Manifest(run_id(identity.record()), identity, made_with)
+    record = parse_json(json_text(manifest.record()), Path("this run"))
+    decode_identity(record["identity"], "this run")
+    return manifest
 
 
 def decode_identity(record: Record, where: str) -> Identity:
