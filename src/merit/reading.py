@@ -26,6 +26,9 @@ MIB = 1 << 20
 DOCUMENT_BYTES = 64 * MIB  # a JSON document, a CSV file, a file of predictions
 LINES_BYTES = 512 * MIB  # a file of a run that is appended to line by line
 LINE_BYTES = 16 * MIB
+# Of one answer of a model; 512 tokens have a few thousand. An answer that is stored or exported, and an entry with two
+# of them, then fit into a line even where JSON needs six bytes a character, and a turn of 7 repairs into a document.
+ANSWER_CHARACTERS = 1 << 20
 _MOST_LINES = 10_000_000
 _DEEPEST = 100  # levels of nested lists and objects; Spider's parsed SQL has 20
 _LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
@@ -166,14 +169,14 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def parse_json(text: str, path: Path, line: int = 1) -> Any:
+def parse_json(text: str, path: Path, line: int = 1, most: int = DOCUMENT_BYTES) -> Any:
     """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent.
 
     NaN and Infinity are not JSON and cannot be compared, so they are refused here, and so are integers beyond 64 bits
     and values nested too deeply.
     """
-    if len(text) > DOCUMENT_BYTES:
-        raise InputError(f"{path}, line {line}: more than {DOCUMENT_BYTES // MIB} MiB of JSON")
+    if len(text) > most:
+        raise InputError(f"{path}, line {line}: more than {most // MIB} MiB of JSON")
     try:
         value = _DECODER.decode(text)
         if text.count("[") + text.count("{") > _DEEPEST:

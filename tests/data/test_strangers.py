@@ -50,7 +50,11 @@ def test_a_name_that_this_system_cannot_spell_is_not_a_missing_database(root: Pa
     command = ["score", "spider", "--data", root, "--pred", tmp_path / "answers.txt", "--no-cache"]
     ascii_names = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for environment, code, said in (
-        (ascii_names, 1, r"the field 'db_id' cannot be 'caf\xe9' here, where names of files are ascii; set PYTHONUTF8=1"),
+        (
+            ascii_names,
+            1,
+            r"the field 'db_id' cannot be 'caf\xe9' here, where names of files are ascii; set PYTHONUTF8=1",
+        ),
         ({**ascii_names, "PYTHONUTF8": "1"}, 0, ""),
     ):
         done = subprocess.run(

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from merit.errors import check_field_types
 from merit.types import Entry, FailureType, Grade, Polarity, Precedent, QuestionId, Repair
 
 # Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
@@ -44,6 +45,9 @@ class RecallPolicy:
     least_grade: Grade = Grade.EXECUTED  # what is less sure is kept, but not recalled until it is confirmed
     precedents: int = 0  # confirmed answers, of whatever failure type
     database_bonus: float = 0.0  # for precedents of the current database: above 1, no other one comes before them
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
 
     def least_grade_of(self, polarity: Polarity) -> Grade:
         """How sure an entry must be to be recalled; a successful change is one that was confirmed (section 3.2)."""
