@@ -21,6 +21,9 @@ SCRIPT = [
 ]
 
 
+UNBOUNDED = """    def recall(self, method, moment):
+        return RecallPolicy(positives=1, negatives=0, dense_weight=float("nan"))
+"""
 SPEECHLESS = "class Speechless(Exception):\n    def __str__(self):\n        raise RuntimeError\n"
 
 
@@ -178,6 +181,7 @@ def test_a_name_that_leads_out_of_the_grids_folder_is_refused(made: Path, tmp_pa
         (('return Prompt("one-example-v1", ', "return ("), "returned a value of the type str"),
         (('"\\n".join(lines))', "7)"), "failed (AttributeError: 'int' object has no attribute 'encode')"),
         (("return super().keep(method, episode, regime)", "return 7"), "returned a value of the type int"),
+        (("    def keep", f"{UNBOUNDED}\n    def keep"), "(ValueError: 'dense_weight' should be a number from 0 to 1"),
         (
             ("shows = frozenset({Part.HISTORY, Part.REPAIRS})", "shows = 7"),
             "`recall` of its method 'one_example' failed (",

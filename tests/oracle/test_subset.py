@@ -9,7 +9,7 @@ import pytest
 from making.benchmark import ITEMS, build
 from merit.data import load
 from merit.errors import InputError
-from merit.oracle import open_judge, write_subset
+from merit.oracle import open_judge, subset, write_subset
 
 
 @pytest.mark.parametrize("layout", ["spider", "bird"])
@@ -66,3 +66,11 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
         write_subset(whole, tmp_path / "data", databases=None, distinct=False, seed=0)
     with pytest.raises(InputError, match=r"--databases 3: there are only 2 with questions"):
         write_subset(whole, tmp_path / "part", databases=3, distinct=False, seed=0)
+
+
+def test_a_part_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = load("spider", build(tmp_path / "data"))
+    monkeypatch.setattr(subset, "DOCUMENT_BYTES", 1000)
+    with pytest.raises(InputError, match=r"part/.*\.json: would have more than"):
+        write_subset(whole, tmp_path / "part", databases=1, distinct=False, seed=0)
+    assert not (tmp_path / "part").exists()

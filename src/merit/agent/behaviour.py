@@ -166,9 +166,14 @@ def moment_of(
 def recall_policy(method: "Method", moment: Moment) -> RecallPolicy | None:
     """How a method searches the memory at this moment."""
     behaviour = method.behaviour
-    return _decided(
-        method, "recall", (RecallPolicy, NoneType), lambda: behaviour.recall(method, moment.showing(behaviour.shows))
-    )
+
+    def decide() -> RecallPolicy | None:
+        policy = behaviour.recall(method, moment.showing(behaviour.shows))
+        if isinstance(policy, RecallPolicy) and (why := policy.out_of_bounds()):
+            raise ValueError(why)
+        return policy
+
+    return _decided(method, "recall", (RecallPolicy, NoneType), decide)
 
 
 def repair_prompt(method: "Method", moment: Moment, recalled: Recalled) -> Prompt:

@@ -9,6 +9,7 @@ from merit.types import Entry, FailureType, Grade, Polarity, Precedent, Question
 
 # Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
 RELIABLE_TYPES = frozenset({FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION})
+_LARGEST_BONUS = 1000.0
 
 
 class Databases(StrEnum):
@@ -48,6 +49,15 @@ class RecallPolicy:
 
     def __post_init__(self) -> None:
         check_field_types(self)
+
+    def out_of_bounds(self) -> str | None:
+        """Which number means nothing, if one does: scores beyond all numbers could not even be recorded."""
+        if not 0 <= self.dense_weight <= 1:
+            return "'dense_weight' should be a number from 0 to 1; the lexical channel has the rest"
+        for name in ("type_bonus", "database_bonus"):
+            if not 0 <= getattr(self, name) <= _LARGEST_BONUS:
+                return f"{name!r} should be a number from 0 to {_LARGEST_BONUS:g}; above 1 it outweighs all scores"
+        return None
 
     def least_grade_of(self, polarity: Polarity) -> Grade:
         """How sure an entry must be to be recalled; a successful change is one that was confirmed (section 3.2)."""
