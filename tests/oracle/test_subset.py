@@ -70,7 +70,7 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
 
 def test_a_part_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = load("spider", build(tmp_path / "data"))
-    monkeypatch.setattr(subset, "DOCUMENT_BYTES", 1000)
+    monkeypatch.setattr(subset, "DOCUMENT_BYTES", 300)
     with pytest.raises(InputError, match=r"part/.*\.json: would have more than"):
         write_subset(whole, tmp_path / "part", databases=1, distinct=False, seed=0)
     assert not (tmp_path / "part").exists()
