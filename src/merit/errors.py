@@ -17,9 +17,9 @@ MeritError
 └── AuditFailed         a run contradicts its own records or its data
 """
 
-from dataclasses import fields
-from types import GenericAlias
-from typing import Any, get_origin
+import dataclasses
+import types
+import typing
 
 _LONGEST = 1500  # characters; a path alone can have 4096
 _HASH_DIGITS = 12
@@ -50,10 +50,11 @@ def check_type(argument: str, value: object, kinds: type | tuple[type, ...], exp
         raise InputError(f"{argument}: expected {expected}, not {given if len(given) <= 80 else type(value).__name__}")
 
 
-def check_field_types(value: Any) -> None:
+def check_field_types(value: typing.Any) -> None:
     """Refuse a dataclass with a field of another type than it declares: Python itself does not look."""
-    for field in fields(value):
-        declared: Any = get_origin(field.type) if isinstance(field.type, GenericAlias) else field.type
+    for field in dataclasses.fields(value):
+        kind: typing.Any = field.type
+        declared = typing.get_origin(kind) if isinstance(kind, types.GenericAlias) else kind
         given = getattr(value, field.name)
         if not isinstance(given, declared) or (isinstance(given, bool) and declared is not bool):
             expected = getattr(declared, "__name__", declared)

@@ -23,8 +23,8 @@ from merit.errors import InputError
 MIB = 1 << 20
 # Limits, so that an endless file ends in an error message. Ordinary files are far below them: the
 # largest document known is Spider's training split (25 MB), the largest file of a run has tens of megabytes.
-DOCUMENT_BYTES = 64 * MIB  # a JSON document, a CSV file, a file of predictions
-LINES_BYTES = 512 * MIB  # a file of a run that is appended to line by line
+DOCUMENT_BYTES = 64 * MIB  # a JSON document
+LINES_BYTES = 512 * MIB  # a file that grows with the answers of a run: turns, stream, predictions, labels
 LINE_BYTES = 16 * MIB
 # Of one answer of a model; 512 tokens have a few thousand. An answer that is stored or exported, and an entry with two
 # of them, then fit into a line even where JSON needs six bytes a character, and a turn of 7 repairs into a document.

@@ -167,6 +167,10 @@ def test_the_name_follows_from_the_identity_alone(tmp_path: Path) -> None:
     [
         ({"seed": 2**63}, "9223372036854775808 is too large; integers have at most 64 bits"),
         ({"demonstrations": (Demonstration("q" * (64 << 20), "SELECT 1"),)}, "more than 64 MiB of JSON"),
+        (
+            {"demonstrations": (Demonstration("\u00e9" * (33 << 20), "SELECT 1"),)},
+            "manifest.json would have more than 64",
+        ),
     ],
 )
 def test_a_manifest_that_could_not_be_read_is_never_begun(change: dict[str, Any], said: str) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from merit.types import Row, Value
 
+_Bag = frozenset[tuple[Value, int]]  # the values of a column, each with how often it is there
+
 
 class ComparisonTimeout(Exception):
     """Trying column orders took longer than the deadline."""
@@ -79,9 +81,6 @@ def _columns_match(ours: Sequence[Row], theirs: Sequence[Row], deadline: float) 
         taken.append(number)
         levels.append(_extensions(ours[depth], our_rows, their_rows, candidates[depth], distinct, left, deadline))
     return False
-
-
-_Bag = frozenset[tuple[Value, int]]  # the values of a column, each with how often it is there
 
 
 def _bag(column: Row) -> _Bag:
