@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "grounding": {"errors", "types"},
     "memory": {"errors", "files", "reading", "sql", "types", "vectors"},
     "prompts": {"errors", "memory", "reading", "sql", "types"},
-    "agent": {"errors", "failure", "memory", "prompts", "sql", "tracing", "types"},
+    "agent": {"errors", "failure", "memory", "prompts", "reading", "sql", "tracing", "types"},
     "runs": {"agent", "data", "errors", "files", "memory", "prompts", "reading", "sql", "types"},
     "benchmark": {"bundled", "cache", "data", "errors", "oracle", "sql", "types"},
     "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "types"},

@@ -17,6 +17,10 @@ MeritError
 └── AuditFailed         a run contradicts its own records or its data
 """
 
+import dataclasses
+import types
+import typing
+
 _LONGEST = 1500  # characters; a path alone can have 4096
 _HASH_DIGITS = 12
 
@@ -44,6 +48,20 @@ def check_type(argument: str, value: object, kinds: type | tuple[type, ...], exp
     if not isinstance(value, kinds):
         given = repr(value)
         raise InputError(f"{argument}: expected {expected}, not {given if len(given) <= 80 else type(value).__name__}")
+
+
+def check_field_types(value: typing.Any) -> None:
+    """Refuse a dataclass with a field of another type than it declares: Python itself does not look."""
+    for field in dataclasses.fields(value):
+        kind: typing.Any = field.type
+        declared = typing.get_origin(kind) if isinstance(kind, types.GenericAlias) else kind
+        given = getattr(value, field.name)
+        if not isinstance(given, declared) or (isinstance(given, bool) and declared is not bool):
+            expected = getattr(declared, "__name__", declared)
+            raise InputError(
+                f"{type(value).__name__}: the field {field.name!r} should be of the type {expected}, not "
+                f"{type(given).__name__}"
+            )
 
 
 class MeritError(Exception):

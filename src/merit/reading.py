@@ -11,6 +11,7 @@ import os
 import re
 import reprlib
 import stat
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,10 +24,13 @@ MIB = 1 << 20
 _UNITS = ((1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 # Limits, so that an endless file ends in an error message. Ordinary files are far below them: the
 # largest document known is Spider's training split (25 MB), the largest file of a run has tens of megabytes.
-DOCUMENT_BYTES = 64 * MIB  # a JSON document, a CSV file, a file of predictions
-LINES_BYTES = 512 * MIB  # a file of a run that is appended to line by line
+DOCUMENT_BYTES = 64 * MIB  # a JSON document
+LINES_BYTES = 512 * MIB  # a file that grows with the answers of a run: turns, stream, predictions, labels
 LINE_BYTES = 16 * MIB
 WHOLE_BYTES = 16 * 1024 * MIB  # a file that is hashed or copied; all of BIRD's databases together have twice as much
+# Of one answer of a model; 512 tokens have a few thousand. An answer that is stored or exported, and an entry with two
+# of them, then fit into a line even where JSON needs six bytes a character, and a turn of 7 repairs into a document.
+ANSWER_CHARACTERS = 1 << 20
 _MOST_LINES = 10_000_000
 _DEEPEST = 100  # levels of nested lists and objects; Spider's parsed SQL has 20
 _LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
@@ -97,6 +101,20 @@ def check_name(name: str, where: str) -> None:
     plain = name not in ("", ".", "..") and not {"/", "\\"} & set(name) and name.isprintable()
     if not plain or len(name.encode()) > _LONGEST_NAME:
         raise InputError(f"{where} cannot be {shown(name)}; it should be a plain name, without / and \\")
+    check_path(name, where)
+
+
+def check_path(text: str, where: str) -> None:
+    """Raise unless a text found in a file can be a path, or a part of one, on this system."""
+    try:
+        unusable = b"\0" in os.fsencode(text)
+    except UnicodeEncodeError:  # Python calls such a path missing, which would look like missing data
+        raise InputError(
+            f"{where} cannot be {shown(text)} here, where names of files are {sys.getfilesystemencoding()}; set "
+            "PYTHONUTF8=1 in the environment"
+        ) from None
+    if unusable:
+        raise InputError(f"{where} cannot be {shown(text)}; it holds a NUL character")
 
 
 def hash_file(path: Path) -> str:
@@ -159,14 +177,14 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def parse_json(text: str, path: Path, line: int = 1) -> Any:
+def parse_json(text: str, path: Path, line: int = 1, most: int = DOCUMENT_BYTES) -> Any:
     """The value of a JSON text that starts at `line` of `path`; all its texts can be written and sent.
 
     NaN and Infinity are not JSON and cannot be compared, so they are refused here, and so are integers beyond 64 bits
     and values nested too deeply.
     """
-    if len(text) > DOCUMENT_BYTES:
-        raise InputError(f"{path}, line {line}: more than {DOCUMENT_BYTES // MIB} MiB of JSON")
+    if len(text) > most:
+        raise InputError(f"{path}, line {line}: more than {most // MIB} MiB of JSON")
     try:
         value = _DECODER.decode(text)
         if text.count("[") + text.count("{") > _DEEPEST:

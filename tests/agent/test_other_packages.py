@@ -21,11 +21,17 @@ SCRIPT = [
 ]
 
 
+UNBOUNDED = """    def recall(self, method, moment):
+        return RecallPolicy(positives=1, negatives=0, dense_weight=float("nan"))
+"""
+SPEECHLESS = "class Speechless(Exception):\n    def __str__(self):\n        raise RuntimeError\n"
+
+
 def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def install(folder: Path, source: str, version: str = "0.1") -> None:
+def install(folder: Path, source: str, version: str = "0.1", name: str = "one_example") -> None:
     """The tutorial's package in a folder on the path, as pip would leave it there."""
     folder.mkdir(exist_ok=True)
     (folder / "one_example.py").write_text(source)
@@ -34,7 +40,7 @@ def install(folder: Path, source: str, version: str = "0.1") -> None:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: one-example\nVersion: {version}\n")
     (project,) = blocks("toml")
     (points,) = re.findall(r'^one_example = "(.*)"$', project, re.MULTILINE)
-    (info / "entry_points.txt").write_text(f"[merit.methods]\none_example = {points}\n")
+    (info / "entry_points.txt").write_text(f"[merit.methods]\n{name} = {points}\n")
 
 
 def merit(folder: Path, packages: Path | None, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -132,6 +138,12 @@ def test_report_and_page_show_it_even_where_it_is_not_installed(made: Path, tmp_
         (("METHOD = Method(", "METHOD = print("), "should lead to a merit.Method of the same name"),
         (('"one_example",', '"merit",'), "should lead to a merit.Method of the same name"),
         (("from merit import", "from merit import nothing_there,"), "cannot be loaded"),
+        (("METHOD = Method(", "raise SystemExit(0)\nMETHOD = Method("), "cannot be loaded (SystemExit: 0)"),
+        (("METHOD = Method(", f"{SPEECHLESS}raise Speechless\nMETHOD = Method("), "cannot be loaded (Speechless)"),
+        (("positives=1", "positives='1'"), "RecallPolicy: the field 'positives' should be of the type int, not str"),
+        (("{Polarity.POSITIVE}", "{7}"), "writes: expected values of merit.Polarity, not 7"),
+        (("behaviour=OneExample()", "behaviour=7"), "the field 'behaviour' should be of the type Behaviour, not int"),
+        (("behaviour=OneExample()", "draws=True"), "Method: the field 'draws' should be of the type int, not bool"),
     ],
 )
 def test_a_package_that_does_not_fit_is_named(
@@ -145,3 +157,49 @@ def test_a_package_that_does_not_fit_is_named(
     assert told.returncode == 1
     assert told.stderr.startswith("merit: one-example: ")
     assert message in told.stderr
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "evil\\"])
+def test_a_name_that_leads_out_of_the_grids_folder_is_refused(made: Path, tmp_path: Path, name: str) -> None:
+    source = blocks("python")[0].replace('"one_example",', f"{name!r},")
+    install(tmp_path / "bad", source, name=name)
+    grid = made / "elsewhere.toml"
+    grid.write_text((made / "grid.toml").read_text().replace('"one_example"', json.dumps(name)))
+    told = merit(made, tmp_path / "bad", "grid", "elsewhere.toml")
+    assert told.returncode == 1
+    assert "one-example: the name of a method cannot be" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            ("last = moment", "raise RuntimeError('\\x1b[2Jlost')\n        last = moment"),
+            r"failed (RuntimeError: \x1b[2Jlost)",
+        ),
+        (("last = moment", "raise SystemExit(0)\n        last = moment"), "failed (SystemExit: 0)"),
+        (('return Prompt("one-example-v1", ', "return ("), "returned a value of the type str"),
+        (('"\\n".join(lines))', "7)"), "failed (AttributeError: 'int' object has no attribute 'encode')"),
+        (("return super().keep(method, episode, regime)", "return 7"), "returned a value of the type int"),
+        (("    def keep", f"{UNBOUNDED}\n    def keep"), "(ValueError: 'dense_weight' should be a number from 0 to 1"),
+        (
+            ("shows = frozenset({Part.HISTORY, Part.REPAIRS})", "shows = 7"),
+            "`recall` of its method 'one_example' failed (",
+        ),
+    ],
+)
+def test_a_behaviour_that_goes_wrong_is_one_sentence(
+    made: Path, tmp_path: Path, changed: tuple[str, str], message: str
+) -> None:
+    source = blocks("python")[0]
+    assert changed[0] in source
+    install(tmp_path / "bad", source.replace(*changed))
+    command = ["run", "spider", "--data", "data", "--initial", "initial.jsonl", "--method", "one_example"]
+    told = merit(
+        made, tmp_path / "bad", *command, "--model", "scripted:script.jsonl", "--budget", 2, "--out", tmp_path / "run"
+    )
+    assert told.returncode == 1
+    assert told.stderr.count("\n") == 1, told.stderr
+    assert told.stderr.startswith("merit: one-example: `")
+    assert message in told.stderr
+    assert told.stderr.endswith("; mend or remove it\n")

@@ -127,6 +127,12 @@ def test_labels_and_answers_on_a_full_disk_leave_no_half_file(runs: Path, tmp_pa
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name or path.name == "new.csv"] == []
 
 
+def test_a_seed_below_zero_draws_no_sample(runs: Path, tmp_path: Path) -> None:
+    result = merit("label", runs / "merit" / "seed0", "--out", tmp_path / "labels.csv", "--seed", -1, "--write-only")
+    assert result.exit_code == 2
+    assert "'-1' cannot be used; give a whole number, 0 or more" in result.output
+
+
 # How merit is called
 
 

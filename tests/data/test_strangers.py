@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +40,28 @@ def test_a_database_is_called_by_a_plain_name(root: Path, name: str, file: str) 
         load("spider", root)
     assert str(said.value).isprintable()
     assert len(str(said.value)) < 400
+
+
+def test_a_name_that_this_system_cannot_spell_is_not_a_missing_database(root: Path, tmp_path: Path) -> None:
+    """Where names of files are ASCII, Python says of such a folder only that it is not there."""
+    rename(root, "caf\u00e9")
+    (root / "database" / "shop").rename(root / "database" / "caf\u00e9")
+    (tmp_path / "answers.txt").write_text("SELECT 1\n" * 12)
+    command = ["score", "spider", "--data", root, "--pred", tmp_path / "answers.txt", "--no-cache"]
+    ascii_names = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for environment, code, said in (
+        (
+            ascii_names,
+            1,
+            r"the field 'db_id' cannot be 'caf\xe9' here, where names of files are ascii; set PYTHONUTF8=1",
+        ),
+        ({**ascii_names, "PYTHONUTF8": "1"}, 0, ""),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "merit", *map(str, command)], capture_output=True, env=environment, timeout=60
+        )
+        assert done.returncode == code, done.stderr
+        assert said in " ".join(done.stderr.decode().split())
 
 
 def test_a_subset_plants_nothing_outside(root: Path, tmp_path: Path) -> None:

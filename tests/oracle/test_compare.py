@@ -98,6 +98,23 @@ def test_many_equal_columns_are_no_trap() -> None:
     assert time.monotonic() - started < 5.0
 
 
+def test_more_columns_than_python_allows_calls_within_calls() -> None:
+    reference: list[Row] = [tuple(range(2000)), tuple(range(1, 2001))]
+    assert same_spider(reference, [row[::-1] for row in reference[::-1]], ordered=False, deadline=LATER)
+    assert not same_spider(reference, [reference[0], reference[0]], ordered=False, deadline=LATER)
+
+
+def test_very_many_columns_of_the_same_values_end_at_the_deadline() -> None:
+    """Each column is a permutation of the same numbers, so that any may stand for any other at first."""
+    columns = [tuple((row * (number + 1)) % 401 for row in range(401)) for number in range(400)]
+    reference: list[Row] = list(zip(*columns, strict=True))
+    result: list[Row] = list(zip(*columns[:-1], tuple(range(1, 401)) + (0,), strict=True))
+    started = time.monotonic()
+    with pytest.raises(ComparisonTimeout):
+        same_spider(reference, result, ordered=False, deadline=started + 0.3)
+    assert time.monotonic() - started < 10.0
+
+
 def test_a_search_that_takes_too_long_says_so() -> None:
     reference: list[Row] = [(0, 1), (1, 0)]
     with pytest.raises(ComparisonTimeout):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merit.errors import CacheUnusable
-from merit.oracle.results import ResultStore
+from merit.oracle.results import _FILE, ResultStore
 from merit.sql import decode, encode
 
 values = st.one_of(
@@ -148,3 +148,7 @@ def test_a_full_disk_costs_no_verdict(tmp_path: Path, caplog: pytest.LogCaptureF
         assert store.fetch(b"reference")  # still known
         store.close()
     assert "was not written" in caplog.text
+
+
+def test_the_security_page_names_the_file_to_remove() -> None:
+    assert f"`{_FILE}`" in (Path(__file__).parents[2] / "SECURITY.md").read_text()

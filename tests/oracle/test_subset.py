@@ -11,7 +11,7 @@ from making.benchmark import ITEMS, build
 from making.disks import no_waiting
 from merit.data import load
 from merit.errors import InputError
-from merit.oracle import open_judge, write_subset
+from merit.oracle import open_judge, subset, write_subset
 
 
 @pytest.mark.parametrize("layout", ["spider", "bird"])
@@ -75,3 +75,11 @@ def test_a_database_of_holes_is_not_copied(tmp_path: Path) -> None:
     os.truncate(root / "database" / "shop" / "shop.sqlite", 17 << 30)
     with no_waiting(5), pytest.raises(InputError, match=r"shop.sqlite: more than 16 GiB; is it the right file\?"):
         write_subset(load("spider", root), tmp_path / "part", databases=None, distinct=True, seed=0)
+
+
+def test_a_part_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = load("spider", build(tmp_path / "data"))
+    monkeypatch.setattr(subset, "DOCUMENT_BYTES", 300)
+    with pytest.raises(InputError, match=r"part/.*\.json: would have more than"):
+        write_subset(whole, tmp_path / "part", databases=1, distinct=False, seed=0)
+    assert not (tmp_path / "part").exists()

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from making.outcomes import identity_record, made
 from making.runs import make_bench
 from merit.agent import METHODS, find_method
 from merit.errors import MeritError
-from merit.runs import decode_identity, difference, read_manifest, run_id
+from merit.runs import decode_identity, difference, new_manifest, read_manifest, run_id
 from merit.runs.text import json_text
+from merit.types import Demonstration
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -158,3 +160,21 @@ def test_the_name_follows_from_the_identity_alone(tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run", "iterative", limit=2)
     assert view.manifest.run == run_id(view.identity.record())
     assert json.loads((tmp_path / "run" / "manifest.json").read_text()) == view.manifest.record()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 2**63}, "9223372036854775808 is too large; integers have at most 64 bits"),
+        ({"demonstrations": (Demonstration("q" * (64 << 20), "SELECT 1"),)}, "more than 64 MiB of JSON"),
+        (
+            {"demonstrations": (Demonstration("\u00e9" * (33 << 20), "SELECT 1"),)},
+            "manifest.json would have more than 64",
+        ),
+    ],
+)
+def test_a_manifest_that_could_not_be_read_is_never_begun(change: dict[str, Any], said: str) -> None:
+    manifest = made(identity())
+    new_manifest(manifest.identity, manifest.made_with)
+    with pytest.raises(MeritError, match=said):
+        new_manifest(replace(manifest.identity, **change), manifest.made_with)

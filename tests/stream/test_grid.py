@@ -262,6 +262,10 @@ def _key(asked: Asked) -> bytes:
         ({"dataset": {"distinct": "x"}}, "dataset 1: the field 'distinct' should be kept or dropped, not 'x'"),
         ({"dataset": {"protocol": "x"}}, "dataset 1: the field 'protocol' should be db or suite, not 'x'"),
         ({"methods": ["merit", "merit"]}, "the run spider-dev/merit/seed0 is there twice"),
+        ({"model": "openai:\0"}, "the field 'model' cannot be 'openai:\\x00'; it holds a NUL character"),
+        ({"dataset": {"initial": "a\0b"}}, "dataset 1: the field 'initial' cannot be 'a\\x00b'; it holds a NUL"),
+        ({"dataset": {"limit": -4}}, "dataset 1: the field 'limit' should be a number above 0, not -4"),
+        ({"dataset": {"limit": 0}}, "dataset 1: the field 'limit' should be a number above 0, not 0"),
     ],
 )
 def test_a_grid_file_that_is_wrong_says_where(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -333,8 +337,13 @@ def test_a_dead_endpoint_is_one_sentence(grid: Path, monkeypatch: pytest.MonkeyP
         (f"seeds = [{'9' * 5000}]", "not valid TOML (a number has too many digits)"),
         ("x" + ".x" * 20_000 + " = 1", "line 1: more than 300 dots; break the line"),
         ("# all of it\n" * 30_000, "more than 256 KiB; is it the right file?"),
+        (
+            f"out = 'o'\nmodel = 'm'\nseeds = {list(range(20_000))}\n"
+            + "".join(f"[[dataset]]\nname='bundled'\ninitial='{number}'\n" for number in range(2000)),
+            "large.toml: more than 10000 runs; write several grids",
+        ),
     ],
-    ids=["digits", "dots", "size"],
+    ids=["digits", "dots", "size", "runs"],
 )
 def test_a_file_that_takes_too_long_to_read_is_one_sentence(tmp_path: Path, content: str, said: str) -> None:
     path = tmp_path / "large.toml"

@@ -504,3 +504,15 @@ def test_a_run_whose_entries_a_person_deleted_does_not_bring_them_back(bench: Be
     with pytest.raises(RunUnusable, match="deleted or confirmed by a person"):
         bench.run(tmp_path / "run", model=FickleModel(luck=3))
     assert log.read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", [2**63, -(2**63) - 1, 2**53 + 1])
+def test_a_seed_that_no_manifest_can_hold_is_refused_before_a_call(tmp_path: Path, seed: int) -> None:
+    with pytest.raises(InputError, match=r"^seed: expected a number from -9007199254740992 to 9007199254740992, not "):
+        make_bench(tmp_path).spec(seed=seed)
+
+
+@pytest.mark.parametrize("limit", [0, -4])
+def test_a_limit_below_one_question_is_refused(tmp_path: Path, limit: int) -> None:
+    with pytest.raises(InputError, match=f"^limit: expected a number of questions, 1 or more, not {limit}$"):
+        make_bench(tmp_path).spec(limit=limit)

@@ -6,14 +6,16 @@ A behaviour is given a `Moment` and nothing else, and a moment holds only what t
 what a prompt can show is known beforehand, and an audit can make the same prompt again from a run's records.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from merit import prompts
 from merit.agent.rules import NO_FAILURE, candidates_of, votes
 from merit.agent.trajectory import Attempt, Episode, Reflection, Task
+from merit.errors import InputError, MeritError
 from merit.memory import Precedent, RecallPolicy, Repair
 from merit.prompts import Family, Prompt
 from merit.types import Demonstration, Polarity, Question, Regime, Status
@@ -78,6 +80,7 @@ class Moment:
         )
 
 
+@runtime_checkable
 class Behaviour(Protocol):
     """The three decisions of a method. Each must depend on its arguments alone, or an audit will contradict the run."""
 
@@ -162,12 +165,56 @@ def moment_of(
 
 def recall_policy(method: "Method", moment: Moment) -> RecallPolicy | None:
     """How a method searches the memory at this moment."""
-    return method.behaviour.recall(method, moment.showing(method.behaviour.shows))
+    behaviour = method.behaviour
+
+    def decide() -> RecallPolicy | None:
+        policy = behaviour.recall(method, moment.showing(behaviour.shows))
+        if isinstance(policy, RecallPolicy) and (why := policy.out_of_bounds()):
+            raise ValueError(why)
+        return policy
+
+    return _decided(method, "recall", (RecallPolicy, NoneType), decide)
 
 
 def repair_prompt(method: "Method", moment: Moment, recalled: Recalled) -> Prompt:
     """The prompt of the attempt that follows this moment."""
-    return method.behaviour.ask(method, replace(moment, recalled=recalled).showing(method.behaviour.shows))
+    behaviour, whole = method.behaviour, replace(moment, recalled=recalled)
+    prompt = _decided(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
+    _decided(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
+    return prompt
+
+
+def kept(method: "Method", episode: Episode, regime: Regime) -> Keep | None:
+    """What a finished episode leaves."""
+    return _decided(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
+
+
+T = TypeVar("T")
+
+
+def _decided(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
+    """What a behaviour decides; that of another package may raise anything, and return anything."""
+    if method.origin is None:
+        return decide()
+    where = f"{method.origin.package}: `{decision}` of its method {method.name!r}"
+    try:
+        decided = decide()
+    except MeritError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{where} failed ({said_by(error)}); mend or remove it") from error
+    if not isinstance(decided, kinds):
+        raise InputError(f"{where} returned a value of the type {type(decided).__name__}; mend or remove it")
+    return decided
+
+
+def said_by(error: BaseException) -> str:
+    """Another package's error by its kind and words; a syntax error's words say file and line."""
+    try:
+        words = str(error)
+    except Exception:  # its own code says it
+        words = ""
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -> Prompt:

@@ -1,7 +1,7 @@
 """What a finished episode leaves behind: at most one entry (paper, section 3.2, "Episode finalization")."""
 
 from merit.agent.agreement import is_agreed
-from merit.agent.behaviour import Keep
+from merit.agent.behaviour import Keep, kept
 from merit.agent.method import Method
 from merit.agent.rules import NO_FAILURE, candidates_of, votes
 from merit.agent.trajectory import Attempt, Episode
@@ -11,7 +11,7 @@ from merit.types import Polarity, Regime
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
     """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
-    keep, polarity = method.behaviour.keep(method, episode, regime), polarity_of(episode, method)
+    keep, polarity = kept(method, episode, regime), polarity_of(episode, method)
     candidates = candidates_of(episode.attempts)
     if keep is None or polarity not in method.writes:
         return None

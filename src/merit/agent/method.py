@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from merit.agent.behaviour import PAPER, Behaviour
+from merit.errors import check_field_types, check_type
 from merit.memory import RecallPolicy
 from merit.types import Polarity
 
@@ -38,6 +39,11 @@ class Method:
     online: bool = True  # False: reads the memory of the whole stream, so it is a control and not an online method
     behaviour: Behaviour = PAPER  # what it decides beyond these fields
     origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
+        for polarity in self.writes:
+            check_type("writes", polarity, Polarity, "values of merit.Polarity")
 
     @property
     def encodes(self) -> bool:

@@ -14,12 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from merit.agent.behaviour import Moment, PaperBehaviour
+from merit.agent.behaviour import Moment, PaperBehaviour, said_by
 from merit.agent.method import Method, Origin
 from merit.agent.variants import contradiction, varied
 from merit.errors import InputError, check_type
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
 from merit.prompts import Prompt
+from merit.reading import check_name
 from merit.types import Polarity
 
 GROUP = "merit.methods"
@@ -191,21 +192,20 @@ def _loaded(point: EntryPoint) -> Method:
     package = _package(point)
     try:
         method: Any = point.load()
-    except Exception as error:  # another package's code may raise anything
+        source = _source_hash(point.module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # another package's code may raise anything, or end the process
         raise InputError(
-            f"{package}: its method {point.name!r} cannot be loaded ({_named(error)}); mend or remove it"
+            f"{package}: its method {point.name!r} cannot be loaded ({said_by(error)}); mend or remove it"
         ) from error
-    if not isinstance(method, Method) or method.name != point.name or ":" in point.name:
+    if type(method) is not Method or method.name != point.name or ":" in point.name:
         raise InputError(
             f"{package}: the entry point {point.name!r} of {GROUP} should lead to a merit.Method of the same name"
         )
+    check_name(point.name, f"{package}: the name of a method")  # runs of a grid are in folders of that name
     version = point.dist.version if point.dist else ""
-    return replace(method, origin=Origin(package, version, _source_hash(point.module)))
-
-
-def _named(error: Exception) -> str:
-    """Another package's error by its kind and words; a syntax error's words say file and line."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return replace(method, origin=Origin(package, version, source))
 
 
 def _package(point: EntryPoint) -> str:

@@ -29,7 +29,6 @@ def varied(method: Method, change: str, name: str) -> Method:
 
 _FIXED = ("name", "summary", "recall", "writes", "seed", "online", "random_seed", "behaviour", "origin")
 _HOTTEST = 1000.0  # no model's temperature has a meaning beyond 2
-_LARGEST_BONUS = 1000.0
 _FIELDS = frozenset(Method.__dataclass_fields__)
 
 
@@ -55,18 +54,12 @@ def _wanted(old: Any) -> str:
 
 
 def out_of_bounds(method: Method) -> str | None:
-    """Which number of a method means nothing, if one does: scores beyond all numbers could not even be recorded."""
-    policy = method.recall or RecallPolicy()
+    """Which number of a method means nothing, if one does."""
     if not 0 <= method.agreed <= 1:
         return "'agreed' is a share of the candidates: 1 at most"
     if not 0 <= method.temperature <= _HOTTEST:
         return f"'temperature' should be a number from 0 to {_HOTTEST:g}"
-    if not 0 <= policy.dense_weight <= 1:
-        return "'dense_weight' should be a number from 0 to 1; the lexical channel has the rest"
-    for name in ("type_bonus", "database_bonus"):
-        if not 0 <= getattr(policy, name) <= _LARGEST_BONUS:
-            return f"{name!r} should be a number from 0 to {_LARGEST_BONUS:g}; above 1 it outweighs all scores"
-    return None
+    return method.recall.out_of_bounds() if method.recall else None
 
 
 def contradiction(method: Method) -> str | None:

@@ -8,7 +8,7 @@ from merit.benchmark import Benchmark
 from merit.data import Dataset
 from merit.errors import AuditFailed, InputError
 from merit.oracle import fixed_demonstrations
-from merit.reading import read_text
+from merit.reading import LINES_BYTES, read_text
 from merit.runs import DatasetIdentity, RunView, StreamQuestion, difference
 from merit.runs.paths import MANIFEST, STREAM
 from merit.runs.questions import stream_questions, stream_text
@@ -40,7 +40,7 @@ def check_against(view: RunView, data: AuditData) -> None:
         raise AuditFailed(f"{where}: DISTINCT is {identity.distinct} there and {benchmark.distinct} here")
     first_answers = {question_id: recorded.draft for question_id, recorded in view.questions.items()}
     expected = stream_questions(dataset, benchmark.usable_questions(), first_answers)
-    if read_text(view.path / STREAM) != stream_text(expected):
+    if read_text(view.path / STREAM, LINES_BYTES) != stream_text(expected):
         raise AuditFailed(f"{view.path / STREAM}: {_first_difference(view, expected, dataset)}")
     _check_examples(view, data)
 

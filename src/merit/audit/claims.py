@@ -5,7 +5,7 @@ import os
 from merit.agent import Method, Origin, find_method, unavailable
 from merit.errors import AuditFailed, InputError, counted
 from merit.prompts import VERSION, parse_sql, templates_hash
-from merit.reading import parse_json, read_text, shown
+from merit.reading import LINES_BYTES, parse_json, read_text, shown
 from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
 from merit.runs.paths import METRICS, PREDICTIONS, STREAM
 from merit.runs.questions import stream_text
@@ -37,7 +37,7 @@ def check_identity(view: RunView) -> None:
 def check_stream(view: RunView) -> None:
     """A stream says what a run writes and nothing else; its first answers are what their replies say."""
     path = view.path / STREAM
-    if read_text(path) != stream_text(view.questions):
+    if read_text(path, LINES_BYTES) != stream_text(view.questions):
         raise AuditFailed(f"{path}: is not what a run writes")
     for question_id, recorded in view.questions.items():
         draft = recorded.draft

@@ -30,7 +30,7 @@ _KEYS = {str(number): kind for number, kind in enumerate(FAILURES, 1)}
     help="The CSV file; one that was begun goes on.",
 )
 @click.option("--n", "size", type=at_least(1), help="A sample of so many, every failure type in proportion.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides the sample and its order.")
+@click.option("--seed", type=at_least(0), default=0, show_default=True, help="Decides the sample and its order.")
 @click.option("--classifier", is_flag=True, help="Add the classifier's own label as the last column.")
 @click.option(
     "--fill/--write-only", default=None, help="Label in the terminal, or only write the file (default: by terminal)."

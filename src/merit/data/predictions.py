@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from merit.errors import InputError
-from merit.reading import check_fields, parse_json, read_json_lines, read_text, shown
+from merit.reading import LINES_BYTES, check_fields, parse_json, read_json_lines, read_text, shown
 from merit.types import Question, QuestionId
 
 _BIRD_MARK = "\t----- bird -----\t"
@@ -27,7 +27,7 @@ class _Answer(NamedTuple):
 
 def read_predictions(path: Path, questions: Sequence[Question], absent: Mapping[str, int]) -> dict[QuestionId, str]:
     """The SQL for each question id that `path` answers."""
-    return parse_predictions(read_text(path), path, questions, absent)
+    return parse_predictions(read_text(path, LINES_BYTES), path, questions, absent)  # a run's own have as many
 
 
 def parse_predictions(

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from merit.errors import check_field_types
 from merit.types import Entry, FailureType, Grade, Polarity, Precedent, QuestionId, Repair
 
 # Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
 RELIABLE_TYPES = frozenset({FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION})
+_LARGEST_BONUS = 1000.0
 
 
 class Databases(StrEnum):
@@ -44,6 +46,18 @@ class RecallPolicy:
     least_grade: Grade = Grade.EXECUTED  # what is less sure is kept, but not recalled until it is confirmed
     precedents: int = 0  # confirmed answers, of whatever failure type
     database_bonus: float = 0.0  # for precedents of the current database: above 1, no other one comes before them
+
+    def __post_init__(self) -> None:
+        check_field_types(self)
+
+    def out_of_bounds(self) -> str | None:
+        """Which number means nothing, if one does: scores beyond all numbers could not even be recorded."""
+        if not 0 <= self.dense_weight <= 1:
+            return "'dense_weight' should be a number from 0 to 1; the lexical channel has the rest"
+        for name in ("type_bonus", "database_bonus"):
+            if not 0 <= getattr(self, name) <= _LARGEST_BONUS:
+                return f"{name!r} should be a number from 0 to {_LARGEST_BONUS:g}; above 1 it outweighs all scores"
+        return None
 
     def least_grade_of(self, polarity: Polarity) -> Grade:
         """How sure an entry must be to be recalled; a successful change is one that was confirmed (section 3.2)."""

@@ -5,11 +5,13 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from merit.errors import ModelFailed
 from merit.models.answers import AnswerStore, answer_key
 from merit.models.greedy import Neutral
 from merit.models.priority import CALL, Call
 from merit.models.spending import Allowance, Sent
 from merit.models.tokens import with_tokens, without_estimate
+from merit.reading import ANSWER_CHARACTERS
 from merit.tracing import span
 from merit.types import Completer, Completion, ModelIdentity, Sampling
 
@@ -84,7 +86,7 @@ class CachingCompleter:
             self._unused.pop(key).wasted -= 1
         if (known := self._store.get(key)) is not None:
             sent.reused += needed
-            return with_tokens(prompt, known)
+            return with_tokens(prompt, self._fitting(known))
         asked = self._under_way.get(key)
         if asked is None:
             call = Call(urgent, self._check)
@@ -107,6 +109,15 @@ class CachingCompleter:
         await self._completer.close()
         self._store.close()
 
+    def _fitting(self, completion: Completion) -> Completion:
+        """The answer, unless it is too long to be kept: a run that held it could not be read again."""
+        if len(completion.text) > ANSWER_CHARACTERS:
+            raise ModelFailed(
+                f"{self.identity.name}: an answer of {len(completion.text)} characters, and {ANSWER_CHARACTERS} are "
+                "the most that merit keeps; have the server end answers at max_tokens, or use another model"
+            )
+        return completion
+
     def _check(self) -> None:
         """Raise if the allowance is used up: checked before a call waits, and again when its turn comes."""
         if self.allowance.limited:
@@ -128,6 +139,7 @@ class CachingCompleter:
             sent.prompt_tokens += completion.prompt_tokens
             sent.output_tokens += completion.output_tokens
             sent.estimated += completion.tokens_estimated
+            self._fitting(completion)
             # No await between the model's return and here: the next call starts only after this answer is stored.
             stored = with_tokens(prompt, self._store.put(key, self.identity, without_estimate(completion)))
             if not self._under_way[key].needed:

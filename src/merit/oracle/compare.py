@@ -2,9 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from merit.types import Row
+from merit.types import Row, Value
+
+_Bag = frozenset[tuple[Value, int]]  # the values of a column, each with how often it is there
 
 
 class ComparisonTimeout(Exception):
@@ -53,28 +55,59 @@ def _columns_match(ours: Sequence[Row], theirs: Sequence[Row], deadline: float) 
     The official search runs through permutations of columns; this one extends an assignment column by column
     and gives up as soon as the bags of partial rows differ, which decides the same question.
     """
-    our_bags, their_bags = ([Counter(column) for column in columns] for columns in (ours, theirs))
-    candidates = [[j for j, bag in enumerate(their_bags) if bag == our_bag] for our_bag in our_bags]
+    counts = Counter(theirs)  # equal columns are interchangeable
+    by_bag: dict[_Bag, list[int]] = {}
+    for number, column in enumerate(counts):
+        by_bag.setdefault(_bag(column), []).append(number)
+    candidates = [by_bag.get(_bag(column), []) for column in ours]
     if not all(candidates):
         return False
-    width, height = len(ours), len(ours[0])
-
-    def extend(chosen: list[int], our_rows: list[Row], their_rows: list[Row]) -> bool:
-        depth = len(chosen)
-        if depth == width:
+    distinct, left = list(counts), list(counts.values())
+    start = [0] * len(ours[0])
+    levels = [_extensions(ours[0], start, start, candidates[0], distinct, left, deadline)]
+    taken: list[int] = []  # the column of theirs that was chosen at every level but the last
+    while levels:  # a loop, since a result may have more columns than Python allows calls within calls
+        extension = next(levels[-1], None)
+        if extension is None:
+            levels.pop()
+            if taken:
+                left[taken.pop()] += 1
+            continue
+        number, our_rows, their_rows = extension
+        depth = len(levels)
+        if depth == len(ours):
             return True
+        left[number] -= 1
+        taken.append(number)
+        levels.append(_extensions(ours[depth], our_rows, their_rows, candidates[depth], distinct, left, deadline))
+    return False
+
+
+def _bag(column: Row) -> _Bag:
+    return frozenset(Counter(column).items())
+
+
+def _extensions(
+    our_column: Row,
+    our_rows: list[int],
+    their_rows: list[int],
+    candidates: Sequence[int],
+    columns: Sequence[Row],
+    left: Sequence[int],
+    deadline: float,
+) -> Iterator[tuple[int, list[int], list[int]]]:
+    """Their columns that can stand beside our next one: the number of each, and the partial rows that result.
+
+    A partial row is written as a number, the same for equal rows on both sides; so a step takes as long for the
+    hundredth column as for the first. `left` says how often a column is still free.
+    """
+    numbers: dict[tuple[int, Value], int] = {}
+    ours = [numbers.setdefault(pair, len(numbers)) for pair in zip(our_rows, our_column, strict=True)]
+    bag = Counter(ours)
+    for candidate in candidates:
         if time.monotonic() > deadline:
             raise ComparisonTimeout
-        longer = [(*row, value) for row, value in zip(our_rows, ours[depth], strict=True)]
-        bag = Counter(longer)
-        tried: set[Row] = set()
-        for j in candidates[depth]:
-            if j in chosen or theirs[j] in tried:  # equal columns are interchangeable
-                continue
-            tried.add(theirs[j])
-            extended = [(*row, value) for row, value in zip(their_rows, theirs[j], strict=True)]
-            if Counter(extended) == bag and extend([*chosen, j], longer, extended):
-                return True
-        return False
-
-    return extend([], [()] * height, [()] * height)
+        if left[candidate]:
+            theirs = [numbers.get(pair, -1) for pair in zip(their_rows, columns[candidate], strict=True)]
+            if Counter(theirs) == bag:
+                yield candidate, ours, theirs

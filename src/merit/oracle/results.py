@@ -110,7 +110,8 @@ class ResultStore:
 def _state(path: Path) -> tuple[str, bool]:
     """A file's metadata, and whether the file is old enough for it to be trusted.
 
-    A copying program can set size and modification time; it cannot set the time the inode changed.
+    A copying program can set size and modification time; it cannot set the time the inode changed. A program that
+    writes through a memory map can leave all of it as it was, which SECURITY.md says.
     """
     stat = path.stat()
     state = f"{stat.st_dev}:{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}"

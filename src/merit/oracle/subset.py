@@ -8,7 +8,7 @@ from typing import Any
 
 from merit.data import Dataset, with_journals
 from merit.errors import InputError
-from merit.reading import WHOLE_BYTES, open_file, read_records
+from merit.reading import DOCUMENT_BYTES, MIB, WHOLE_BYTES, open_file, read_records
 from merit.sql import canonical
 
 
@@ -53,6 +53,10 @@ def _first_of_each(records: list[dict[str, Any]], field: str) -> list[dict[str, 
 def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
     layout, names = dataset.layout, {record["db_id"] for record in chosen}
     tables = [table for table in read_records(dataset.tables_file, {"db_id": str}) if table["db_id"] in names]
+    texts = {layout.tables["dev"]: _json(tables), layout.questions["dev"][0]: _json(chosen)}
+    for name, text in texts.items():
+        if len(text.encode()) > DOCUMENT_BYTES:
+            raise InputError(f"{out / name}: would have more than the {DOCUMENT_BYTES // MIB} MiB that merit reads")
     folders = {layout.databases["dev"]: dataset.databases, (layout.suites or ("",))[0]: dataset.suites}
     try:
         for folder, databases in folders.items():
@@ -61,8 +65,8 @@ def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
                 for path in with_journals(databases[db_id]):
                     with open_file(path, WHOLE_BYTES) as file, (out / folder / db_id / path.name).open("xb") as copy:
                         shutil.copyfileobj(file, copy)
-        (out / layout.tables["dev"]).write_text(_json(tables), encoding="utf-8")
-        (out / layout.questions["dev"][0]).write_text(_json(chosen), encoding="utf-8")
+        for name, text in texts.items():
+            (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{error.filename or out}: cannot be written ({error.strerror})") from error
 

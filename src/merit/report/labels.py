@@ -11,7 +11,7 @@ import numpy as np
 from merit.errors import InputError
 from merit.failure import classify
 from merit.files import atomic_write
-from merit.reading import read_text
+from merit.reading import LINES_BYTES, MIB, read_text
 from merit.report.spreadsheet import as_written, csv_text
 from merit.report.validation import Label, Strata
 from merit.runs import RunView, Turn
@@ -71,14 +71,19 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
 def write_records(path: Path, lines: Sequence[Record]) -> None:
     """Write the file whole or not at all; formulas are escaped for spreadsheets."""
     columns = list(lines[0]) if lines else COLUMNS
+    content = csv_text([columns, *([line[name] for name in columns] for line in lines)]).encode()
+    if len(content) > LINES_BYTES:
+        raise InputError(f"{path}: would have more than the {LINES_BYTES // MIB} MiB that merit reads again; use --n")
     with atomic_write(path) as file:
-        file.write(csv_text([columns, *([line[name] for name in columns] for line in lines)]).encode())
+        file.write(content)
 
 
 def read_records(path: Path, needed: Sequence[str] = _NEEDED) -> list[tuple[int, Record]]:
     """The lines of a file and their numbers."""
-    read_text(path)  # reports an unreadable file; its text is not used, since it changes line ends inside cells
-    reader = csv.DictReader(StringIO(path.read_bytes().decode("utf-8-sig"), newline=""), strict=True)
+    read_text(path, LINES_BYTES)  # reports an unreadable file; not used, since it changes line ends inside cells
+    text = path.read_bytes().decode("utf-8-sig")
+    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
+    usual = csv.field_size_limit(LINES_BYTES)  # a cell holds what a model answered, however long
     try:
         missing = [name for name in needed if name not in (reader.fieldnames or ())]
         if missing:
@@ -91,6 +96,8 @@ def read_records(path: Path, needed: Sequence[str] = _NEEDED) -> list[tuple[int,
         return lines
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
+    finally:
+        csv.field_size_limit(usual)
 
 
 def read_labels(*paths: Path) -> list[Label]:

@@ -10,7 +10,7 @@ from merit.agent.variants import out_of_bounds
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
-from merit.reading import check_count, check_fields, check_format, parse_json, read_text, shown
+from merit.reading import DOCUMENT_BYTES, check_count, check_fields, check_format, parse_json, read_text, shown
 from merit.runs.manifest import (
     FORMAT,
     DatasetIdentity,
@@ -22,6 +22,7 @@ from merit.runs.manifest import (
     run_id,
 )
 from merit.runs.paths import MANIFEST, refuse_file
+from merit.runs.text import json_text
 from merit.types import Demonstration, Distinct, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
@@ -93,9 +94,14 @@ def read_manifest(folder: Path) -> Manifest:
 
 def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
     """The manifest of a run to come, if it can be read back."""
-    record = identity.record()
-    decode_identity(record, "this run")
-    return Manifest(run_id(record), identity, made_with)
+    manifest = Manifest(run_id(identity.record()), identity, made_with)
+    text = json_text(manifest.record())
+    decode_identity(parse_json(text, Path("this run"))["identity"], "this run")
+    if len(text.encode()) > DOCUMENT_BYTES:
+        raise InputError(
+            f"this run: its {MANIFEST} would have more than {DOCUMENT_BYTES >> 20} MiB; shorten the examples"
+        )
+    return manifest
 
 
 def decode_identity(record: Record, where: str) -> Identity:

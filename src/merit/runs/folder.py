@@ -13,7 +13,7 @@ from typing import Any
 from merit.errors import RunUnusable, counted
 from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
-from merit.reading import LINES_BYTES, check_regular, read_bytes
+from merit.reading import DOCUMENT_BYTES, LINES_BYTES, MIB, check_regular, read_bytes
 from merit.runs.another import another_run, holds_another
 from merit.runs.decode import read_manifest
 from merit.runs.manifest import Manifest
@@ -79,16 +79,28 @@ class RunFolder:
             PREDICTIONS: [prediction_line(turn)] if turn.phase is Phase.ANSWER else [],
             TRAJECTORIES: [turn_line(turn, self.run)],
         }
+        written = {name: "".join(line + "\n" for line in lines[name]).encode() for name in _APPENDED}
         for name in _APPENDED:
-            data = "".join(line + "\n" for line in lines[name]).encode()
+            self._check_readable(name, lines[name], len(written[name]))
+        for name in _APPENDED:
             try:
-                write_all(self._files[name], data)
+                write_all(self._files[name], written[name])
             except OSError as error:
                 raise RunUnusable(
                     f"{self.path / name}: cannot be written ({error.strerror}); everything before this turn is kept: "
                     "run the same again"
                 ) from error
         self.turns.append(turn)
+
+    def _check_readable(self, name: str, lines: list[str], size: int) -> None:
+        """Raise before anything of a turn is written that could not be read again."""
+        longest = max(map(len, lines), default=0)
+        if longest > DOCUMENT_BYTES or os.fstat(self._files[name]).st_size + size > LINES_BYTES:
+            raise RunUnusable(
+                f"{self.path / name}: this turn would make it longer than merit reads again ({DOCUMENT_BYTES // MIB} "
+                f"MiB a line, {LINES_BYTES // MIB} MiB in all); everything before it is kept and can be read: begin "
+                "another run with a smaller budget or limit, or a model that answers more briefly"
+            )
 
     def write_whole(self, name: str, record: dict[str, Any]) -> None:
         """Write a file that appears whole or not at all."""

@@ -10,7 +10,7 @@ from typing import Any
 from merit.agent import Draft
 from merit.data import Dataset
 from merit.errors import InputError, RunUnusable
-from merit.reading import check_fields, check_format, parse_json, read_text, shown
+from merit.reading import LINES_BYTES, MIB, check_fields, check_format, parse_json, read_text, shown
 from merit.runs.paths import STREAM
 from merit.runs.tokens import check_tokens, tokens_estimated, without_default
 from merit.types import Question, QuestionId
@@ -50,7 +50,13 @@ def stream_text(questions: Questions) -> str:
         {**asdict(asked.question), "draft": without_default(asdict(asked.draft))} for asked in questions.values()
     ]
     body = {"format": FORMAT, "schemas": schemas, "questions": records}
-    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(body, ensure_ascii=False, indent=1) + "\n"
+    if len(text.encode()) > LINES_BYTES:
+        raise InputError(
+            f"{STREAM}: questions and first answers have more than the {LINES_BYTES // MIB} MiB that merit reads "
+            "again; shorten the first answers"
+        )
+    return text
 
 
 def stream_hash(text: str) -> str:
@@ -61,10 +67,10 @@ def stream_hash(text: str) -> str:
 def read_stream(run: Path, expected_sha256: str | None = None) -> dict[QuestionId, StreamQuestion]:
     """The questions of a run; where a hash is expected, stream.json must have it."""
     path = run / STREAM
-    text = read_text(path)
+    text = read_text(path, LINES_BYTES)
     if expected_sha256 is not None and stream_hash(text) != expected_sha256:
         raise RunUnusable(f"{path}: is not the stream that the manifest names; it was edited")
-    return _decode(parse_json(text, path), str(path))
+    return _decode(parse_json(text, path, most=LINES_BYTES), str(path))
 
 
 def _decode(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:

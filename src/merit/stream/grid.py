@@ -14,13 +14,13 @@ from merit.bundled import NAME as BUNDLED
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError
 from merit.models import check_encoder
-from merit.reading import read_text, shown
+from merit.reading import check_path, read_text, shown
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.stream.ahead import window
 from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import open_setup
-from merit.stream.spec import DEFAULT_BUDGET, RunSpec
+from merit.stream.spec import DEFAULT_BUDGET, LARGEST_SEED, RunSpec
 from merit.stream.workshop import Workshop
 from merit.types import Distinct, Regime, Sampling
 
@@ -54,7 +54,8 @@ _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
 }
 _MOST_BYTES = 256 * 1024  # a grid of hundreds of runs has a few kilobytes
 _MOST_DOTS = 300  # in a line: the time that tomllib takes for a dotted key grows with the square of its parts
-_MOST = 2**53  # of tokens, money and seeds: all numbers up to here are exact in JSON
+_MOST = LARGEST_SEED  # of tokens and money, too: all numbers up to here are exact in JSON
+_MOST_RUNS = 10_000  # all are opened before the first begins; a large grid has hundreds
 _INTO_DATASET = dict.fromkeys(_DATASET_FIELDS, "belongs to a dataset: write it below its [[dataset]]")
 _TO_THE_TOP = dict.fromkeys(_FIELDS, "holds for all datasets: write it above the first [[dataset]]")
 
@@ -77,7 +78,7 @@ def read_grid(path: Path) -> Grid:
     """Read a grid file; paths in it are relative to it."""
     record = _parse_toml(path)
     _check(record, _FIELDS, ("out", "model", "dataset"), str(path), _INTO_DATASET)
-    base = path.absolute().parent
+    base, seeds = path.absolute().parent, _seeds(record.get("seeds", [0, 1, 2]), path)
     runs: dict[str, RunSpec] = {}
     for number, item in enumerate(record["dataset"], 1):
         where = f"{path}, dataset {number}"
@@ -86,13 +87,15 @@ def read_grid(path: Path) -> Grid:
         _check(item, _DATASET_FIELDS, ("name", "initial"), where, _TO_THE_TOP)
         data = _data(item, base, where)
         for method in _methods(item.get("methods", record.get("methods", "all")), where):
-            for seed in _seeds(record.get("seeds", [0, 1, 2]), path):
+            for seed in seeds:
                 name = f"{data.label or data.name}-{data.split}/{method}/seed{seed}"
                 if name in runs:
                     raise InputError(
                         f"{where}: the run {name} is there twice; give each dataset and method once, and a dataset of "
                         "your own a 'label'"
                     )
+                if len(runs) == _MOST_RUNS:
+                    raise InputError(f"{path}: more than {_MOST_RUNS} runs; write several grids")
                 runs[name] = RunSpec(
                     data=data,
                     initial=base / item["initial"],
@@ -100,7 +103,7 @@ def read_grid(path: Path) -> Grid:
                     seed=seed,
                     budget=record.get("budget", DEFAULT_BUDGET),
                     regime=_regime(record.get("regime", Regime.DENOTATION_CONFIRMED.value), path),
-                    limit=item.get("limit"),
+                    limit=_positive("limit", item, where),
                     examples=base / item["examples"] if "examples" in item else None,
                 )
     owners: dict[Path, DataSpec] = {}
@@ -189,6 +192,8 @@ def _check(
             expected = " or ".join(_WRITTEN[kind] for kind in kinds)
             hint = "[[dataset]], with two brackets" if name == "dataset" else expected
             raise InputError(f"{where}: the field {name!r} cannot be {value!r}; write {hint}")
+        if isinstance(value, str):
+            check_path(value, f"{where}: the field {name!r}")
 
 
 def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
@@ -242,10 +247,10 @@ def _seeds(value: list[Any], path: Path) -> list[int]:
     return value
 
 
-def _positive(name: str, record: Mapping[str, Any], path: Path) -> Any:
+def _positive(name: str, record: Mapping[str, Any], where: object) -> Any:
     value = record.get(name)
     if value is not None and not 0 < value <= _MOST:
-        raise InputError(f"{path}: the field {name!r} should be a number above 0, not {shown(value)}")
+        raise InputError(f"{where}: the field {name!r} should be a number above 0, not {shown(value)}")
     return value
 
 

@@ -10,6 +10,8 @@ from merit.data import Dataset, read_predictions
 from merit.errors import InputError
 from merit.prompts import Prompt, parse_sql
 from merit.reading import (
+    ANSWER_CHARACTERS,
+    LINES_BYTES,
     check_fields,
     check_format,
     parse_json,
@@ -22,6 +24,7 @@ from merit.runs.tokens import check_tokens, tokens_estimated
 from merit.types import Completion, ModelIdentity, Question, QuestionId
 
 FORMAT = 1
+MOST_BYTES = LINES_BYTES // 2  # of a file of them: stream.json holds them all, with questions and schemas
 _FIELDS = {
     "id": object,
     "db_id": str,
@@ -58,23 +61,31 @@ def model_label(model: ModelIdentity) -> str:
 
 def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, Draft]:
     """First answers by question: `merit predict`'s own file, or any prediction file that `merit score` reads."""
-    text = read_text(path)
+    text = read_text(path, MOST_BYTES)
     if not text.strip():
         raise InputError(f"{path}: the file is empty; remove it, and the first answers are asked for")
     if not is_ours(text):
         predictions = read_predictions(path, dataset.questions, dataset.absent(protocol))
+        for identity, sql in predictions.items():
+            _check_length(sql, f"{path}: the first answer to question {identity}")
         return {identity: Draft(sendable(sql), sendable(sql)) for identity, sql in predictions.items()}
     asked = {question.id: question for question in dataset.questions}
     drafts: dict[QuestionId, Draft] = {}
     for number, record in read_json_lines(text, path):
         where = f"{path}, line {number}"
         check_initial(record, asked, where)
+        _check_length(record["reply"], f"{where}: the field 'reply'")
         if record["id"] in drafts:
             raise InputError(f"{where}: question {record['id']} was answered before; keep one line for each id")
         cost = (record["prompt_tokens"], record["output_tokens"])
         estimated = tokens_estimated(record, where)
         drafts[record["id"]] = Draft(sendable(record["sql"]), sendable(record["reply"]), *cost, estimated)
     return drafts
+
+
+def _check_length(answer: str, what: str) -> None:
+    if len(answer) > ANSWER_CHARACTERS:
+        raise InputError(f"{what} has {len(answer)} characters; {ANSWER_CHARACTERS} are the most that merit keeps")
 
 
 def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str) -> None:
@@ -102,7 +113,7 @@ def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], p
     without = [question.id for question in questions if question.id not in drafts]
     if without:
         way_out = "write them into it, or name a file that is not there, and they are asked for"
-        if is_ours(read_text(path)):
+        if is_ours(read_text(path, MOST_BYTES)):
             way_out = (
                 f"ask for them with `{command}`; runs that began from the file as it is cannot go on after that: a run "
                 "to extend later begins from the first answers to all questions, from merit predict without --limit"

@@ -14,7 +14,7 @@ from merit.prompts import family_named
 from merit.reading import parse_json
 from merit.runs import beginnings
 from merit.runs.text import read_lines
-from merit.stream.initial import FORMAT, check_initial, initial_line, is_ours, model_label
+from merit.stream.initial import FORMAT, MOST_BYTES, check_initial, initial_line, is_ours, model_label
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Workshop
 from merit.types import Completer, Question, QuestionId, Sampling
@@ -105,6 +105,11 @@ def _locked(path: Path) -> Iterator[int]:
 
 
 def _append(file: int, data: bytes, path: Path) -> None:
+    if os.fstat(file).st_size + len(data) > MOST_BYTES:
+        raise RunUnusable(
+            f"{path}: the next answer would make it longer than the {MOST_BYTES >> 20} MiB that merit reads again; "
+            "every answer so far is kept: ask fewer questions, or a model that answers more briefly"
+        )
     try:
         write_all(file, data)
     except OSError as error:

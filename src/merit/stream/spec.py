@@ -6,11 +6,13 @@ from pathlib import Path
 from types import NoneType
 
 from merit.benchmark import DataSpec
-from merit.errors import check_type
+from merit.errors import InputError, check_type
+from merit.reading import shown
 from merit.runs.another import refuse_other_settings
 from merit.types import Distinct, Regime, Sampling
 
 DEFAULT_BUDGET = 7  # the paper's K
+LARGEST_SEED = 2**53  # exact in every JSON reader; the seeds of draws, a thousand for each of these, have 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,10 @@ class RunSpec:
         check_type("budget", self.budget, int, "a number of repairs")
         check_type("regime", self.regime, Regime, "a merit.Regime")
         check_type("limit", self.limit, (int, NoneType), "a number of questions, or None")
+        if abs(self.seed) > LARGEST_SEED:
+            raise InputError(f"seed: expected a number from -{LARGEST_SEED} to {LARGEST_SEED}, not {shown(self.seed)}")
+        if self.limit is not None and self.limit < 1:
+            raise InputError(f"limit: expected a number of questions, 1 or more, not {shown(self.limit)}")
         check_type("examples", self.examples, (Path, NoneType), "a file as a pathlib.Path, or None")
         object.__setattr__(self, "data", self.data.for_runs())
 
