@@ -337,6 +337,14 @@ def test_the_same_lesson_is_kept_once(tmp_path: Path) -> None:
     assert contents(tmp_path) == [entry]
 
 
+def test_equal_changes_of_several_questions_are_kept_apart(tmp_path: Path) -> None:
+    """The paper's memory is a union: nothing is merged, and no count decides what is positive."""
+    same = {"before": "SELECT 1", "after": "SELECT 2"}
+    negative = make_entry(3, polarity=Polarity.NEGATIVE, **same)
+    assert write(tmp_path, make_entry(1, **same), make_entry(2, **same), negative) == contents(tmp_path)
+    assert len(contents(tmp_path)) == 3
+
+
 def test_another_entry_under_a_known_id_is_refused(tmp_path: Path) -> None:
     (entry,) = write(tmp_path, make_entry(1))
     path = tmp_path / "memory.jsonl"
