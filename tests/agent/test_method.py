@@ -39,6 +39,10 @@ def test_merit_is_the_papers_policy() -> None:
 def test_an_ablation_changes_what_it_says_and_nothing_else(name: str, changes: dict[str, object]) -> None:
     mine, full = METHODS[name].record()["recall"], METHODS["merit"].record()["recall"]
     assert {field: mine[field] for field in mine if mine[field] != full[field]} == changes
+    ours, theirs = METHODS[name].record(), METHODS["merit"].record()
+    others = {field for field in ours if ours[field] != theirs[field]} - {"name", "summary", "recall"}
+    kept = {"dynamic_rag": {"writes"}, "positive_only": {"writes"}, "transductive_batch": {"online"}}
+    assert others == kept.get(name, set())
 
 
 def test_only_the_control_is_not_online() -> None:

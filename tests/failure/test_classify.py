@@ -74,6 +74,18 @@ def test_each_line_of_the_table(
     assert classify(verdict) == Failure(kind, subtype)
 
 
+@pytest.mark.parametrize(
+    ("text", "kind", "subtype"),
+    [
+        ("type mismatch in column 2", FailureType.FILTER_VALUE, FailureSubtype.TYPE_MISMATCH),
+        ("the query timed out", EXECUTION, FailureSubtype.TIMEOUT),
+        ("NO SUCH TABLE: t", SCHEMA, FailureSubtype.MISSING_TABLE),
+    ],
+)
+def test_texts_of_the_table_that_our_sqlite_does_not_say(text: str, kind: FailureType, subtype: FailureSubtype) -> None:
+    assert classify(Verdict(Status.EXECUTION_ERROR, text, Cause.DBMS)) == Failure(kind, subtype)
+
+
 def test_a_missing_database(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
     verdict = observed(sandbox, tmp_path / "nowhere.sqlite", "SELECT 1")
     assert classify(verdict) == Failure(EXECUTION, FailureSubtype.DB_NOT_FOUND)

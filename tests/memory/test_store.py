@@ -337,6 +337,16 @@ def test_the_same_lesson_is_kept_once(tmp_path: Path) -> None:
     assert contents(tmp_path) == [entry]
 
 
+def test_equal_changes_of_several_questions_are_kept_apart(tmp_path: Path) -> None:
+    """The paper's memory is a union: nothing is merged, and no count decides what is positive."""
+    same = {"before": "SELECT 1", "after": "SELECT 2"}
+    negative = make_entry(3, polarity=Polarity.NEGATIVE, **same)
+    with Memory(tmp_path, WordEncoder()) as memory:
+        kept = [memory.commit(entry) for entry in (make_entry(1, **same), make_entry(2, **same), negative)]
+    assert contents(tmp_path) == kept
+    assert [entry.provenance.question_id for entry in kept] == [1, 2, 3]
+
+
 def test_another_entry_under_a_known_id_is_refused(tmp_path: Path) -> None:
     (entry,) = write(tmp_path, make_entry(1))
     path = tmp_path / "memory.jsonl"

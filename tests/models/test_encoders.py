@@ -3,10 +3,12 @@
 import asyncio
 import base64
 import math
+import sys
 import traceback
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -55,6 +57,27 @@ def test_an_unknown_encoder_is_named(uri: str) -> None:
 def test_a_missing_extra_is_named() -> None:
     with pytest.raises(EncoderFailed, match=r"run, in merit's own folder: pip install '.\[paper\]'"):
         open_encoder("sentence-transformers:any")
+
+
+def test_without_a_name_sentence_transformers_loads_the_papers_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Model:
+        def __init__(self, name: str) -> None:
+            self.name, self.auto_model = name, SimpleNamespace(config=SimpleNamespace(_commit_hash="d4aa690"))
+
+        def __getitem__(self, _: int) -> "Model":
+            return self
+
+        def get_embedding_dimension(self) -> int:
+            return 2
+
+        def encode(self, texts: list[str], *, normalize_embeddings: bool, show_progress_bar: bool) -> list[list[float]]:
+            assert (normalize_embeddings, show_progress_bar) == (True, False)
+            return [[0.6, 0.8] for _ in texts]
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Model))
+    encoder = open_encoder("sentence-transformers:")
+    assert encoder.identity == EncoderIdentity("BAAI/bge-large-en-v1.5", "d4aa690", 2)
+    assert np.allclose(encoder.encode(["a", "b"]), [[0.6, 0.8], [0.6, 0.8]])
 
 
 # An endpoint

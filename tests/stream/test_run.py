@@ -1,6 +1,7 @@
 """Streams: what a run is, and that each method obeys its row in SPEC.md."""
 
 import json
+import re
 from contextlib import closing
 from dataclasses import replace
 from itertools import groupby
@@ -174,6 +175,17 @@ def test_files_cut_anywhere_are_made_whole_again(bench: Bench, tmp_path: Path, f
     assert files_of(tmp_path / "run") == whole
 
 
+def test_a_recall_sees_what_earlier_turns_left_and_nothing_else(bench: Bench, tmp_path: Path) -> None:
+    """The memory is empty at first, and an episode's entry is there from the next position on (paper, equation 2)."""
+    view = bench.run(tmp_path / "run", "merit", model=FickleModel(luck=4))
+    left = [one.entry.provenance.position for one in entries_in(view.path / "memory")]
+    assert len(left) == len(set(left)) == len(failed_first(view))  # one for each wrong first answer
+    seen = {one["position"]: sum(pool["stored"] for pool in one["pools"]) for one in recalls(view)}
+    assert seen == {position: sum(source < position for source in left) for position in seen}
+    assert 0 in seen.values()
+    assert sorted(seen) == sorted(turn.episode.task.position for turn in failed_first(view))
+
+
 # Each method's row.
 
 
@@ -231,7 +243,8 @@ def polarities(view: RunView) -> set[Polarity]:
 
 def test_dynamic_rag_has_one_pool_of_confirmed_changes(bench: Bench, tmp_path: Path) -> None:
     model = FickleModel(luck=2)
-    view = bench.run(tmp_path / "run", "dynamic_rag", model=model)
+    view = bench.run(tmp_path / "run", "dynamic_rag", model=model, budget=3)
+    assert any(not turn.final_correct for turn in view.turns)  # each of them a failed direction
     assert polarities(view) == {Polarity.POSITIVE}
     pools = [pool for one in recalls(view) for pool in one["pools"]]
     assert all(pool["polarity"] is None and not pool["typed"] and not pool["fallback"] for pool in pools)
@@ -239,6 +252,9 @@ def test_dynamic_rag_has_one_pool_of_confirmed_changes(bench: Bench, tmp_path: P
     assert all(pool["size"] == pool["legal"] == pool["stored"] for pool in pools)
     assert any("[Confirmed successful repair 4]" in prompt for prompt in model.prompts)
     assert all("OBSERVED FAILED DIRECTIONS:\n(none)" in prompt for prompt in model.prompts)
+    assert all("LOCAL REFLECTIONS FROM THIS EPISODE:\n(none)\n" in prompt for prompt in model.prompts)
+    shown = {label for prompt in model.prompts for label in re.findall("^Current error type: (.*)$", prompt, re.M)}
+    assert {"Result Mismatch", "Schema Linking"} <= shown  # though it plays no part in the recall
 
 
 def test_merit_has_a_typed_pool_for_each_polarity(bench: Bench, tmp_path: Path) -> None:
@@ -260,11 +276,12 @@ def test_merit_has_a_typed_pool_for_each_polarity(bench: Bench, tmp_path: Path) 
                 assert len({types[match["entry"]] for match in pool["matches"]}) == 1
     assert all(seen.values())
     assert any("[OBSERVED FAILED DIRECTION 1]" in prompt for prompt in model.prompts)
+    assert all("LOCAL REFLECTIONS FROM THIS EPISODE:\n(none)\n" in prompt for prompt in model.prompts)
 
 
 def test_positive_only_neither_keeps_nor_recalls_failed_directions(bench: Bench, tmp_path: Path) -> None:
-    model = FickleModel(luck=3)
-    view = bench.run(tmp_path / "run", "positive_only", model=model)
+    view = bench.run(tmp_path / "run", "positive_only", model=FickleModel(luck=3), budget=3)
+    assert any(not turn.final_correct for turn in view.turns)  # each of them a failed direction
     assert polarities(view) == {Polarity.POSITIVE}
     assert all([pool["polarity"] for pool in one["pools"]] == ["positive"] for one in recalls(view))
     assert any(pool["fallback"] or pool["typed"] for one in recalls(view) for pool in one["pools"])
