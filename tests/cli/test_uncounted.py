@@ -78,7 +78,10 @@ def test_it_is_the_same_from_kept_answers_and_from_a_recording(
     assert {(line["prompt_tokens"], line["output_tokens"]) for line in lines} == {(0, 0)}
     replayed = [f"replay:{recording}" if part == "openai:m" else part for part in again]
     merit(*replayed[:-1], tmp_path / "replayed")
-    assert files_of(tmp_path / "replayed") == expected
+    replayed_files = files_of(tmp_path / "replayed")
+    manifests = [json.loads(files.pop("manifest.json")) for files in (replayed_files, expected)]
+    assert replayed_files == expected
+    assert manifests[0]["identity"] == manifests[1]["identity"]  # only a live endpoint is sent neutral values
 
 
 def test_a_grid_says_so_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,16 +24,6 @@ _WAY_OUT = "install merit again, or ask a live model with --model"
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
-    """The part of the benchmark that a recording still answers, where it was made by another protocol than today's."""
-
-    methods: tuple[str, ...]
-    seeds: tuple[int, ...]
-    questions: int  # the first of each stream
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Recording:
     """A file of answers, and the manifest that says how they were made."""
 
@@ -44,14 +34,6 @@ class Recording:
     def uri(self) -> str:
         """The model that answers from it."""
         return f"replay:{self.path}"
-
-    @property
-    def covered(self) -> Covered | None:
-        """The part that a demo can run, as its manifest says; None where that is everything."""
-        part = self.manifest.get("covered")
-        if part is None:
-            return None
-        return Covered(tuple(part["methods"]), tuple(part["seeds"]), part["questions"], part["why"])
 
 
 def recorded(folder: Path = HERE) -> Recording:
@@ -64,10 +46,6 @@ def recorded(folder: Path = HERE) -> Recording:
     check_fields(manifest, {"format": int}, str(manifest_path))
     check_format(manifest["format"], FORMAT, "a recording", str(manifest_path))
     check_fields(manifest, _FIELDS, str(manifest_path))
-    if "covered" in manifest:
-        check_fields(manifest, {"covered": dict}, str(manifest_path))
-        fields: dict[str, type] = {"methods": list, "seeds": list, "questions": int, "why": str}
-        check_fields(manifest["covered"], fields, f"{manifest_path}, covered")
     if hash_file(path) != manifest["sha256"]:
         raise InputError(f"{path}: damaged (its hash is not the one that {MANIFEST} names); {_WAY_OUT}")
     return Recording(path, manifest)

@@ -51,17 +51,12 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 @ENCODER
 @click.option(
     "--methods",
-    help=f"Methods, with commas between them, or all (default: {METHODS.replace(',', ', ')}, or those of them that the "
-    "recorded answers cover).",
+    default=METHODS,
+    show_default=METHODS.replace(",", ", "),
+    help="Methods, with commas between them, or all.",
 )
-@click.option(
-    "--seeds", help="Stream seeds, with commas between them (default: 0, or those that the recorded answers cover)."
-)
-@click.option(
-    "--limit",
-    type=at_least(1),
-    help="Only the first questions of each stream (default: all, or as many as the recorded answers cover).",
-)
+@click.option("--seeds", default="0", show_default=True, help="Stream seeds, with commas between them.")
+@click.option("--limit", type=at_least(1), help="Only the first questions of each stream.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -75,8 +70,8 @@ _EARLIER = "earlier"  # where the demo that is to be replaced waits until the ne
 def demo(
     model: str | None,
     encoder: str,
-    methods: str | None,
-    seeds: str | None,
+    methods: str,
+    seeds: str,
     limit: int | None,
     out: Path,
     concurrency: int,
@@ -92,11 +87,7 @@ def demo(
     started = time.monotonic()
     console = Console(stderr=as_json)  # with --json, text for people goes to stderr
     recording = None if model else recorded()
-    covered = recording.covered if recording and seeds is None else None
-    if covered is not None:
-        methods = methods or ",".join(covered.methods)
-        seeds, limit = ",".join(map(str, covered.seeds)), limit or covered.questions
-    grid = _grid(recording.uri if recording else str(model), encoder, methods or METHODS, seeds or "0", limit, out)
+    grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     _announce(console, grid, recording, limit)
     folder = (cache or cache_folder()).absolute()
     with _demo_folder(out):
@@ -170,8 +161,7 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
             f"[bold]No model is called[/]: the answers are recorded ones, {about['answers']} of "
             f"{inline(about['model']['name'])} ({inline(about['model']['revision'])})."
         )
-        why = f"{recording.covered.why}.\n" if recording.covered else ""
-        console.block("\n".join([f"{made}.", why] if made else [why]), 0)
+        console.block(f"{made}.\n" if made else "", 0)
     elif grid.model.startswith("replay:"):
         console.print(f"[bold]No model is called[/]: the answers are those recorded in {inline(grid.model[7:])}.\n")
     else:
