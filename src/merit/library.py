@@ -13,8 +13,8 @@ from uuid import uuid4
 from merit import prompts
 from merit.agent import (
     Agent,
-    Draft,
     Episode,
+    FirstAnswer,
     Method,
     RememberingOracle,
     Task,
@@ -245,8 +245,10 @@ async def _task(agent: Agent, question: Question, schema: str, position: int) ->
     """A question with its first answer."""
     prompt = prompts.initial(agent.family, question, schema)
     reply = await agent.completer.complete(prompt.text, Sampling())
-    draft = Draft(parse_sql(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
-    return Task(question, schema, position, draft, reads_from=position)
+    first_answer = FirstAnswer(
+        parse_sql(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated
+    )
+    return Task(question, schema, position, first_answer, reads_from=position)
 
 
 def _next_position(folder: Path | None) -> int:

@@ -14,13 +14,15 @@ from typing import Any
 import pytest
 
 from making.memories import make_entry, make_precedent
-from merit.agent import Draft, Task
+from merit.agent import FirstAnswer, Task
 from merit.audit.causal import Occasion, check_recall
 from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
 from merit.types import FailureSubtype, FailureType, Polarity, Question
 
-TASK = Task(Question(100, "shop", "How many?"), "Database: shop", 10, Draft("SELECT 1", "SELECT 1"), reads_from=10)
+TASK = Task(
+    Question(100, "shop", "How many?"), "Database: shop", 10, FirstAnswer("SELECT 1", "SELECT 1"), reads_from=10
+)
 OLD = [make_entry(i, id=f"old{i}", db_id="school" if i == 3 else "shop") for i in range(4)]
 TYPED = make_entry(4, id="typed", type=FailureType.SYNTAX, subtype=FailureSubtype.PARSE_FAILURE)
 FAILED = make_entry(5, id="failed", polarity=Polarity.NEGATIVE)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from making.outcomes import NO_COLUMN, RIGHT, SYNTAX, TIMES, WRONG, identity_record, made
-from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task, finalise
+from merit.agent import METHODS, Attempt, Episode, FirstAnswer, Method, Reflection, Task, finalise
 from merit.agent.behaviour import Recalled, moment_of, reflection_prompt, repair_prompt
 from merit.failure import classify
 from merit.memory import Entry, Match, PoolReport, Recall
@@ -49,7 +49,7 @@ def write_episodes(
     for one in questions:
         sql = statement(firsts)
         stream[one.id] = StreamQuestion(
-            one, f"-- {one.db_id}\n{SCHEMA}", Draft(sql, f"<answer>{sql}</answer>", 700, 40)
+            one, f"-- {one.db_id}\n{SCHEMA}", FirstAnswer(sql, f"<answer>{sql}</answer>", 700, 40)
         )
     wrong = {one.id for one in questions if firsts.random() > 0.55}
     chosen = METHODS[method].seeded(seed)
@@ -66,7 +66,7 @@ def write_episodes(
     with closing(RunFolder(path, manifest, stream)) as folder:
         for position, question in enumerate(stream_order(questions, seed)):
             place = stream[question.id]
-            task = Task(question, place.schema, position, place.draft, position)
+            task = Task(question, place.schema, position, place.first_answer, position)
             first = draw.choice([WRONG, WRONG, NO_COLUMN, SYNTAX]) if question.id in wrong else RIGHT
             episode = _episode(task, chosen, first, entries, draw, luck)
             entry = finalise(episode, chosen, manifest.run, Regime.DENOTATION_CONFIRMED)
@@ -84,8 +84,17 @@ def write_episodes(
 def _episode(
     task: Task, method: Method, first: Verdict, entries: Sequence[Entry], draw: random.Random, luck: float
 ) -> Episode:
-    draft = task.draft
-    attempts = [Attempt(draft.sql, draft.reply, draft.prompt_tokens, draft.output_tokens, first, _failure(first))]
+    first_answer = task.first_answer
+    attempts = [
+        Attempt(
+            first_answer.sql,
+            first_answer.reply,
+            first_answer.prompt_tokens,
+            first_answer.output_tokens,
+            first,
+            _failure(first),
+        )
+    ]
     reflections: list[Reflection] = []
     while method.repairs and attempts[-1].failure is not None:
         if method.reflects:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from making.memories import WordEncoder, make_entry
-from merit.agent import Agent, Draft, Episode, Method, Task, repair
+from merit.agent import Agent, Episode, FirstAnswer, Method, Task, repair
 from merit.memory import Entry, Memory
 from merit.prompts import SPIDER
 from merit.types import Completion, ModelIdentity, Oracle, Question, Regime, Sampling, Status, Verdict
@@ -53,7 +53,7 @@ class Counting:
         pass
 
 
-TASK = Task(Question("q", "shop", "how many"), "Database: shop", 5, Draft("SELECT 0", "SELECT 0"), 5)
+TASK = Task(Question("q", "shop", "how many"), "Database: shop", 5, FirstAnswer("SELECT 0", "SELECT 0"), 5)
 
 
 def episode_of(

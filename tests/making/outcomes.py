@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from making.memories import make_entry
-from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
+from merit.agent import METHODS, Attempt, Episode, FirstAnswer, Method, Reflection, Task
 from merit.agent.rules import chosen as chosen_of
 from merit.failure import classify
 from merit.memory import Match, PoolReport, Recall
@@ -84,7 +84,9 @@ def write_run(
     chosen = (METHODS[method] if isinstance(method, str) else method).seeded(seed)
     firsts = {one.id: courses[one.id][0] for one in questions}
     stream = {
-        one.id: StreamQuestion(one, f"schema of {one.db_id}", Draft(firsts[one.id].sql, firsts[one.id].sql, 100, 10))
+        one.id: StreamQuestion(
+            one, f"schema of {one.db_id}", FirstAnswer(firsts[one.id].sql, firsts[one.id].sql, 100, 10)
+        )
         for one in questions
     }
     manifest = made({**identity_record(chosen, seed, stream), **identity})
@@ -122,7 +124,7 @@ def _turn(
         for step, t in enumerate(tried)
     )  # fmt: skip
     told = right or (lambda _, attempt: attempt.verdict.correct)
-    task = Task(one.question, one.schema, position, one.draft, position)
+    task = Task(one.question, one.schema, position, one.first_answer, position)
     episode = Episode(task, attempts, (), chosen_of(method, regime, attempts))
     known = (told(one.question.id, attempts[0]), told(one.question.id, episode.final))
     unsuccessful = sum(not attempt.verdict.satisfied for attempt in attempts) if method.reflects else 0

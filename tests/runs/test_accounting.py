@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from merit.agent import METHODS, Attempt, Draft, Episode, Method, Reflection, Task
+from merit.agent import METHODS, Attempt, Episode, FirstAnswer, Method, Reflection, Task
 from merit.errors import AuditFailed
 from merit.memory import RecallPolicy
 from merit.runs.accounting import account, account_as_recorded, check_arithmetic, oscillates
@@ -42,7 +42,7 @@ def turn(
     reflections: Sequence[tuple[int, int]] = (),
     right: tuple[bool, bool] | None = None,
 ) -> Turn:
-    task = Task(Question(number, "shop", f"question {number}"), "schema", number, Draft("", ""), number)
+    task = Task(Question(number, "shop", f"question {number}"), "schema", number, FirstAnswer("", ""), number)
     said = tuple(Reflection("text", "reply", prompt, output, "0" * 64) for prompt, output in reflections)
     known = (attempts[0].verdict.correct, attempts[-1].verdict.correct)
     return Turn(phase, Episode(task, tuple(attempts), said), entry, *(right or known), recalls)

@@ -6,7 +6,7 @@ from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
 from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
 from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
-from merit.agent.trajectory import Attempt, Draft, Episode, Reflection, Task
+from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, Task
 from merit.agent.work import Work
 
 __all__ = [
@@ -15,8 +15,8 @@ __all__ = [
     "Agent",
     "Attempt",
     "Behaviour",
-    "Draft",
     "Episode",
+    "FirstAnswer",
     "Keep",
     "KnownVerdicts",
     "Method",

@@ -38,10 +38,17 @@ class Agent:
 
 async def repair(agent: Agent, task: Task) -> Episode:
     """Algorithm 1, lines 3 to 22, for one question."""
-    draft = task.draft
-    verdict = await agent.oracle.judge(task.question, draft.sql)
-    cost = (draft.prompt_tokens, draft.output_tokens)
-    first = Attempt(draft.sql, draft.reply, *cost, verdict, _failure(verdict), tokens_estimated=draft.tokens_estimated)
+    first_answer = task.first_answer
+    verdict = await agent.oracle.judge(task.question, first_answer.sql)
+    cost = (first_answer.prompt_tokens, first_answer.output_tokens)
+    first = Attempt(
+        first_answer.sql,
+        first_answer.reply,
+        *cost,
+        verdict,
+        _failure(verdict),
+        tokens_estimated=first_answer.tokens_estimated,
+    )
     attempts = [first]
     reflections: list[Reflection] = []
     while unfinished(agent.method, agent.regime, agent.budget, attempts):

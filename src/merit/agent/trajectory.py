@@ -7,7 +7,7 @@ from merit.types import Failure, Question, Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class FirstAnswer:
     """The shared first answer, y(0); tokens are 0 where they are unknown."""
 
     sql: str
@@ -24,7 +24,7 @@ class Task:
     question: Question
     schema: str
     position: int
-    draft: Draft
+    first_answer: FirstAnswer
     reads_from: int  # entries of earlier positions than this may be recalled: `position`, but for controls
 
 

@@ -38,7 +38,7 @@ def check_against(view: RunView, data: AuditData) -> None:
         raise AuditFailed(f"{where}: the protocol is {identity.protocol!r} there and {benchmark.protocol!r} here")
     if identity.distinct != benchmark.distinct:
         raise AuditFailed(f"{where}: DISTINCT is {identity.distinct} there and {benchmark.distinct} here")
-    first_answers = {question_id: recorded.draft for question_id, recorded in view.questions.items()}
+    first_answers = {question_id: recorded.first_answer for question_id, recorded in view.questions.items()}
     expected = stream_questions(dataset, benchmark.usable_questions(), first_answers)
     if read_text(view.path / STREAM, LINES_BYTES) != stream_text(expected):
         raise AuditFailed(f"{view.path / STREAM}: {_first_difference(view, expected, dataset)}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from merit.agent import Attempt, Draft, Method, finalise
+from merit.agent import Attempt, FirstAnswer, Method, finalise
 from merit.agent.behaviour import Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
 from merit.agent.trajectory import Reflection
@@ -123,8 +123,10 @@ class _Replay:
         if task.position != planned.task.position:
             raise AuditFailed(f"{where}: is recorded at position {task.position}, not {planned.task.position}")
         first = turn.episode.attempts[0]
-        draft = Draft(first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
-        if draft != task.draft or first.prompt_sha256 is not None:
+        first_answer = FirstAnswer(
+            first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated
+        )
+        if first_answer != task.first_answer or first.prompt_sha256 is not None:
             raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
         if first.prompt_tokens:  # else it is from a file of predictions, which does not say what was asked
             self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)

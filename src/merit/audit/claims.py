@@ -40,8 +40,11 @@ def check_stream(view: RunView) -> None:
     if read_text(path, LINES_BYTES) != stream_text(view.questions):
         raise AuditFailed(f"{path}: is not what a run writes")
     for question_id, recorded in view.questions.items():
-        draft = recorded.draft
-        if draft.sql not in (draft.reply, parse_sql(draft.reply)):  # a file of predictions has no other reply
+        first_answer = recorded.first_answer
+        if first_answer.sql not in (
+            first_answer.reply,
+            parse_sql(first_answer.reply),
+        ):  # a file of predictions has no other reply
             raise AuditFailed(f"{path}: question {question_id!r}: the first answer is not the SQL in its reply")
 
 

@@ -32,4 +32,4 @@ def method_in(phase: Phase, method: Method) -> Method:
 
 
 def _planned(phase: Phase, asked: StreamQuestion, position: int, reads_from: int) -> Planned:
-    return Planned(phase, Task(asked.question, asked.schema, position, asked.draft, reads_from))
+    return Planned(phase, Task(asked.question, asked.schema, position, asked.first_answer, reads_from))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Draft
+from merit.agent import FirstAnswer
 from merit.data import Dataset
 from merit.errors import InputError, RunUnusable
 from merit.reading import LINES_BYTES, MIB, check_fields, check_format, parse_json, read_text, shown
@@ -26,19 +26,21 @@ class StreamQuestion:
 
     question: Question
     schema: str
-    draft: Draft
+    first_answer: FirstAnswer
 
 
 Questions = Mapping[QuestionId, StreamQuestion]  # in the dataset's order
 
 
 def stream_questions(
-    dataset: Dataset, usable: Sequence[Question], drafts: Mapping[QuestionId, Draft]
+    dataset: Dataset, usable: Sequence[Question], first_answers: Mapping[QuestionId, FirstAnswer]
 ) -> dict[QuestionId, StreamQuestion]:
     """The questions that take part, as every method gets them."""
-    none = Draft("", "")  # for questions beyond the part of the stream that is run
+    none = FirstAnswer("", "")  # for questions beyond the part of the stream that is run
     return {
-        question.id: StreamQuestion(question, dataset.schemas[question.db_id].text(), drafts.get(question.id, none))
+        question.id: StreamQuestion(
+            question, dataset.schemas[question.db_id].text(), first_answers.get(question.id, none)
+        )
         for question in usable
     }
 
@@ -47,7 +49,7 @@ def stream_text(questions: Questions) -> str:
     """stream.json: questions, schemas and first answers."""
     schemas = {asked.question.db_id: asked.schema for asked in questions.values()}
     records = [
-        {**asdict(asked.question), "draft": without_default(asdict(asked.draft))} for asked in questions.values()
+        {**asdict(asked.question), "draft": without_default(asdict(asked.first_answer))} for asked in questions.values()
     ]
     body = {"format": FORMAT, "schemas": schemas, "questions": records}
     text = json.dumps(body, ensure_ascii=False, indent=1) + "\n"
@@ -83,19 +85,19 @@ def _decode(record: Any, where: str) -> dict[QuestionId, StreamQuestion]:
             about = f"{where}: question {shown(fields['id'])}"
             if not isinstance(fields["evidence"], str | None) or type(fields["id"]) not in (int, str):
                 raise InputError(f"{about}: 'id' or 'evidence' cannot be what it is")
-            draft = _draft(fields.pop("draft"), where, about)
+            first_answer = _first_answer(fields.pop("draft"), where, about)
             question = Question(**fields)
             check_fields(record["schemas"], {question.db_id: str}, f"{where}, schemas")
             if question.id in questions:
                 raise InputError(f"{about} is there twice")
-            questions[question.id] = StreamQuestion(question, record["schemas"][question.db_id], draft)
+            questions[question.id] = StreamQuestion(question, record["schemas"][question.db_id], first_answer)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{where}: not the stream of a run ({shown(repr(error))})") from None
     return questions
 
 
-def _draft(record: dict[str, Any], where: str, about: str) -> Draft:
+def _first_answer(record: dict[str, Any], where: str, about: str) -> FirstAnswer:
     check_fields(record, _DRAFT, where)
     tokens_estimated(record, where)
     check_tokens(record, about)
-    return Draft(**record)
+    return FirstAnswer(**record)

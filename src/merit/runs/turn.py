@@ -127,7 +127,7 @@ def read_turn(record: Any, questions: Questions, where: str) -> Turn:
         raise InputError(f"{where}: question {shown(record['question_id'])} is not in the stream")
     known = questions[record["question_id"]]
     try:
-        task = Task(known.question, known.schema, record["position"], known.draft, record["position"])
+        task = Task(known.question, known.schema, record["position"], known.first_answer, record["position"])
         attempts = tuple(_attempt(item, where) for item in record["attempts"])
         reflections = tuple(_reflection(item, where) for item in record["reflections"])
         phase = Phase(record["phase"])

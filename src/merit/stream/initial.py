@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Draft
+from merit.agent import FirstAnswer
 from merit.data import Dataset, read_predictions
 from merit.errors import InputError
 from merit.prompts import Prompt, parse_sql
@@ -59,7 +59,7 @@ def model_label(model: ModelIdentity) -> str:
     return f"{model.name}@{model.revision}" if model.revision else model.name
 
 
-def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, Draft]:
+def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, FirstAnswer]:
     """First answers by question: `merit predict`'s own file, or any prediction file that `merit score` reads."""
     text = read_text(path, MOST_BYTES)
     if not text.strip():
@@ -68,19 +68,19 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
         predictions = read_predictions(path, dataset.questions, dataset.absent(protocol))
         for identity, sql in predictions.items():
             _check_length(sql, f"{path}: the first answer to question {identity}")
-        return {identity: Draft(sendable(sql), sendable(sql)) for identity, sql in predictions.items()}
+        return {identity: FirstAnswer(sendable(sql), sendable(sql)) for identity, sql in predictions.items()}
     asked = {question.id: question for question in dataset.questions}
-    drafts: dict[QuestionId, Draft] = {}
+    first_answers: dict[QuestionId, FirstAnswer] = {}
     for number, record in read_json_lines(text, path):
         where = f"{path}, line {number}"
         check_initial(record, asked, where)
         _check_length(record["reply"], f"{where}: the field 'reply'")
-        if record["id"] in drafts:
+        if record["id"] in first_answers:
             raise InputError(f"{where}: question {record['id']} was answered before; keep one line for each id")
         cost = (record["prompt_tokens"], record["output_tokens"])
         estimated = tokens_estimated(record, where)
-        drafts[record["id"]] = Draft(sendable(record["sql"]), sendable(record["reply"]), *cost, estimated)
-    return drafts
+        first_answers[record["id"]] = FirstAnswer(sendable(record["sql"]), sendable(record["reply"]), *cost, estimated)
+    return first_answers
 
 
 def _check_length(answer: str, what: str) -> None:
@@ -108,9 +108,11 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
         raise InputError(f"{where}: the field 'sql' is not the SQL in the reply; it was edited")
 
 
-def missing(questions: Sequence[Question], drafts: Mapping[QuestionId, Draft], path: Path, command: str) -> None:
+def missing(
+    questions: Sequence[Question], first_answers: Mapping[QuestionId, FirstAnswer], path: Path, command: str
+) -> None:
     """Raise for questions without a first answer; `command` asks for them where the file is merit's own."""
-    without = [question.id for question in questions if question.id not in drafts]
+    without = [question.id for question in questions if question.id not in first_answers]
     if without:
         way_out = "write them into it, or name a file that is not there, and they are asked for"
         if is_ours(read_text(path, MOST_BYTES)):

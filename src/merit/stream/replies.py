@@ -22,8 +22,8 @@ class Replies:
     def in_file(cls, path: Path, dataset: Dataset, protocol: str) -> "Replies":
         """Those in a file of first answers."""
         replies = cls()
-        for draft in read_initial(path, dataset, protocol).values():
-            replies.add(draft.reply, draft.sql)
+        for first_answer in read_initial(path, dataset, protocol).values():
+            replies.add(first_answer.reply, first_answer.sql)
         return replies
 
     @classmethod

@@ -67,11 +67,11 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
     usable = benchmark.usable_questions()
     order = stream_order(usable, spec.seed)
     length = len(order) if spec.limit is None else min(spec.limit, len(order))
-    drafts = read_initial(spec.initial, dataset, benchmark.protocol)
-    missing(order[:length], drafts, spec.initial, spec.predict_command(parts.model, parts.sampling))
+    first_answers = read_initial(spec.initial, dataset, benchmark.protocol)
+    missing(order[:length], first_answers, spec.initial, spec.predict_command(parts.model, parts.sampling))
     count = method.demonstrations
     examples = fixed_demonstrations(dataset, count, spec.examples) if count else ()
-    questions = stream_questions(dataset, usable, drafts)
+    questions = stream_questions(dataset, usable, first_answers)
     identity = Identity(
         method=method,
         seed=spec.seed,

@@ -112,7 +112,7 @@ def stream_text(questions: Questions) -> str:
     """Questions with their first answers, and schemas, which all runs of one stream share."""
     records = []
     for asked in questions.values():
-        question, draft = asked.question, asked.draft
+        question, first_answer = asked.question, asked.first_answer
         records.append(
             {
                 "id": question.id,
@@ -120,9 +120,9 @@ def stream_text(questions: Questions) -> str:
                 "text": question.text,
                 "evidence": question.evidence,
                 "difficulty": question.difficulty,
-                "sql": draft.sql,
-                "reply": draft.reply,
-                "tokens": [draft.prompt_tokens, draft.output_tokens],
+                "sql": first_answer.sql,
+                "reply": first_answer.reply,
+                "tokens": [first_answer.prompt_tokens, first_answer.output_tokens],
             }
         )
     return to_json(
@@ -180,8 +180,8 @@ def _attempt(turn: Turn, step: int) -> dict[str, Any]:
     attempt = attempts[step]
     verdict, failure = attempt.verdict, attempt.failure
     record: dict[str, Any] = {"status": verdict.status}
-    draft = turn.episode.task.draft if step == 0 else None
-    if draft is None or (draft.sql, draft.reply) != (attempt.sql, attempt.reply):
+    first_answer = turn.episode.task.first_answer if step == 0 else None
+    if first_answer is None or (first_answer.sql, first_answer.reply) != (attempt.sql, attempt.reply):
         record |= {"sql": attempt.sql, **_cost(attempt)}
     if verdict.error is not None:
         record["error"] = verdict.error
