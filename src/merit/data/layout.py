@@ -45,7 +45,7 @@ LAYOUTS = {layout.name: layout for layout in (SPIDER, BIRD, BUNDLED)}
 
 
 def check_distinct(layout: Layout, distinct: object) -> None:
-    """Complain about a choice that a benchmark's rule does not have; None is no choice."""
+    """Complain about a choice that a benchmark's rule does not have; None leaves it to the benchmark."""
     if distinct is not None and layout.distinct is None:
         raise InputError(f"distinct: the rule of {layout.name} never drops DISTINCT; leave the option out")
     if distinct is not None and distinct not in list(Distinct):
