@@ -1,5 +1,6 @@
 """Recall is exactly the paper's, whatever was committed, asked and configured."""
 
+import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ WORDS = st.lists(
     max_size=6,
 ).map(" ".join)
 TYPES = st.sampled_from(list(FailureType))
+EXAMPLES = int(os.environ.get("MERIT_FUZZ", "2500")) // 3
 SHORT = st.sampled_from([0, 3, 1024])  # from how many rows on a posting is scored alone
 DATABASES = st.sampled_from(["shop", "zoo", "bank"])
 
@@ -103,7 +105,7 @@ def assert_same(engine: list[list[naive.Found]], plain: list[list[naive.Found]])
             assert one.lexical == pytest.approx(other.lexical, abs=1e-9)
 
 
-@settings(max_examples=2500)
+@settings(max_examples=EXAMPLES)
 @given(entries(), st.lists(st.tuples(cues(), policies), min_size=1, max_size=3), SHORT)
 def test_the_engine_agrees_with_the_formulas(
     made: list[Entry], asked: list[tuple[Cue, RecallPolicy]], short: int
