@@ -1,6 +1,7 @@
 """`import merit` as a library: its names, and what it does for a program."""
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
@@ -67,6 +68,18 @@ def test_a_benchmark_judges_and_scores(root: Path) -> None:
             assert (summary["questions"], summary["correct"]) == (1, right)
         with pytest.raises(InputError, match="have no prediction"):
             merit.score(benchmark, {question.id: "SELECT 1"})
+
+
+def test_a_question_whose_reference_fails_is_left_out_and_named(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    records = json.loads((root / "dev.json").read_text())
+    records[1]["query"] = "SELEC secret_reference"
+    (root / "dev.json").write_text(json.dumps(records))
+    with merit.open_benchmark("spider", root) as benchmark:
+        assert len(benchmark.usable_questions()) == len(records) - 1
+        benchmark.usable_questions()
+    (told,) = [record.getMessage() for record in caplog.records if "left out" in record.getMessage()]
+    assert f"{root}: left out: 1 question whose reference cannot be run (1); mend the questions file" in told
+    assert "secret_reference" not in told
 
 
 def test_questions_of_ones_own_are_repaired_without_references(root: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A benchmark to run on: which one, as people name it, and its questions with their judge, opened together."""
 
+import logging
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,10 +11,12 @@ from typing import Self
 from merit.bundled import open_dataset
 from merit.cache import cache_folder
 from merit.data import LAYOUTS, PROTOCOLS, Dataset, check_distinct
-from merit.errors import InputError, check_type
+from merit.errors import InputError, check_type, counted
 from merit.oracle import Judge, open_judge
 from merit.types import Distinct, Question
 
+_log = logging.getLogger(__name__)
+_MOST_NAMED = 5
 DEFAULT_TIMEOUT_S = 30.0  # for one statement, as BIRD's official evaluator has it
 
 
@@ -75,6 +78,7 @@ class Benchmark:
         self.timeout_s = timeout_s
         self._cache = cache
         self._closed = False
+        self._told_failing = False
 
     @cached_property
     def judge(self) -> Judge:
@@ -108,6 +112,15 @@ class Benchmark:
         if not usable:
             dataset = self.dataset
             raise InputError(f"{dataset.root}: none of the {len(dataset.questions)} questions can be judged here")
+        if failing and not self._told_failing:
+            self._told_failing = True
+            ids = ", ".join(map(str, list(failing)[:_MOST_NAMED])) + (", ..." if len(failing) > _MOST_NAMED else "")
+            _log.warning(
+                "merit: %s: left out: %s whose reference cannot be run (%s); mend the questions file",
+                self.dataset.root,
+                counted(len(failing), "question"),
+                ids,
+            )
         return usable
 
     def close(self) -> None:
