@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
+from making.memories import make_entry
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS
 from merit.errors import InputError, RunUnusable
-from merit.memory import FileStore, curate, entries_in
+from merit.memory import FileStore, Memory, curate, entries_in
 from merit.models import AnswerStore, CachingCompleter
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.runs import RunView, read_run
@@ -510,6 +511,17 @@ def test_an_edited_manifest_is_noticed(bench: Bench, tmp_path: Path) -> None:
 def test_models_have_an_identity(bench: Bench, tmp_path: Path) -> None:
     view = bench.run(tmp_path / "run")
     assert view.identity.model == FickleModel().identity
+
+
+def test_a_run_to_whose_memory_others_added_does_not_remove_that(bench: Bench, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    bench.run(run, "merit", model=FickleModel(luck=2), limit=4)
+    with Memory(run / "memory", None) as memory:
+        memory.commit(make_entry(1))
+    before = files_of(run)
+    with pytest.raises(RunUnusable, match="holds entries that this run did not leave, and going on would remove them"):
+        bench.run(run, "merit", model=FickleModel(luck=2), limit=8)
+    assert files_of(run) == before
 
 
 def test_a_run_whose_entries_a_person_deleted_does_not_bring_them_back(bench: Bench, tmp_path: Path) -> None:

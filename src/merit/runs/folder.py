@@ -178,10 +178,17 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
         lost = len(view.turns) - len(whole)
         what, are = counted(lost, "turn"), "is" if lost == 1 else "are"
         _log.warning("%s: %s %s not whole in every file and %s run again", view.path, what, are, are)
-    if any(b'"kind":"deletion"' in line for line in files[ENTRIES][used[ENTRIES] :]):
+    own = f'"run":"{view.manifest.run}"'.encode()
+    left = files[ENTRIES][used[ENTRIES] :]
+    if any(b'"kind":"deletion"' in line for line in left):
         raise RunUnusable(
             f"{view.path / ENTRIES}: entries of this run were deleted or confirmed by a person, and going on would "
             "undo that; choose another place"
+        )
+    if any(own not in line for line in left):
+        raise RunUnusable(
+            f"{view.path / ENTRIES}: holds entries that this run did not leave, and going on would remove them; choose "
+            "another place"
         )
     for name, lines in files.items():
         _cut(view.path / name, sum(map(len, lines[: used[name]])))
