@@ -12,9 +12,9 @@ from merit.types import Polarity
 
 def test_every_method_of_the_specification_is_there() -> None:
     assert list(METHODS) == [
-        "zero_shot", "iterative", "vanilla", "reflexion", "dynamic_rag", "merit", "merit_type_reliability",
+        "zero_shot", "grounded", "iterative", "vanilla", "reflexion", "dynamic_rag", "merit", "merit_type_reliability",
         "positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only",
-        "transductive_batch", "resample", "precedent",
+        "transductive_batch", "resample", "resample_grounded", "precedent", "precedent_grounded",
     ]  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def test_only_the_control_is_not_online() -> None:
 
 
 def test_methods_without_memory_neither_read_nor_write_it() -> None:
-    for name in ("zero_shot", "iterative", "vanilla", "reflexion"):
+    for name in ("zero_shot", "grounded", "iterative", "vanilla", "reflexion"):
         assert METHODS[name].recall is None
         assert not METHODS[name].writes
 
@@ -99,7 +99,12 @@ def test_a_seed_decides_draws_and_nothing_else() -> None:
         ("precedant:temperature=0.5,precedents=2", "there is no method 'precedant'; did you mean 'precedent'?"),
         ("precedent:", "'' is not a field of it that can be changed; `merit methods --json` lists its fields"),
         ("precedent:draws=2,", "'' is not a field of it"),
-        ("precedent:temprature=1", "'temprature' is not a field of it"),
+        (
+            "precedent:temprature=1",
+            "'temprature' is not a field of it that can be changed; did you mean 'temperature'?",
+        ),
+        ("merit:budget=3", "it belongs to the run: give --budget, or say it in the grid file or in Python"),
+        ("merit:seed=3", "it belongs to the run: give --seed, or say it in the grid file or in Python"),
         ("precedent: draws=2", "' draws' is not a field of it"),
         ("resample:precedents=2", "'precedents' is not a field of it"),  # it recalls nothing
         ("precedent:temperature", "'temperature' cannot be ''"),

@@ -5,11 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from making.benchmark import ITEMS, build, write_initial
+from making.commands import good, refused
+from merit.agent.methods import installed
 from merit.memory import entries_in
 from merit.types import Grade, Polarity
 
@@ -43,11 +46,40 @@ def install(folder: Path, source: str, version: str = "0.1", name: str = "one_ex
     (info / "entry_points.txt").write_text(f"[merit.methods]\n{name} = {points}\n")
 
 
-def merit(folder: Path, packages: Path | None, *arguments: object) -> subprocess.CompletedProcess[str]:
+def merit_process(folder: Path, packages: Path | None, *arguments: object) -> str:
+    """What a command prints that finds the package as a user's does: on the path of a new process."""
     path = os.pathsep.join(filter(None, [str(packages) if packages else "", os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, "-m", "merit", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": path, "XDG_CACHE_HOME": str(folder / "cache"), "COLUMNS": "200"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Installing:
+    """Has this process find a package, and forget it: new processes for every test would take most of a minute."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+        self.forget()
+
+    def __call__(self, packages: Path) -> None:
+        self.forget()
+        self._monkeypatch.syspath_prepend(packages)
+
+    def forget(self) -> None:
+        sys.modules.pop("one_example", None)
+        installed.cache_clear()
+
+
+@pytest.fixture
+def installing(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installing]:
+    """In the folder of the finished grid, without any package at first."""
+    monkeypatch.chdir(made)
+    with monkeypatch.context() as path:
+        fixture = Installing(path)
+        yield fixture
+    fixture.forget()
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +94,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         'out = "runs"\nmodel = "scripted:script.jsonl"\nmethods = ["iterative", "one_example"]\nseeds = [0]\nbudget = 2\n'
         '[[dataset]]\nname = "spider"\ndata = "data"\ninitial = "initial.jsonl"\n'
     )
-    ran = merit(folder, folder / "packages", "grid", "grid.toml")
-    assert ran.returncode == 0, ran.stderr
+    merit_process(folder, folder / "packages", "grid", "grid.toml")
     return folder
 
 
@@ -76,10 +107,10 @@ def test_the_tutorials_method_is_short() -> None:
 
 
 def test_it_is_listed_with_its_package(made: Path) -> None:
-    listed = merit(made, made / "packages", "methods").stdout
+    listed = merit_process(made, made / "packages", "methods")
     assert "one_example" in listed
     assert "(from one-example)" in listed
-    assert "one_example" not in merit(made, None, "methods").stdout
+    assert "one_example" not in merit_process(made, None, "methods")
 
 
 def test_its_run_names_its_origin_and_keeps_only_what_was_confirmed(made: Path) -> None:
@@ -93,43 +124,40 @@ def test_its_run_names_its_origin_and_keeps_only_what_was_confirmed(made: Path) 
     assert {listed.entry.grade for listed in kept} == {Grade.CONFIRMED}
 
 
-def test_it_is_audited_with_its_package_and_refused_without(made: Path) -> None:
-    held = merit(made, made / "packages", "audit", run_of(made), "--data", "data")
-    assert held.returncode == 0, held.stderr
-    assert "holds" in held.stdout
-    refused = merit(made, None, "audit", run_of(made), "--data", "data")
-    assert refused.returncode == 1
-    assert "comes from the package one-example 0.1; install it first" in refused.stderr
+def test_it_is_audited_with_its_package_and_refused_without(made: Path, installing: Installing) -> None:
+    told = refused("audit", run_of(made), "--data", "data")
+    assert "comes from the package one-example 0.1; install it first" in told
+    installing(made / "packages")
+    assert "holds" in good("audit", run_of(made), "--data", "data").output
 
 
-def test_a_prompt_that_it_would_not_make_again_is_found(made: Path, tmp_path: Path) -> None:
+def test_a_prompt_that_it_would_not_make_again_is_found(made: Path, tmp_path: Path, installing: Installing) -> None:
     install(tmp_path / "changed", blocks("python")[0].replace("This SQL failed", "This failed"))
-    refused = merit(made, tmp_path / "changed", "audit", run_of(made))
-    assert refused.returncode == 1
-    assert "the one that is installed is of one-example 0.1" in refused.stderr
-    assert "install it as it was, and audit the run with that" in refused.stderr
+    installing(tmp_path / "changed")
+    told = refused("audit", run_of(made))
+    assert "the one that is installed is of one-example 0.1" in told
+    assert "install it as it was, and audit the run with that" in told
 
 
-def test_a_package_that_broke_is_told_with_a_way_out(made: Path, tmp_path: Path) -> None:
+def test_a_package_that_broke_is_told_with_a_way_out(made: Path, tmp_path: Path, installing: Installing) -> None:
     install(tmp_path / "broken", blocks("python")[0] + "\ndef broken(:\n")
-    refused = merit(made, tmp_path / "broken", "audit", run_of(made))
-    assert refused.returncode == 1
-    assert (
-        "its method 'one_example' cannot be loaded (SyntaxError: invalid syntax (one_example.py, line "
-        in refused.stderr
-    )
-    assert refused.stderr.endswith("mend or remove it, or install one-example 0.1, from which 'one_example' came\n")
-    told = merit(made, tmp_path / "broken", "report", "runs", "--out", tmp_path / "report")
-    assert told.returncode == 0, told.stderr  # what is read needs no package
+    installing(tmp_path / "broken")
+    told = refused("audit", run_of(made))
+    assert "its method 'one_example' cannot be loaded (SyntaxError: invalid syntax (one_example.py, line " in told
+    assert told.endswith("mend or remove it, or install one-example 0.1, from which 'one_example' came")
+    good("report", "runs", "--out", tmp_path / "report")  # what is read needs no package
 
 
-def test_report_and_page_show_it_even_where_it_is_not_installed(made: Path, tmp_path: Path) -> None:
-    for packages in (made / "packages", None):
-        out = tmp_path / f"report-{packages is None}"
-        told = merit(made, packages, "report", "runs", "--out", out)
-        assert told.returncode == 0, told.stderr
-        assert "one_example [one-example]" in (out / "report.md").read_text()
-        assert (out / "report.html").stat().st_size > 0
+@pytest.mark.parametrize("here", [True, False])
+def test_report_and_page_show_it_even_where_it_is_not_installed(
+    made: Path, tmp_path: Path, installing: Installing, here: bool
+) -> None:
+    if here:
+        installing(made / "packages")
+    out = tmp_path / "report"
+    good("report", "runs", "--out", out)
+    assert "one_example [one-example]" in (out / "report.md").read_text()
+    assert (out / "report.html").stat().st_size > 0
 
 
 @pytest.mark.parametrize(
@@ -147,27 +175,28 @@ def test_report_and_page_show_it_even_where_it_is_not_installed(made: Path, tmp_
     ],
 )
 def test_a_package_that_does_not_fit_is_named(
-    made: Path, tmp_path: Path, changed: tuple[str, str], message: str
+    installing: Installing, tmp_path: Path, changed: tuple[str, str], message: str
 ) -> None:
     source = blocks("python")[0].replace(*changed)
     if "print(" in source:
         source = re.sub(r"METHOD = print\(.*\)", "METHOD = 1", source, flags=re.DOTALL)
     install(tmp_path / "bad", source)
-    told = merit(made, tmp_path / "bad", "methods")
-    assert told.returncode == 1
-    assert told.stderr.startswith("merit: one-example: ")
-    assert message in told.stderr
+    installing(tmp_path / "bad")
+    told = refused("methods")
+    assert told.startswith("one-example: ")
+    assert message in told
 
 
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "evil\\"])
-def test_a_name_that_leads_out_of_the_grids_folder_is_refused(made: Path, tmp_path: Path, name: str) -> None:
+def test_a_name_that_leads_out_of_the_grids_folder_is_refused(
+    made: Path, tmp_path: Path, installing: Installing, name: str
+) -> None:
     source = blocks("python")[0].replace('"one_example",', f"{name!r},")
     install(tmp_path / "bad", source, name=name)
     grid = made / "elsewhere.toml"
     grid.write_text((made / "grid.toml").read_text().replace('"one_example"', json.dumps(name)))
-    told = merit(made, tmp_path / "bad", "grid", "elsewhere.toml")
-    assert told.returncode == 1
-    assert "one-example: the name of a method cannot be" in told.stderr
+    installing(tmp_path / "bad")
+    assert "one-example: the name of a method cannot be" in refused("grid", grid)
 
 
 @pytest.mark.parametrize(
@@ -189,17 +218,14 @@ def test_a_name_that_leads_out_of_the_grids_folder_is_refused(made: Path, tmp_pa
     ],
 )
 def test_a_behaviour_that_goes_wrong_is_one_sentence(
-    made: Path, tmp_path: Path, changed: tuple[str, str], message: str
+    installing: Installing, tmp_path: Path, changed: tuple[str, str], message: str
 ) -> None:
     source = blocks("python")[0]
     assert changed[0] in source
     install(tmp_path / "bad", source.replace(*changed))
     command = ["run", "spider", "--data", "data", "--initial", "initial.jsonl", "--method", "one_example"]
-    told = merit(
-        made, tmp_path / "bad", *command, "--model", "scripted:script.jsonl", "--budget", 2, "--out", tmp_path / "run"
-    )
-    assert told.returncode == 1
-    assert told.stderr.count("\n") == 1, told.stderr
-    assert told.stderr.startswith("merit: one-example: `")
-    assert message in told.stderr
-    assert told.stderr.endswith("; mend or remove it\n")
+    installing(tmp_path / "bad")
+    told = refused(*command, "--model", "scripted:script.jsonl", "--budget", 2, "--out", tmp_path / "run")
+    assert told.startswith("one-example: `")
+    assert message in told
+    assert told.endswith("; mend or remove it")

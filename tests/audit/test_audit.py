@@ -2,13 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from making.benchmark import ITEMS, FickleModel
+from making.commands import refused
 from making.memories import WordEncoder
 from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
@@ -16,6 +17,7 @@ from merit.agent import METHODS
 from merit.agent.behaviour import Recalled, moment_of, repair_prompt
 from merit.audit import AuditData, Findings, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
+from merit.files import take_lock
 from merit.memory import Repair, entries_in
 from merit.prompts import SPIDER
 from merit.runs import RunView, read_run
@@ -33,6 +35,13 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 
 
 @pytest.fixture(scope="module")
+def data(bench: Bench) -> Iterator[AuditData]:
+    """The benchmark with a judge that is not the one of any run."""
+    with bench.data() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
 def honest(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("honest") / "run"
     bench.run(out, "merit", model=FickleModel(luck=4))
@@ -47,10 +56,9 @@ def run(honest: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_honest_run_holds(bench: Bench, tmp_path: Path, method: str, regime: str) -> None:
+def test_every_honest_run_holds(bench: Bench, data: AuditData, tmp_path: Path, method: str, regime: str) -> None:
     view = bench.run(tmp_path / "run", method, regime=regime)
-    with bench.data() as data:
-        report = audit(view.path, encoder=WordEncoder(), data=data)
+    report = audit(view.path, encoder=WordEncoder(), data=data)
     assert report.questions == len(ITEMS)
     assert report.recalls == sum(turn.recalls for turn in view.turns)
     assert report.judged
@@ -286,7 +294,28 @@ def _claim_all_right(records: list[Record]) -> None:
 
 def test_an_unfinished_run_is_not_called_whole(run: Path) -> None:
     (run / "metrics.json").unlink()
-    with pytest.raises(AuditFailed, match="was not finished"):
+    with pytest.raises(AuditFailed, match=r"the run is not finished \(no metrics.json, 12 turns so far\)"):
+        audit(run)
+
+
+@pytest.mark.parametrize("cut", ["between lines", "within a line"])
+def test_a_run_that_is_being_written_is_called_unfinished(run: Path, cut: str) -> None:
+    """Its trajectory comes last: the lines of the turn in the other files belong to no turn yet."""
+    (run / "metrics.json").unlink()
+    *lines, last = (run / TURNS).read_bytes().splitlines(keepends=True)
+    (run / TURNS).write_bytes(b"".join([*lines, b"" if cut == "between lines" else last[:30]]))
+    assert refused("audit", run) == (
+        f"{run}: the run is not finished (no metrics.json, 11 turns so far); run the same command again"
+    )
+    with (run / "run.lock").open("rb") as lock:
+        assert take_lock(lock.fileno())
+        assert "another process is at it: wait for it" in refused("audit", run)
+
+
+@pytest.mark.parametrize("name", [LOG, ANSWERS, ENTRIES])
+def test_a_file_that_is_gone_is_said_to_be_missing(run: Path, name: str) -> None:
+    (run / name).unlink()
+    with pytest.raises(AuditFailed, match=f"{name}: is missing, though the run is finished; put it back, or run it"):
         audit(run)
 
 

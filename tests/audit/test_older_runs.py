@@ -83,16 +83,16 @@ def test_lines_too_many_and_too_few_are_noticed(run: Path) -> None:
     with pytest.raises(AuditFailed, match=f"{path.name}: has a line that belongs to no turn"):
         audit_run(read_run(run))
     path.write_bytes(b"".join(lines[:-1]))
-    with pytest.raises(AuditFailed, match=f"{path.name}, line missing: is not the entry"):
+    with pytest.raises(AuditFailed, match=f"{path.name}: has no line for the entry"):
         audit_run(read_run(run))
     path.unlink()
-    with pytest.raises(AuditFailed, match=f"{path.name}, line missing: is not the entry"):
+    with pytest.raises(AuditFailed, match=f"{path.name}: is missing, and with it the entry"):
         audit_run(read_run(run))
 
 
 def test_files_of_both_formats_are_not_one_memory(run: Path) -> None:
     (run / "memory" / "memory.jsonl").touch()
-    with pytest.raises(AuditFailed, match="is not the entry"):
+    with pytest.raises(AuditFailed, match="memory.jsonl: has no line for the entry"):
         audit_run(read_run(run))
 
 

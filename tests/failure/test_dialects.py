@@ -14,6 +14,7 @@ import psycopg
 import pymysql
 import pytest
 
+from making.engines import absent
 from merit.failure import classify
 from merit.types import Cause, Error, Failure, Status, Verdict
 from merit.types import FailureSubtype as Sub
@@ -65,7 +66,7 @@ def postgres() -> Iterator[psycopg.Connection]:
     try:
         connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError as error:
-        pytest.skip(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
     for statement in SETUP:
         connection.execute(statement)
     yield connection
@@ -117,7 +118,7 @@ def mariadb() -> Iterator["pymysql.Connection"]:
     try:
         connection = mariadb_connection()
     except pymysql.OperationalError as error:
-        pytest.skip(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
     with connection.cursor() as cursor:
         for statement in [*SETUP, "SET sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY'"]:
             cursor.execute(statement)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Change, Deletion, Entry, FileStore, Grade, Memory, RecallPolicy, curate, entries_in, with_id
@@ -142,7 +143,7 @@ def logs(draw: st.DrawFn) -> list[Change]:
     return changes
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(10))
 @given(logs())
 def test_there_and_back_again_byte_for_byte(changes: list[Change]) -> None:
     with tempfile.TemporaryDirectory() as folder:

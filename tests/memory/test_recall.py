@@ -1,6 +1,5 @@
 """Recall is exactly the paper's, whatever was committed, asked and configured."""
 
-import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from making import naive
+from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, with_id
@@ -24,7 +24,6 @@ WORDS = st.lists(
     max_size=6,
 ).map(" ".join)
 TYPES = st.sampled_from(list(FailureType))
-EXAMPLES = int(os.environ.get("MERIT_FUZZ", "2500")) // 3
 SHORT = st.sampled_from([0, 3, 1024])  # from how many rows on a posting is scored alone
 DATABASES = st.sampled_from(["shop", "zoo", "bank"])
 
@@ -105,7 +104,7 @@ def assert_same(engine: list[list[naive.Found]], plain: list[list[naive.Found]])
             assert one.lexical == pytest.approx(other.lexical, abs=1e-9)
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=tries(4))
 @given(entries(), st.lists(st.tuples(cues(), policies), min_size=1, max_size=3), SHORT)
 def test_the_engine_agrees_with_the_formulas(
     made: list[Entry], asked: list[tuple[Cue, RecallPolicy]], short: int
@@ -121,7 +120,7 @@ def test_the_engine_agrees_with_the_formulas(
             assert_same(found(memory.recall(cue, policy)), naive.recall(committed, cue, policy, encoder))
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(5))
 @given(st.lists(WORDS, min_size=1, max_size=9), WORDS, st.data())
 def test_postings_scored_together_are_scored_as_each_alone(texts: list[str], query: str, data: st.DataObject) -> None:
     """To the last bit, or equal rows in buckets of different size would not tie."""
@@ -137,7 +136,7 @@ def test_postings_scored_together_are_scored_as_each_alone(texts: list[str], que
     assert len(scores) == 1
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(20))
 @given(entries(), cues(), policies, st.integers(0, 14))
 def test_reopening_changes_nothing(made: list[Entry], cue: Cue, policy: RecallPolicy, first: int) -> None:
     encoder = WordEncoder()
@@ -152,7 +151,7 @@ def test_reopening_changes_nothing(made: list[Entry], cue: Cue, policy: RecallPo
             )
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(10))
 @given(entries(), cues(), policies)
 def test_nothing_illegal_is_ever_recalled(made: list[Entry], cue: Cue, policy: RecallPolicy) -> None:
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder), WordEncoder(), keep_index=False) as memory:
@@ -167,7 +166,7 @@ def test_nothing_illegal_is_ever_recalled(made: list[Entry], cue: Cue, policy: R
                 assert policy.databases is not Databases.OTHER or source.db_id != cue.db_id
 
 
-@settings(max_examples=200)
+@settings(max_examples=tries(15))
 @given(entries(), st.data())
 def test_what_comes_later_changes_no_earlier_recall(made: list[Entry], data: st.DataObject) -> None:
     """A stream: at each position one recall, then one commit."""

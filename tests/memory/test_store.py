@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pytest
 
 from making.disks import no_file_larger_than
+from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import EncoderFailed, InputError, MemoryUnusable
 from merit.memory import Change, Deletion, Entry, FileStore, Memory, RecallPolicy, with_id
@@ -365,7 +366,7 @@ def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         Memory(tmp_path, WordEncoder())
 
 
-KILLS = int(os.environ.get("MERIT_FUZZ", "2500")) // 40
+KILLS = tries(40)
 
 
 def write_until_killed(folder: Path, first: int, acknowledge: int) -> None:

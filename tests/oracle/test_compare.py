@@ -135,3 +135,20 @@ def test_a_search_that_takes_too_long_says_so() -> None:
 )
 def test_bird_by_example(result: list[Row], same: bool) -> None:
     assert same_bird([(1, "a"), (2, "b")], result) is same
+
+
+def test_rows_of_one_hash_are_not_compared_with_each_other() -> None:
+    class Number(int):
+        compared = 0
+
+        def __hash__(self) -> int:
+            return 7  # as pairs of numbers can have that a query computes
+
+        def __eq__(self, other: object) -> bool:
+            Number.compared += 1
+            return int(self) == other
+
+    reference: list[Row] = [(number,) for number in range(1000)]
+    assert not same_bird(reference, [(Number(number),) for number in range(1000, 2000)])
+    assert same_bird(reference, list(reversed(reference)))
+    assert Number.compared < 10

@@ -4,6 +4,7 @@ import logging
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,21 @@ def test_a_database_with_a_log_beside_it_is_what_both_say(tmp_path: Path) -> Non
     writer.commit()
     assert store.content_hashes([path])[path] != before
     writer.close()
+    store.close()
+
+
+def test_the_same_bytes_in_another_journal_are_another_content(tmp_path: Path) -> None:
+    store = ResultStore(None)
+    path, log = tmp_path / "db.sqlite", tmp_path / "db.sqlite-wal"
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("CREATE TABLE t (a)")
+        kept = {file: file.read_bytes() for file in (path, log)}
+    for file, content in kept.items():  # as a writer that was killed leaves them
+        file.write_bytes(content)
+    with_log = store.content_hashes([path])[path]
+    log.rename(tmp_path / "db.sqlite-journal")  # which SQLite finds to be none: there is no table now
+    assert store.content_hashes([path])[path] != with_log
     store.close()
 
 

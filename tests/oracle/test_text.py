@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from merit.oracle.text import same_statement
+from merit.oracle.text import _TOKEN, same_statement
 
 
 @pytest.mark.parametrize(
@@ -90,3 +90,10 @@ def test_same_statements_give_the_same_rows(first: list[str], second: list[str])
 
     assert run(sql) == run(other)
     db.close()
+
+
+def test_brackets_that_are_never_closed_are_read_once() -> None:
+    statement = "SELECT " + "[" * 30_000
+    tokens = [quoted or plain for quoted, plain in _TOKEN.findall(statement)]
+    assert tokens == ["SELECT", "[" * 30_000]  # one by one, each would be read to the end of the text: minutes
+    assert same_statement(statement, statement)

@@ -31,7 +31,7 @@ def placeholders(name: str) -> set[str]:
 
 
 def test_the_templates_there_are() -> None:
-    assert names() == ALL
+    assert list(names()) == ALL
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -101,7 +101,9 @@ BAD = {
     "human,classifier\nSYNTAX\n": "line 2: not as many cells as the header has",
     "human,status,error\nSYNTAX,CORRECT,\n": "line 2: no failure to classify",
     "human,classifier\n,SYNTAX\n": "nothing is labelled yet",
-    'human,classifier\n"SYNTAX,SYNTAX\n': "not valid CSV",
+    'human,classifier\n"SYNTAX,SYNTAX\n': "line 2: not valid CSV",
+    'human,"classifier\n': "line 1: not valid CSV",
+    'human,note\n\n,"two\nlines"\nodd,"two\nlines"\n': "line 5: the column 'human' says 'odd'",
     "": "the column 'human' is missing",
 }
 

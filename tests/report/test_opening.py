@@ -53,7 +53,7 @@ def test_a_run_that_is_not_finished_is_left_out_unless_wanted(runs: Path) -> Non
     found, refused = open_runs([runs])
     assert len(found) == 3
     assert refused == [
-        f"{one}: not finished (4 of 6 turns); finish it first (a report can show what is there, with --unfinished)"
+        f"{one}: not finished (4 turns so far); finish it first (a report can show what is there, with --unfinished)"
     ]
     found, refused = open_runs([one], unfinished=True)
     assert (len(found[0].turns), refused) == (4, [])

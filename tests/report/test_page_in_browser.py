@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -142,6 +143,22 @@ def test_a_plot_tells_values_by_pointer_and_keyboard_and_series_go_and_come(driv
     assert len(figure.find_elements(By.CSS_SELECTOR, "path.line")) == lines - 1
     driver.execute_script("arguments[0].click()", button)
     assert len(figure.find_elements(By.CSS_SELECTOR, "path.line")) == lines
+
+
+def test_a_reliability_diagram_has_a_line_to_compare_with_and_says_how_many_answers_a_point_is_of(
+    driver: Any, page: str
+) -> None:
+    go(driver, page)
+    (figure,) = all_of(driver, "[id='table/reliability'] [id^='figure/reliability']")
+    assert all_of(driver, "[id='table/confidence'] [id^='figure/coverage'] path.line")
+    assert len(figure.find_elements(By.CSS_SELECTOR, "path.guide")) == 1
+    assert len({one.get_attribute("r") for one in figure.find_elements(By.CSS_SELECTOR, ".plot circle.dot")}) > 1
+    plot = figure.find_element(By.CSS_SELECTOR, ".plot svg")
+    driver.execute_script("arguments[0].focus()", plot)
+    plot.send_keys(Keys.ARROW_RIGHT)
+    tip = figure.find_element(By.CSS_SELECTOR, ".tip")
+    assert re.search(r"of \d+ answers?$", until(driver, lambda: tip.text))
+    assert "As sure as right" not in tip.text
 
 
 def test_from_a_table_to_an_episode_its_diff_its_recalls_and_back(driver: Any, page: str) -> None:

@@ -49,6 +49,12 @@ def test_anything_else_stays_as_it_is(text: str) -> None:
     assert written == as_written(written) == text
 
 
+@pytest.mark.parametrize("text", ["x;=1+1", "x\t=1+1"])
+def test_a_spreadsheet_that_knows_several_separators_cuts_no_cell_in_two(text: str) -> None:
+    """LibreOffice separates by commas, semicolons and tabs at once, unless told otherwise; what is in quotes stays."""
+    assert csv_text([["a", 1.5, text]]) == f'"a",1.5,"{text}"\n'
+
+
 @given(
     st.lists(
         st.text(alphabet=st.one_of(st.sampled_from("'=+-@\t\r\n1.e\","), st.characters(codec="utf-8"))), min_size=1

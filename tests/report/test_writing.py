@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from making.commands import good
 from making.reports import letters, questions, write_all
+from merit.errors import InputError
 from merit.report import (
     Cell,
     Figure,
@@ -44,23 +46,29 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return build(write_all(tmp_path_factory.mktemp("runs"), known, questions(24)), TokenPrices(1, 2), labels=labels)
 
 
+@pytest.fixture(scope="module")
+def written(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report as files, which no test changes."""
+    folder = tmp_path_factory.mktemp("written") / "out"
+    files = write_report(report, folder)
+    assert files[0] == folder / "report.md"
+    return folder
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def test_every_table_has_four_files_and_every_figure_two(report: Report, tmp_path: Path) -> None:
-    files = write_report(report, tmp_path / "out")
+def test_every_table_has_four_files_and_every_figure_two(report: Report, written: Path) -> None:
     expected = {f"tables/{table.id}.{kind}" for table in report.tables for kind in ("md", "tex", "csv", "json")}
     expected |= {f"figures/{figure.id}.{kind}" for figure in report.figures for kind in ("svg", "png")}
-    assert set(contents(tmp_path / "out")) == expected | {"report.md", "report.tex", "report.json"}
-    assert files[0] == tmp_path / "out" / "report.md"
+    assert set(contents(written)) == expected | {"report.md", "report.tex", "report.json"}
 
 
-def test_the_same_report_is_the_same_bytes(report: Report, tmp_path: Path) -> None:
-    write_report(report, tmp_path / "one")
-    write_report(report, tmp_path / "two")
-    assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    svg = (tmp_path / "one" / "figures" / "accuracy.svg").read_text()
+def test_the_same_report_is_the_same_bytes(report: Report, written: Path, tmp_path: Path) -> None:
+    write_report(report, tmp_path)
+    assert contents(tmp_path) == contents(written)
+    svg = (tmp_path / "figures" / "accuracy.svg").read_text()
     assert "<dc:date>" not in svg
     assert "MERIT" in svg  # text stays text
 
@@ -68,16 +76,17 @@ def test_the_same_report_is_the_same_bytes(report: Report, tmp_path: Path) -> No
 def test_another_process_writes_the_same_bytes(tmp_path: Path) -> None:
     known = letters(12, 1, ("iterative", "merit", "no_bm25"))
     write_all(tmp_path / "runs", known, questions(12))
-    found = []
-    for seed in ("1", "2"):  # sets come in another order
-        command = [sys.executable, "-m", "merit", "report", str(tmp_path / "runs"), "--out", str(tmp_path / seed)]
-        subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed})
-        found.append(contents(tmp_path / seed))
-    assert found[0] == found[1]
+    good("report", tmp_path / "runs", "--out", tmp_path / "here")
+    seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"  # sets come in another order
+    command = [sys.executable, "-m", "merit", "report", str(tmp_path / "runs"), "--out", str(tmp_path / "there")]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed})
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
-def test_what_an_earlier_report_left_is_taken_away_and_nothing_else(report: Report, tmp_path: Path) -> None:
-    write_report(report, tmp_path)
+def test_what_an_earlier_report_left_is_taken_away_and_nothing_else(
+    report: Report, written: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     (tmp_path / "tables" / "mine.csv").write_text("mine")
     smaller = Report(report.tables[:1], report.figures[:1], report.groups, (), ())
     write_report(smaller, tmp_path)
@@ -87,25 +96,49 @@ def test_what_an_earlier_report_left_is_taken_away_and_nothing_else(report: Repo
     }  # fmt: skip
 
 
-def test_csv_and_json_hold_the_values_markdown_and_latex_the_text(report: Report, tmp_path: Path) -> None:
-    write_report(report, tmp_path)
+@pytest.mark.parametrize("identity", ["../runs/metrics", "/etc/metrics", "a/b", "..", "\0", "", 1])
+def test_a_strangers_report_deletes_nothing(report: Report, tmp_path: Path, identity: str | int) -> None:
+    """The names that it gives for its tables are those of files that the next report would take away."""
+    for folder in ("runs", "tables"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "runs" / "metrics.json").write_text("mine")
+    forged = {"tables": [{"id": identity}], "figures": []}
+    (tmp_path / "report.json").write_text(json.dumps(forged))
+    with pytest.raises(InputError, match=r"holds report.json and no report of merit's; choose another --out"):
+        write_report(report, tmp_path)
+    assert (tmp_path / "runs" / "metrics.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["tables", "figures"])
+def test_a_linked_folder_in_a_report_is_not_written_to(report: Report, tmp_path: Path, name: str) -> None:
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    for folder in (out, elsewhere):
+        folder.mkdir()
+    (out / "report.json").write_text('{"tables": [], "figures": []}')
+    (out / name).symlink_to(elsewhere)
+    with pytest.raises(InputError, match=f"{name}: is a link; remove it, or choose another --out"):
+        write_report(report, out)
+    assert not list(elsewhere.iterdir())
+
+
+def test_csv_and_json_hold_the_values_markdown_and_latex_the_text(report: Report, written: Path) -> None:
     for table in report.tables:
-        with (tmp_path / "tables" / f"{table.id}.csv").open() as file:
+        with (written / "tables" / f"{table.id}.csv").open() as file:
             rows = list(csv.DictReader(file))
-        record = json.loads((tmp_path / "tables" / f"{table.id}.json").read_text())
+        record = json.loads((written / "tables" / f"{table.id}.json").read_text())
         assert [set(row) for row in rows] == [{column.key for column in table.columns}] * len(table.rows)
         assert record["note"] == table.note
         for row, found, kept in zip(table.rows, rows, record["rows"], strict=True):
             for key, cell in row.items():
                 assert found[key] == ("" if cell.value is None else str(cell.value))
                 assert kept[key] == {"value": cell.value, "text": cell.text, "mark": cell.mark}
-        said = (tmp_path / "tables" / f"{table.id}.md").read_text()
+        said = (written / "tables" / f"{table.id}.md").read_text()
         lines = [line for line in said.splitlines() if line.startswith("| ")][2:]
         shown = [column.key for column in table.columns if column.shown]
         for row, line in zip(table.rows, lines, strict=True):
             cells = [re.sub(r"\*\*|</?u>", "", cell.strip()) for cell in line.strip("|").split(" | ")]
             assert [cell.replace("&lt;", "<") for cell in cells] == [row[key].text for key in shown]
-    whole = json.loads((tmp_path / "report.json").read_text())
+    whole = json.loads((written / "report.json").read_text())
     assert [table["id"] for table in whole["tables"]] == [table.id for table in report.tables]
 
 

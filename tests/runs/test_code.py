@@ -69,7 +69,6 @@ def test_what_decides_nothing_leaves_it_as_it_is(name: str, copied: Path) -> Non
         "failure/classify.py",
         "oracle/rule.py",
         "oracle/judge.py",
-        "runs/order.py",
         "runs/plan.py",
         "runs/turn.py",
         "runs/accounting.py",

@@ -160,7 +160,7 @@ def test_faults_change_nothing(grid: Path, tmp_path: Path, monkeypatch: pytest.M
     assert files_of(tmp_path / "stormy") == files_of(tmp_path / "calm")
 
 
-KILLS = int(os.environ.get("MERIT_KILLS", "8"))
+KILLS = int(os.environ.get("MERIT_KILLS", "4"))
 PLACES = 8
 
 

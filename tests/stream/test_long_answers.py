@@ -13,6 +13,7 @@ from making.benchmark import FickleModel
 from making.commands import good
 from making.runs import Bench, caching, files_of, make_bench
 from merit.audit import audit_run
+from merit.benchmark import Benchmark
 from merit.errors import InputError, ModelFailed, RunUnusable
 from merit.prompts import SPIDER, initial
 from merit.reading import ANSWER_CHARACTERS, DOCUMENT_BYTES
@@ -138,6 +139,6 @@ def test_first_answers_that_could_not_be_read_again_are_not_written(
     with bench.data_spec.open(keep_results=False) as benchmark:
         dataset = benchmark.dataset
     with pytest.raises(RunUnusable, match=r"first\.jsonl: the next answer would make it longer than .* so far is kept"):
-        asyncio.run(predict_all(dataset, dataset.questions, FickleModel(), Sampling(), out))
+        asyncio.run(predict_all(Benchmark(dataset), dataset.questions, FickleModel(), Sampling(), out))
     assert 0 < out.stat().st_size <= 1500
     assert 0 < len(read_initial(out, dataset, "db")) < 12

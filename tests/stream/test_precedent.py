@@ -332,7 +332,7 @@ def move_entry(records: list[Record]) -> None:
         (edit_question, f"{ENTRIES}, line 2: is not the entry pre-"),
         (move_entry, f"{ENTRIES}, line 2: is not the entry pre-"),
         (lambda records: records.pop(1), f"{ENTRIES}, line 2: is not the entry pre-"),
-        (lambda records: records.pop(), f"{ENTRIES}, line missing: is not the entry pre-"),
+        (lambda records: records.pop(), f"{ENTRIES}: has no line for the entry pre-"),
         (lambda records: records.append(records[0]), f"{ENTRIES}: has a line that belongs to no turn"),
     ],
 )

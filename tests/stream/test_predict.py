@@ -7,6 +7,7 @@ import pytest
 
 from making.benchmark import ITEMS, FickleModel, build
 from making.disks import no_file_larger_than, no_waiting, put_in_the_way
+from merit.benchmark import Benchmark
 from merit.data import Dataset, load
 from merit.errors import InputError, RunUnusable
 from merit.stream.predict import predict_all
@@ -19,7 +20,7 @@ def dataset(tmp_path: Path) -> Dataset:
 
 
 async def predict(dataset: Dataset, path: Path, model: FickleModel | None = None) -> int:
-    return await predict_all(dataset, dataset.questions, model or FickleModel(), Sampling(), path)
+    return await predict_all(Benchmark(dataset), dataset.questions, model or FickleModel(), Sampling(), path)
 
 
 @pytest.mark.parametrize("left", [1, 10, 19, 20, 40, 200])
@@ -37,7 +38,9 @@ def test_a_line_of_somebody_else_is_no_torn_line(dataset: Dataset, tmp_path: Pat
     out = tmp_path / "mine.json"
     for content in (b'{"format": 2, "id": 0, "db', b'{"id": 0, "sql": "SELECT 1"}', b'[{"format": 1, "id": 0'):
         out.write_bytes(content)
-        with pytest.raises(InputError, match="mine.json: holds something else than first answers"):
+        with pytest.raises(
+            InputError, match="mine.json: is not a file of first answers that merit wrote, and was left"
+        ):
             asyncio.run(predict(dataset, out))
         assert out.read_bytes() == content
 

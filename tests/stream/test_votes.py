@@ -10,7 +10,7 @@ from making.benchmark import ITEMS, FickleModel
 from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
-from merit.agent.agreement import choose, is_agreed
+from merit.agent.agreement import Vote, choose, is_agreed
 from merit.audit import audit_run
 from merit.errors import AuditFailed
 from merit.memory import Grade, Precedent, entries_in
@@ -42,7 +42,7 @@ def test_candidates_are_drawn_until_it_is_settled_and_the_largest_group_stands(v
     for turn in voted.turns:
         verdicts = [attempt.verdict for attempt in turn.episode.attempts]
         assert 2 <= len(verdicts) <= 8
-        assert turn.episode.chosen == choose(verdicts)
+        assert turn.episode.chosen == choose([Vote(verdict) for verdict in verdicts])
         assert not any(attempt.repeat for attempt in turn.episode.attempts)
         assert {verdict.status for verdict in verdicts} <= {Status.EXECUTED, Status.EXECUTION_ERROR, Status.TIMEOUT}
 

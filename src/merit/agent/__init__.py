@@ -6,7 +6,7 @@ from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
 from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
 from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
-from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, Task
+from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, Task, Written
 from merit.agent.work import Work
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Task",
     "ThreadedOracle",
     "Work",
+    "Written",
     "all_methods",
     "finalise",
     "find_method",

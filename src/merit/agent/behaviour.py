@@ -13,11 +13,11 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from merit import prompts
-from merit.agent.rules import NO_FAILURE, candidates_of, votes
+from merit.agent.rules import NO_FAILURE, candidates_of, changed_from, votes
 from merit.agent.trajectory import Attempt, Episode, Reflection, Task
 from merit.errors import InputError, MeritError
 from merit.memory import Precedent, RecallPolicy, Repair
-from merit.prompts import Family, Prompt
+from merit.prompts import Family, LiveContext, Prompt
 from merit.types import Demonstration, Polarity, Question, Regime, Status
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class Moment:
     recalled: Recalled = Recalled()
     reflections: tuple[Reflection, ...] = ()
     demonstrations: tuple[Demonstration, ...] = ()
+    live: LiveContext | None = None  # what the prompts for live use show of the database
+    step: int = 0  # the number of the next attempt
 
     def showing(self, parts: frozenset[Part]) -> "Moment":
         """The same moment with nothing but these parts."""
@@ -77,6 +79,8 @@ class Moment:
             ),
             self.reflections if Part.REFLECTIONS in parts else (),
             self.demonstrations if Part.DEMONSTRATIONS in parts else (),
+            self.live,
+            self.step,
         )
 
 
@@ -115,7 +119,8 @@ class PaperBehaviour:
         """The paper's repair prompt; without history, the first prompt again."""
         recalled = moment.recalled
         if not method.history:
-            return prompts.initial(moment.family, moment.question, moment.schema, recalled.precedents)
+            shown = (recalled.precedents, moment.live, moment.step)
+            return prompts.initial(moment.family, moment.question, moment.schema, *shown)
         return prompts.repair(
             moment.family,
             moment.question,
@@ -137,7 +142,7 @@ class PaperBehaviour:
         verdict = episode.final.verdict
         if verdict.satisfied and Polarity.PRECEDENT in method.writes:
             return Keep.PRECEDENT
-        if len(candidates_of(episode.attempts)) < 2 or votes(method, regime) or verdict.status is Status.EXECUTED:
+        if changed_from(episode) is None or votes(method, regime) or verdict.status is Status.EXECUTED:
             return None
         return Keep.REPAIR if (Polarity.POSITIVE if verdict.correct else Polarity.NEGATIVE) in method.writes else None
 
@@ -156,10 +161,12 @@ def moment_of(
     return Moment(
         family,
         task.question,
-        task.schema,
+        task.schema_block,
         tuple(candidates_of(attempts)),
         reflections=tuple(reflections),
         demonstrations=tuple(demonstrations),
+        live=task.live,
+        step=len(attempts),
     )
 
 
@@ -221,4 +228,4 @@ def reflection_prompt(family: Family, task: Task, attempts: Sequence[Attempt]) -
     """The prompt of the reflection that follows these attempts."""
     candidates = candidates_of(attempts)
     tried = [(attempt.sql, attempt.verdict) for attempt in candidates]
-    return prompts.reflection(family, task.question, task.schema, tried, candidates[-1].failure or NO_FAILURE)
+    return prompts.reflection(family, task.question, task.schema_block, tried, candidates[-1].failure or NO_FAILURE)

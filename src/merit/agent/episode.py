@@ -5,12 +5,12 @@ entry, and the stream commits it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from merit.agent.behaviour import Moment, Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
 from merit.agent.method import Method
-from merit.agent.rules import chosen, cue_of, drawn, repeated, spent, unfinished
-from merit.agent.trajectory import Attempt, Episode, Reflection, Task
+from merit.agent.rules import chosen, cue_of, drawn, grounding, repeated, spent, unfinished
+from merit.agent.trajectory import Attempt, Episode, Reflection, Task, Written
 from merit.agent.work import Work
 from merit.errors import ContextOverflow
 from merit.failure import classify
@@ -38,18 +38,9 @@ class Agent:
 
 async def repair(agent: Agent, task: Task) -> Episode:
     """Algorithm 1, lines 3 to 22, for one question."""
-    first_answer = task.first_answer
-    verdict = await agent.oracle.judge(task.question, first_answer.sql)
-    cost = (first_answer.prompt_tokens, first_answer.output_tokens)
-    first = Attempt(
-        first_answer.sql,
-        first_answer.reply,
-        *cost,
-        verdict,
-        _failure(verdict),
-        tokens_estimated=first_answer.tokens_estimated,
-    )
-    attempts = [first]
+    first = task.first_answer
+    answered = Completion(first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
+    attempts = [await _judged(agent, task, first.sql, answered, ())]
     reflections: list[Reflection] = []
     while unfinished(agent.method, agent.regime, agent.budget, attempts):
         if agent.method.reflects:
@@ -68,12 +59,33 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     recalled = Recalled(recall.positives, recall.negatives, recall.precedents) if recall else Recalled()
     prompt = repair_prompt(agent.method, moment, recalled)
     reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
-    sql = parse_sql(reply.text)
-    earlier = repeated(agent.method, agent.regime, sql, attempts)
-    verdict = earlier.verdict if earlier else await agent.oracle.judge(task.question, sql)
-    cost = (reply.prompt_tokens, reply.output_tokens)
-    again, estimated = earlier is not None, reply.tokens_estimated
-    return Attempt(sql, reply.text, *cost, verdict, _failure(verdict), prompt.sha256, recall, again, estimated)
+    attempt = await _judged(agent, task, parse_sql(reply.text), reply, attempts)
+    return replace(attempt, prompt_sha256=prompt.sha256, recall=recall)
+
+
+async def _judged(agent: Agent, task: Task, sql: str, reply: Completion, before: Sequence[Attempt]) -> Attempt:
+    """What the model wrote, judged; what the database refuses is grounded, and both are one candidate."""
+    written, earlier = None, repeated(agent.method, agent.regime, sql, before)
+    if earlier is not None:
+        sql = earlier.sql if earlier.written else sql  # else it would stand as a text that the database refuses
+        verdict = earlier.verdict
+    else:
+        verdict = await agent.oracle.judge(task.question, sql)
+        if grounded := grounding(agent.method, task, sql, verdict, agent.family.dialect):
+            written = Written(sql, verdict, classify(verdict), grounded.changes)
+            sql, earlier = grounded.sql, repeated(agent.method, agent.regime, grounded.sql, before)
+            verdict = earlier.verdict if earlier else await agent.oracle.judge(task.question, sql)
+    return Attempt(
+        sql,
+        reply.text,
+        reply.prompt_tokens,
+        reply.output_tokens,
+        verdict,
+        _failure(verdict),
+        repeat=earlier is not None,
+        tokens_estimated=reply.tokens_estimated,
+        written=written,
+    )
 
 
 def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], moment: Moment) -> Recall | None:

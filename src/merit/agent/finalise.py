@@ -3,8 +3,8 @@
 from merit.agent.agreement import is_agreed
 from merit.agent.behaviour import Keep, kept
 from merit.agent.method import Method
-from merit.agent.rules import NO_FAILURE, candidates_of, votes
-from merit.agent.trajectory import Attempt, Episode
+from merit.agent.rules import NO_FAILURE, candidates_of, changed_from, votes
+from merit.agent.trajectory import Attempt, Episode, Written
 from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
 from merit.types import Polarity, Regime
 
@@ -27,9 +27,10 @@ def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entr
     grade = grade_of(episode, method, regime)
     if polarity is Polarity.PRECEDENT:
         return with_id(_precedent(episode, grade, source)) if keep is Keep.PRECEDENT else None
-    if keep is not Keep.REPAIR or len(candidates) < 2:
-        return None  # a change needs two candidates
-    return with_id(_repair(episode, candidates[-2], polarity, grade, source))
+    before = changed_from(episode)
+    if keep is not Keep.REPAIR or before is None:
+        return None
+    return with_id(_repair(episode, before, polarity, grade, source))
 
 
 def polarity_of(episode: Episode, method: Method) -> Polarity:
@@ -45,7 +46,9 @@ def _precedent(episode: Episode, grade: Grade, source: Provenance) -> Precedent:
     return Precedent("", task.question.text, task.schema, answer.sql, status, status, grade, source)
 
 
-def _repair(episode: Episode, before: Attempt, polarity: Polarity, grade: Grade, source: Provenance) -> Repair:
+def _repair(
+    episode: Episode, before: Attempt | Written, polarity: Polarity, grade: Grade, source: Provenance
+) -> Repair:
     task, after = episode.task, episode.final
     failure = (before if polarity is Polarity.POSITIVE else after).failure or NO_FAILURE
     return Repair(

@@ -18,6 +18,10 @@ class Origin:
     sha256: str
 
 
+# Fields that runs of earlier versions lack, and what they mean there; records have them where they differ from it.
+SINCE_0_2: dict[str, Any] = {"grounds": False, "grounded_vote": 1.0}
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     """One way to repair; two methods that differ in a field differ in nothing else."""
@@ -32,8 +36,10 @@ class Method:
     history: bool = True  # whether a repair prompt shows what failed; otherwise it is a first prompt again
     temperature: float = 0.0  # at which repairs are drawn
     greedy_first: bool = False  # the first repair is drawn at temperature 0 all the same
+    grounds: bool = False  # what the database refuses is mended by what the schema knows, without a model
     draws: int = 1  # a repair may take on average; with more than 1, a candidate that came before is drawn again
     votes: bool = False  # where the agent is not told what is right: draw on, and the most frequent result stands
+    grounded_vote: float = 1.0  # what the vote of a grounded candidate counts, from 0 to 1
     agreed: float = 0.5  # the share of an episode's candidates that must give its result before it counts as agreed
     seed: int = 0  # of the draws; that of the stream, where draws depend on it
     online: bool = True  # False: reads the memory of the whole stream, so it is a control and not an online method
@@ -62,4 +68,5 @@ class Method:
         plain = replace(self, behaviour=PAPER, origin=None)
         record = {**asdict(plain), "writes": sorted(self.writes)}
         del record["behaviour"], record["origin"]
+        record = {name: value for name, value in record.items() if name not in SINCE_0_2 or value != SINCE_0_2[name]}
         return record if self.origin is None else {**record, "origin": asdict(self.origin)}

@@ -1,6 +1,6 @@
 """Every method, baseline and ablation of the paper as a value in one table (docs/spec.md, methods).
 
-Two of our own come last; their ideas are fields like all others. Methods of other packages join by the entry point
+Five are our own; their ideas are fields like all others. Methods of other packages join by the entry point
 group `merit.methods`.
 """
 
@@ -42,6 +42,29 @@ RESAMPLE = Method(
     draws=3,
     votes=True,
 )
+RESAMPLE_GROUNDED = replace(
+    RESAMPLE,
+    name="resample_grounded",
+    summary="Ours: resample whose candidates are grounded; where candidates vote, one that had to be grounded counts "
+    "less.",
+    grounds=True,
+    grounded_vote=0.3,
+)
+PRECEDENT = replace(
+    RESAMPLE,
+    name="precedent",
+    summary="Ours: resample that also shows up to 4 confirmed answers to earlier questions, those on the same "
+    "database first, and keeps every confirmed answer.",
+    recall=RecallPolicy(
+        positives=0,
+        negatives=0,
+        type_filter=TypeFilter.NONE,
+        precedents=4,
+        database_bonus=2.0,
+        least_grade=Grade.AGREED,
+    ),
+    writes=frozenset({Polarity.PRECEDENT}),
+)
 
 
 def _ablation(name: str, summary: str, **policy: Any) -> Method:
@@ -50,6 +73,14 @@ def _ablation(name: str, summary: str, **policy: Any) -> Method:
 
 _ALL = (
     replace(ITERATIVE, name="zero_shot", summary="The shared first answer, never repaired.", repairs=False),
+    replace(
+        ITERATIVE,
+        name="grounded",
+        summary="Ours: the shared first answer; what the database refuses is mended by what the schema knows, without "
+        "a model.",
+        repairs=False,
+        grounds=True,
+    ),
     ITERATIVE,
     replace(
         ITERATIVE,
@@ -97,20 +128,15 @@ _ALL = (
         online=False,
     ),
     RESAMPLE,
+    RESAMPLE_GROUNDED,
+    PRECEDENT,
     replace(
-        RESAMPLE,
-        name="precedent",
-        summary="Ours: resample that also shows up to 4 confirmed answers to earlier questions, those on the same "
-        "database first, and keeps every confirmed answer.",
-        recall=RecallPolicy(
-            positives=0,
-            negatives=0,
-            type_filter=TypeFilter.NONE,
-            precedents=4,
-            database_bonus=2.0,
-            least_grade=Grade.AGREED,
-        ),
-        writes=frozenset({Polarity.PRECEDENT}),
+        PRECEDENT,
+        name="precedent_grounded",
+        summary="Ours: precedent whose candidates are grounded: what the database refuses is mended by what the schema "
+        "knows.",
+        grounds=True,
+        grounded_vote=0.3,
     ),
 )
 METHODS = {method.name: method for method in _ALL}

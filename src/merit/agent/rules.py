@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from merit.agent import agreement
-from merit.agent.trajectory import Attempt, Task
+from merit.agent.agreement import Vote
+from merit.agent.trajectory import Attempt, Episode, Task, Written
+from merit.grounding import Grounded, ground
 from merit.memory import Cue, failure_context
 from merit.sql import canonical
-from merit.types import Failure, FailureSubtype, FailureType, Regime, Sampling
+from merit.types import Failure, FailureSubtype, FailureType, Regime, Sampling, Verdict
 
 if TYPE_CHECKING:
     from merit.agent.method import Method
@@ -22,18 +24,23 @@ def unfinished(method: "Method", regime: Regime, budget: int, attempts: Sequence
     if not method.repairs:
         return False
     if votes(method, regime):
-        return not agreement.decided([attempt.verdict for attempt in attempts], budget + 1 - len(attempts))
+        return not agreement.decided(cast_votes(method, attempts), budget + 1 - len(attempts))
     return attempts[-1].failure is not None
 
 
 def chosen(method: "Method", regime: Regime, attempts: Sequence[Attempt]) -> int:
     """Which attempt stands, counted from the end as -1 where it is the last."""
-    return agreement.choose([attempt.verdict for attempt in attempts]) if votes(method, regime) else -1
+    return agreement.choose(cast_votes(method, attempts)) if votes(method, regime) else -1
 
 
 def votes(method: "Method", regime: Regime) -> bool:
     """Whether candidates vote: only where the agent is not told what is right."""
     return method.votes and method.repairs and regime is Regime.DBMS_ONLY
+
+
+def cast_votes(method: "Method", attempts: Sequence[Attempt]) -> list[Vote]:
+    """What each candidate votes for; one that had to be grounded may count less than one that ran as it was written."""
+    return [Vote(attempt.verdict, method.grounded_vote if attempt.written else 1.0) for attempt in attempts]
 
 
 def spent(method: "Method", budget: int, attempts: Sequence[Attempt]) -> bool:
@@ -47,12 +54,29 @@ def repeated(method: "Method", regime: Regime, sql: str, attempts: Sequence[Atte
     if method.draws == 1 or votes(method, regime):
         return None
     text = canonical(sql)
-    return next((attempt for attempt in attempts if canonical(attempt.sql) == text), None)
+    return next((attempt for attempt in attempts if text in _texts(attempt)), None)
+
+
+def _texts(attempt: Attempt) -> set[str]:
+    """A candidate's SQL, as it was written and as it was grounded."""
+    written = [attempt.written.sql] if attempt.written else []
+    return {canonical(sql) for sql in [attempt.sql, *written]}
+
+
+def grounding(method: "Method", task: Task, sql: str, verdict: Verdict, dialect: str) -> Grounded | None:
+    """What becomes of a statement that the database refused, where the method grounds."""
+    return ground(sql, task.tables, dialect, verdict) if method.grounds and task.tables is not None else None
 
 
 def candidates_of(attempts: Sequence[Attempt]) -> list[Attempt]:
     """Each candidate once: the attempts that repeat no earlier one."""
     return [attempt for attempt in attempts if not attempt.repeat]
+
+
+def changed_from(episode: Episode) -> Attempt | Written | None:
+    """The statement that the final one changed: what was written before grounding, or the candidate before it."""
+    candidates = candidates_of(episode.attempts)
+    return episode.final.written or (candidates[-2] if len(candidates) > 1 else None)
 
 
 def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:

@@ -1,6 +1,7 @@
 """Variants of a method: the same with other fields, and whether its fields go together."""
 
 from dataclasses import replace
+from difflib import get_close_matches
 from enum import Enum
 from math import inf
 from typing import Any
@@ -16,8 +17,9 @@ def varied(method: Method, change: str, name: str) -> Method:
     field, _, text = change.partition("=")
     owner: Method | RecallPolicy | None = method if field in _FIELDS else method.recall
     if owner is None or field not in owner.__dataclass_fields__ or field in _FIXED:
-        fields = "`merit methods --json` lists its fields"
-        raise InputError(f"method {name!r}: {field!r} is not a field of it that can be changed; {fields}")
+        raise InputError(
+            f"method {name!r}: {field!r} is not a field of it that can be changed; {_instead(method, field)}"
+        )
     try:
         changed: Any = replace(owner, **{field: _value(text, getattr(owner, field))})
     except ValueError:
@@ -30,6 +32,19 @@ def varied(method: Method, change: str, name: str) -> Method:
 _FIXED = ("name", "summary", "recall", "writes", "seed", "online", "random_seed", "behaviour", "origin")
 _HOTTEST = 1000.0  # no model's temperature has a meaning beyond 2
 _FIELDS = frozenset(Method.__dataclass_fields__)
+
+
+# What belongs to a run: options of `merit run`, fields of a grid file, arguments in Python.
+_OF_RUNS = ("budget", "seed", "limit", "regime", "encoder", "model")
+
+
+def _instead(method: Method, field: str) -> str:
+    """What to do where a field cannot be changed: the option that is meant, the nearest field, or where all are."""
+    if field in _OF_RUNS:
+        return f"it belongs to the run: give --{field}, or say it in the grid file or in Python"
+    fields = {*_FIELDS, *(RecallPolicy.__dataclass_fields__ if method.recall else ())} - set(_FIXED)
+    near = get_close_matches(field, sorted(fields), 1)
+    return f"did you mean {near[0]!r}?" if near else "`merit methods --json` lists its fields"
 
 
 def _value(text: str, old: Any) -> Any:
@@ -57,6 +72,8 @@ def out_of_bounds(method: Method) -> str | None:
     """Which number of a method means nothing, if one does."""
     if not 0 <= method.agreed <= 1:
         return "'agreed' is a share of the candidates: 1 at most"
+    if not 0 <= method.grounded_vote <= 1:
+        return "'grounded_vote' is a share of a whole vote: 1 at most"
     if not 0 <= method.temperature <= _HOTTEST:
         return f"'temperature' should be a number from 0 to {_HOTTEST:g}"
     return method.recall.out_of_bounds() if method.recall else None

@@ -8,6 +8,7 @@ from merit.benchmark import Benchmark
 from merit.data import Dataset
 from merit.errors import AuditFailed, InputError
 from merit.oracle import fixed_demonstrations
+from merit.prompts import VERSIONS
 from merit.reading import LINES_BYTES, read_text
 from merit.runs import DatasetIdentity, RunView, StreamQuestion, difference
 from merit.runs.paths import MANIFEST, STREAM
@@ -39,7 +40,12 @@ def check_against(view: RunView, data: AuditData) -> None:
     if identity.distinct != benchmark.distinct:
         raise AuditFailed(f"{where}: DISTINCT is {identity.distinct} there and {benchmark.distinct} here")
     first_answers = {question_id: recorded.first_answer for question_id, recorded in view.questions.items()}
-    expected = stream_questions(dataset, benchmark.usable_questions(), first_answers)
+    usable = benchmark.usable_questions()
+    live = identity.prompts.family == VERSIONS["live"]
+    context = benchmark.live_context(usable) if live else {}
+    expected = stream_questions(dataset, usable, first_answers, context)
+    if not any(recorded.tables for recorded in view.questions.values()):  # a run of an earlier version
+        expected = {question_id: replace(asked, tables=None) for question_id, asked in expected.items()}
     if read_text(view.path / STREAM, LINES_BYTES) != stream_text(expected):
         raise AuditFailed(f"{view.path / STREAM}: {_first_difference(view, expected, dataset)}")
     _check_examples(view, data)
@@ -74,6 +80,8 @@ def _first_difference(view: RunView, expected: Mapping[QuestionId, StreamQuestio
                 return f"question {question_id!r}: {name!r} is not the dataset's"
         if recorded[question_id].schema != wanted.schema:
             return f"question {question_id!r}: the schema of {wanted.question.db_id!r} is not the dataset's"
+        if recorded[question_id].live != wanted.live:
+            return f"question {question_id!r}: what was shown of {wanted.question.db_id!r} is not what it holds"
     return "is not what a run over this data writes"
 
 

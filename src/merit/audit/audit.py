@@ -12,11 +12,12 @@ from typing import Any
 
 from merit.agent import Attempt, FirstAnswer, Method, finalise
 from merit.agent.behaviour import Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
-from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, repeated, spent, unfinished
-from merit.agent.trajectory import Reflection
+from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, spent, unfinished
+from merit.agent.trajectory import Reflection, Written
 from merit.audit.against_data import AuditData, check_against, engine_note
+from merit.audit.candidate import Draft, check_candidate
 from merit.audit.causal import Occasion, check_recall
-from merit.audit.claims import check_identity, check_metrics, check_predictions, check_stream
+from merit.audit.claims import check_folder, check_metrics, check_predictions
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
 from merit.audit.scores import check_scores, explained, same_ranking, whole_pools
@@ -24,7 +25,7 @@ from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
 from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
 from merit.oracle import Judge, under
-from merit.prompts import Family, Prompt, family_named, initial, parse_reflection, parse_sql
+from merit.prompts import Family, Prompt, family_named, initial, parse_reflection
 from merit.reading import parse_json
 from merit.runs import RunView, Turn, stream_order
 from merit.runs.paths import RETRIEVALS, TRAJECTORIES
@@ -55,8 +56,7 @@ def audit_run(
 
     `heard` is told every prompt on the way, how its answer was drawn, and the answer.
     """
-    check_identity(view)
-    check_stream(view)
+    check_folder(view)
     if data is not None:
         check_against(view, data)
     with ExitStack() as stack:
@@ -124,20 +124,25 @@ class _Replay:
             raise AuditFailed(f"{where}: is recorded at position {task.position}, not {planned.task.position}")
         first = turn.episode.attempts[0]
         first_answer = FirstAnswer(
-            first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated
+            turn.episode.first.sql, first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated
         )
         if first_answer != task.first_answer or first.prompt_sha256 is not None:
             raise AuditFailed(f"{where}: attempt 0 is not the shared first answer")
         if first.prompt_tokens:  # else it is from a file of predictions, which does not say what was asked
-            self._tell(initial(self._family, planned.task.question, planned.task.schema), self._sampling, first)
+            asked = initial(self._family, planned.task.question, planned.task.schema, live=planned.task.live)
+            self._tell(asked, self._sampling, first)
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
         method, budget = method_in(planned.phase, self.view.method), self.view.identity.budget
         attempts, recalled_before = turn.episode.attempts, self.findings.recalls
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
+            if attempt.written is not None:
+                self._check_verdict(attempt.written, planned, at)
             self._check_verdict(attempt, planned, at)
-            self._check_repeat(attempt, attempts[:step], method, at)
+            occasion = Draft(planned.task, attempts[:step], method, self.regime, self._family.dialect)
+            check_candidate(attempt, occasion, at)
+            self.findings.groundings += attempt.written is not None
             so_far = attempts[: step + 1]
             goes_on = unfinished(method, self.regime, budget, so_far) and not spent(method, budget, so_far)
             if goes_on == (step == len(attempts) - 1):
@@ -154,7 +159,7 @@ class _Replay:
 
     def _right(self, turn: Turn) -> tuple[bool, bool]:
         """Whether the first and the last attempt are right, as far as that can be known."""
-        first, last = turn.episode.attempts[0], turn.episode.final
+        first, last = turn.episode.first, turn.episode.final
         if self.regime is Regime.DENOTATION_CONFIRMED:
             return first.verdict.correct, last.verdict.correct
         if self.judge is None:  # the agent was not told; but what did not even run is not right
@@ -163,8 +168,9 @@ class _Replay:
         question = turn.episode.task.question
         return self.judge.judge(question, first.sql).correct, self.judge.judge(question, last.sql).correct
 
-    def _check_verdict(self, attempt: Attempt, planned: Planned, at: str) -> None:
+    def _check_verdict(self, attempt: Attempt | Written, planned: Planned, at: str) -> None:
         verdict, question = attempt.verdict, planned.task.question
+        repeat = isinstance(attempt, Attempt) and attempt.repeat
         hidden = (Status.CORRECT, Status.DENOTATION_MISMATCH)
         if verdict.status in (hidden if self.regime is Regime.DBMS_ONLY else (Status.EXECUTED,)):
             raise AuditFailed(f"{at}: the status {verdict.status} cannot be seen in the regime {self.regime}")
@@ -172,13 +178,13 @@ class _Replay:
             raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
         if (verdict.cause is None) == (verdict.status in (Status.EXECUTION_ERROR, Status.TIMEOUT)):
             raise AuditFailed(f"{at}: the cause {verdict.cause} does not go with the status {verdict.status}")
-        if not attempt.repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
+        if not repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
             raise AuditFailed(f"{at}: the same SQL got another verdict before")
         if verdict.status is Status.TIMEOUT and verdict != self._late:
             raise AuditFailed(f"{at}: says more of a time limit than that it was met")
         if self.judge is not None:
             now = under(self.regime, self.judge)(question, attempt.sql)
-            again = replace(now, error=verdict.error) if attempt.repeat else now  # names are spelt as they were first
+            again = replace(now, error=verdict.error) if repeat else now  # names are spelt as they were first
             if again != verdict and verdict.status is not Status.TIMEOUT:
                 seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
                 raise AuditFailed(f"{at}: {seen}{self._elsewhere(now)}")
@@ -191,19 +197,10 @@ class _Replay:
             return "; audit it on a machine that has nothing else to do"
         return engine_note(self.view)
 
-    def _check_repeat(self, attempt: Attempt, before: Sequence[Attempt], method: Method, at: str) -> None:
-        earlier = repeated(method, self.regime, attempt.sql, before) if before else None
-        if attempt.repeat != (earlier is not None):
-            raise AuditFailed(f"{at}: {'repeats no' if attempt.repeat else 'repeats an'} earlier candidate")
-        if earlier is not None and earlier.verdict != attempt.verdict:
-            raise AuditFailed(f"{at}: the candidate that it repeats got another verdict")
-
     def _check_repair(
         self, turn: Turn, planned: Planned, step: int, method: Method, recalls: Iterator[Any], at: str
     ) -> None:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
-        if attempt.sql != parse_sql(attempt.reply):
-            raise AuditFailed(f"{at}: the SQL is not the one in the reply")
         reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
         moment = moment_of(self._family, planned.task, before, reflections, examples)
         policy = recall_policy(method, moment)
@@ -259,8 +256,8 @@ class _Replay:
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
         if entry is None:
             return
-        if line := stored.mismatch(entry):
-            raise AuditFailed(f"{line}: is not the entry {entry.id} that {where} left")
+        if mismatch := stored.mismatch(entry):
+            raise AuditFailed(f"{mismatch} the entry {entry.id} that {where} left")
         self.committed[entry.id] = entry
         if self.memory is not None:
             self.memory.commit(entry)
@@ -281,7 +278,7 @@ class _Replay:
 
     @property
     def _family(self) -> Family:
-        return family_named(self.view.identity.dataset.name)
+        return family_named(self.view.identity.dataset.name, self.view.identity.prompts.family)
 
     def _lines(self, name: str) -> Iterator[tuple[int, str]]:
         return iter(list(enumerate(read_lines(self.view.path / name), 1)))

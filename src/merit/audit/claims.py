@@ -4,21 +4,44 @@ import os
 
 from merit.agent import Method, Origin, find_method, unavailable
 from merit.errors import AuditFailed, InputError, counted
-from merit.prompts import VERSION, parse_sql, templates_hash
+from merit.memory.store import has_memory
+from merit.prompts import VERSIONS, parse_sql, templates_hash
 from merit.reading import LINES_BYTES, parse_json, read_text, shown
-from merit.runs import PromptsIdentity, RunView, account, check_arithmetic
-from merit.runs.paths import METRICS, PREDICTIONS, STREAM
+from merit.runs import RunView, account, check_arithmetic, in_use
+from merit.runs.paths import ENTRIES, MEMORY, METRICS, PREDICTIONS, RETRIEVALS, STREAM
 from merit.runs.questions import stream_text
 from merit.runs.text import json_text, read_lines, to_json
 from merit.runs.turn import prediction_line
 
 
-def check_identity(view: RunView) -> None:
+def check_folder(view: RunView) -> None:
+    """What can be said of a run before its turns are gone through."""
+    _check_whole(view)
+    _check_identity(view)
+    _check_stream(view)
+
+
+def _check_whole(view: RunView) -> None:
+    """A run is finished, and none of its files is gone; what follows holds their lines against each other."""
+    if not os.path.lexists(view.path / METRICS):
+        way_out = "another process is at it: wait for it" if in_use(view.path) else "run the same command again"
+        done = counted(len(view.turns), "turn")
+        raise AuditFailed(f"{view.path}: the run is not finished (no {METRICS}, {done} so far); {way_out}")
+    kept = any(turn.entry is not None for turn in view.turns) and not has_memory(view.path / MEMORY)
+    for name in (RETRIEVALS, PREDICTIONS, *([ENTRIES] if kept else [])):
+        if not os.path.lexists(view.path / name):
+            raise AuditFailed(
+                f"{view.path / name}: is missing, though the run is finished; put it back, or run it again"
+            )
+
+
+def _check_identity(view: RunView) -> None:
     """What the manifest says must fit what this merit knows and what the folder holds."""
     identity, method, length = view.identity, view.method, view.identity.length
     encoder_expected = "an" if method.encodes else "no"
     wrong = None
-    if identity.prompts != PromptsIdentity(VERSION, templates_hash()):
+    family = identity.prompts.family
+    if family not in VERSIONS.values() or identity.prompts.sha256 != templates_hash(family):
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
     elif (other := _another(method, identity.seed)) is not None:
         wrong = other
@@ -30,11 +53,15 @@ def check_identity(view: RunView) -> None:
         wrong = f"the method {method.name} should have {counted(method.demonstrations, 'example')}"
     elif (length is None) != method.online or (length or 0) > len(view.questions):
         wrong = f"the length {length} cannot be that of {method.name} over {counted(len(view.questions), 'question')}"
+    elif method.grounds and not all(asked.tables for asked in view.questions.values()):
+        wrong = f"{STREAM} has no tables for some databases, and the method {method.name} grounds by them"
+    elif any((asked.live is not None) != (family == VERSIONS["live"]) for asked in view.questions.values()):
+        wrong = f"{STREAM} does not have what prompts of the family {family} show of databases"
     if wrong:
         raise AuditFailed(f"{view.path}: {wrong}")
 
 
-def check_stream(view: RunView) -> None:
+def _check_stream(view: RunView) -> None:
     """A stream says what a run writes and nothing else; its first answers are what their replies say."""
     path = view.path / STREAM
     if read_text(path, LINES_BYTES) != stream_text(view.questions):
@@ -84,8 +111,6 @@ def check_predictions(view: RunView) -> None:
 def check_metrics(view: RunView) -> None:
     """Every number, counted again."""
     path = view.path / METRICS
-    if not os.path.lexists(path):
-        raise AuditFailed(f"{view.path}: the run was not finished (no {METRICS}); run the same command again")
     metrics = account(view.turns, view.method)
     check_arithmetic(metrics, view.method, view.identity.regime, view.identity.budget)
     if read_text(path) == json_text(metrics):

@@ -26,13 +26,15 @@ class EntryLines:
         self._count = 0
 
     def mismatch(self, entry: Entry) -> str | None:
-        """Where the next line is not that of an entry; None if it is."""
+        """How the next line is not that of an entry, up to the entry's name; None if it is."""
         self._count += 1
         name = LOG_NAME if self._is_log else format3.file_name(entry.polarity)
         expected = log_line(entry, self._count).decode()[:-1] if self._is_log else format3.entry_line(entry)
         path = self._folder / name
         number, line = next(self._lines.get(path, _NOTHING), (0, None))
-        return None if line == expected else f"{path}, line {number or 'missing'}"
+        if line is None:
+            return f"{path}: has no line for" if os.path.lexists(path) else f"{path}: is missing, and with it"
+        return None if line == expected else f"{path}, line {number}: is not"
 
     def check_all_used(self) -> None:
         """Complain about a file that has more lines than were asked for.

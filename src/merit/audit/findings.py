@@ -18,6 +18,7 @@ class Findings:
     questions: int = 0
     stream: int = 0  # how many there are
     attempts: int = 0
+    groundings: int = 0  # made again from the schema
     prompts: int = 0
     recalls: int = 0
     entries: int = 0
@@ -33,8 +34,8 @@ class Findings:
         if not self.judged:
             unproven += [
                 "every verdict, and so what is right (prove it with --data)",
-                "that questions, hints, schemas and fixed examples are the dataset's, and that none is left out "
-                "(prove it with --data)",
+                "that questions, hints, schemas, shown values and fixed examples are the dataset's, and that none is "
+                "left out (prove it with --data)",
             ]
         if self.label:
             unproven.append(f"that its dataset is rightly called {self.label}")

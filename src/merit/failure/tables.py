@@ -101,6 +101,8 @@ _DUCKDB = (
     _code("CatalogException", _TABLE, "table with name"),
     _code("BinderException", _COLUMN, "not found in from clause"),
     _code("BinderException", _COLUMN, "does not have a column named"),
+    _code("BinderException", _COLUMN, "because the from clause is missing"),
+    _code("BinderException", _TABLE, "referenced table"),
     _code("BinderException", _AMBIGUOUS, "ambiguous reference to"),
     _code("BinderException", _AGGREGATE, "cannot contain aggregates"),
     _code("BinderException", _AGGREGATE, "aggregate function calls cannot be nested"),

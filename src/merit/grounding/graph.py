@@ -1,14 +1,17 @@
 """A schema as grounding looks things up in it: names without regard to case, and paths along foreign keys."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
+from itertools import islice
 
+from merit.grounding.names import plain, singular
 from merit.types import Schema
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class KeyLink:
     """A foreign key between two tables, in either direction."""
 
     table: str
@@ -16,30 +19,39 @@ class Link:
     to_table: str
     to_column: str
 
-    def turned(self) -> "Link":
+    def turned(self) -> "KeyLink":
         """The same key, read from the other side."""
-        return Link(self.to_table, self.to_column, self.table, self.column)
+        return KeyLink(self.to_table, self.to_column, self.table, self.column)
 
 
 class SchemaGraph:
     """The tables of a schema by their lower-case names, and the keys between them."""
 
     def __init__(self, schema: Schema) -> None:
+        self.db_id = schema.db_id
         self.tables = {table.name.lower(): table.name for table in schema.tables}
+        self.has_schemas = any("." in table.name for table in schema.tables)  # as servers have them
         self.columns = {
             table.name.lower(): {column.name.lower(): column.name for column in table.columns}
             for table in schema.tables
         }
-        self._links: dict[str, list[Link]] = {name: [] for name in self.tables}
+        self.types = {
+            (table.name.lower(), column.name.lower()): column.type.lower()
+            for table in schema.tables
+            for column in table.columns
+        }
+        self._links: dict[str, list[KeyLink]] = {name: [] for name in self.tables}
+        self._known: set[KeyLink] = set()
         for table in schema.tables:
             for column in table.columns:
                 for target in column.foreign_keys:
                     to_table, _, to_column = target.rpartition(".")
                     if to_column.lower() in self.columns.get(to_table.lower(), {}):
-                        self._add(Link(table.name.lower(), column.name, to_table.lower(), to_column))
+                        self._add(KeyLink(table.name.lower(), column.name, to_table.lower(), to_column))
 
-    def _add(self, link: Link) -> None:
-        if link not in self._links[link.table]:
+    def _add(self, link: KeyLink) -> None:
+        if link not in self._known:
+            self._known |= {link, link.turned()}
             self._links[link.table].append(link)
             self._links[link.to_table].append(link.turned())
 
@@ -52,6 +64,33 @@ class SchemaGraph:
                 found.setdefault(column, []).append(table)
         return found
 
+    def with_own_name(self, table: str, name: str) -> str | None:
+        """The one column of a table that a name means, one of them with the table's own name before it: pet_id, id."""
+        found = self._own_names.get(plain(name), {}).get(table, [])
+        return found[0] if len(found) == 1 else None
+
+    def tables_with_own_name(self, name: str) -> list[str]:
+        """The tables in which a name means one column like that, in the schema's order."""
+        return [table for table, columns in self._own_names.get(plain(name), {}).items() if len(columns) == 1]
+
+    @cached_property
+    def _own_names(self) -> dict[str, dict[str, list[str]]]:
+        """By a name's plain form, for each table the columns that it means with or without the table's own name."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for table, columns in self.columns.items():
+            if not (own := singular(plain(table))):
+                continue
+            for column in columns.values():
+                form = plain(column)
+                for wanted in (own + form, *([form.removeprefix(own)] if form.startswith(own) else [])):
+                    found.setdefault(wanted, {}).setdefault(table, []).append(column)
+        return found
+
+    def target(self, table: str, column: str) -> KeyLink | None:
+        """The one key that leads from a column, by its lower-case name, to another table."""
+        keys = [link for link in self._links[table] if link.column.lower() == column]
+        return keys[0] if len(keys) == 1 else None
+
     def key_to(self, table: str, column: str) -> str | None:
         """The one column of a table that is a foreign key to a column of this lower-case name."""
         own = self.columns[table]
@@ -62,34 +101,80 @@ class SchemaGraph:
         }
         return keys.pop() if len(keys) == 1 else None
 
-    def paths(self, start: str, goal: str, longest: int = 3) -> list[list[Link]]:
-        """All shortest paths of keys between two tables, at most `longest` keys long."""
-        if start == goal:
-            return [[]]
-        distance, queue = {start: 0}, deque([start])
-        while queue and goal not in distance:
-            here = queue.popleft()
-            if distance[here] == longest:
+    def paths(self, start: str, goal: str, longest: int = 3) -> list[list[KeyLink]]:
+        """The shortest paths of declared keys between two tables, at most `longest` keys long; of several, two."""
+        return _paths(self._links, start, goal, longest)
+
+    def named_paths(self, start: str, goal: str, longest: int = 2) -> list[list[KeyLink]]:
+        """The same along columns of one name, which no key declares."""
+        return _paths(self._named_links, start, goal, longest)
+
+    @cached_property
+    def _named_links(self) -> dict[str, list[KeyLink]]:
+        links: dict[str, list[KeyLink]] = {name: [] for name in self.tables}
+        for table, column, other, other_column in self._named_pairs():
+            link = KeyLink(table, self.columns[table][column], other, self.columns[other][other_column])
+            if link not in links[table]:
+                links[table].append(link)
+                links[other].append(link.turned())
+        return links
+
+    def _named_pairs(self) -> Iterator[tuple[str, str, str, str]]:
+        """Columns that must mean each other: customer_id of two tables, or customer_id and the id of customer."""
+        named = {singular(plain(table)): table for table in self.tables}
+        for column, tables in self.with_column.items():
+            form = plain(column)
+            if not form.endswith(("id", "code", "key", "number")):
                 continue
-            for link in self._links[here]:
-                if link.to_table not in distance:
-                    distance[link.to_table] = distance[here] + 1
-                    queue.append(link.to_table)
-        if goal not in distance:
-            return []
-        return self._back(start, goal, distance)
-
-    def _back(self, start: str, goal: str, distance: dict[str, int]) -> list[list[Link]]:
-        if goal == start:
-            return [[]]
-        found = []
-        for link in self._links[goal]:
-            if distance.get(link.to_table, -1) == distance[goal] - 1:
-                found += [[*path, link.turned()] for path in self._back(start, link.to_table, distance)]
-        return found
+            owner = named.get(singular(form.removesuffix("id"))) if form != "id" else None
+            if owner is not None and column not in self.columns[owner] and "id" in self.columns[owner]:
+                yield from ((table, column, owner, "id") for table in tables if table != owner)
+            elif form not in ("id", "code", "key", "number"):
+                firsts = [table for table in tables if next(iter(self.columns[table])) == column]
+                home = owner if owner in tables else firsts[0] if len(firsts) == 1 else None
+                if home is not None:
+                    yield from ((table, column, home, column) for table in tables if table != home)
+                elif len(tables) == 2:
+                    yield tables[0], column, tables[1], column
 
 
-@lru_cache(maxsize=64)
+def _paths(links: dict[str, list[KeyLink]], start: str, goal: str, longest: int) -> list[list[KeyLink]]:
+    if start == goal:
+        return [[]]
+    distance, queue = {start: 0}, deque([start])
+    while queue and goal not in distance:
+        here = queue.popleft()
+        if distance[here] == longest:
+            continue
+        for link in links[here]:
+            if link.to_table not in distance:
+                distance[link.to_table] = distance[here] + 1
+                queue.append(link.to_table)
+    # Two say that there is not one; tables with many keys between them have more paths than can be listed.
+    return list(islice(_back(links, start, goal, distance), 2)) if goal in distance else []
+
+
+def _back(links: dict[str, list[KeyLink]], start: str, goal: str, distance: dict[str, int]) -> Iterator[list[KeyLink]]:
+    if goal == start:
+        yield []
+        return
+    for link in links[goal]:
+        if distance.get(link.to_table, -1) == distance[goal] - 1:
+            for path in _back(links, start, link.to_table, distance):
+                yield [*path, link.turned()]
+
+
+_MOST_GRAPHS = 64
+_graphs: dict[int, tuple[Schema, SchemaGraph]] = {}  # by the schema's identity: hashing hundreds of tables takes longer
+
+
 def graph_of(schema: Schema) -> SchemaGraph:
-    """The graph of a schema; schemas are values, so it is made once."""
-    return SchemaGraph(schema)
+    """The graph of a schema, made once for each object."""
+    kept = _graphs.get(id(schema))
+    if kept is not None and kept[0] is schema:
+        return kept[1]
+    graph = SchemaGraph(schema)
+    while len(_graphs) >= _MOST_GRAPHS:
+        _graphs.pop(next(iter(list(_graphs)), 0), None)
+    _graphs[id(schema)] = (schema, graph)
+    return graph

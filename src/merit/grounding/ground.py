@@ -2,38 +2,83 @@
 
 import re
 
-from sqlglot import exp, parse_one
-from sqlglot.errors import SqlglotError
-
-from merit.grounding.change import Grounded, Rule
+from merit.grounding.aggregates import AggregateMender
+from merit.grounding.casts import CastMender
+from merit.grounding.change import Grounded, GroundingRule
 from merit.grounding.columns import Mender
-from merit.grounding.graph import graph_of
+from merit.grounding.dialects import TONGUES, Tongue
+from merit.grounding.finding import TooManyNames
+from merit.grounding.functions import FunctionMender
+from merit.grounding.graph import SchemaGraph, graph_of
+from merit.grounding.parsing import UNREADABLE
+from merit.grounding.qualified import fold, unfold
+from merit.grounding.quotes import mend_case, mend_texts
+from merit.grounding.reading import Reader
 from merit.types import Schema, Status, Verdict
 
-_LONGEST_SQL = 20_000  # characters; longer ones are not looked at
-_DIALECTS = {"sqlite": "sqlite", "postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql", "duckdb": "duckdb"}
-ALL_RULES = frozenset(Rule)
+# Larger queries are not looked at: they would take seconds, and no model's answer is as large.
+_LONGEST_SQL = 20_000  # characters
+_MOST_SELECTS = 40
+_DEEPEST = 25  # parentheses within each other
+_MOST_PARENTHESES = 500
+_NESTED_CALLS = re.compile(r"\b(?:\w+\s*\(\s*){8}")  # sqlglot takes twice as long for each YEAR(YEAR(...
+ALL_RULES = frozenset(GroundingRule)
 _REFUSED_NAME = re.compile(r"""(?:no such column:|Unknown column|column)\s+["'`]?([\w.]+)""")
 
 
 def ground(
-    sql: str, schema: Schema, dialect: str, outcome: Verdict, rules: frozenset[Rule] = ALL_RULES
+    sql: str, schema: Schema, dialect: str, outcome: Verdict, rules: frozenset[GroundingRule] = ALL_RULES
 ) -> Grounded | None:
     """The query with its names set right; None where there is nothing to do, or more than the schema can tell.
 
     A query that ran is left alone.
     """
-    if outcome.status is not Status.EXECUTION_ERROR or len(sql) > _LONGEST_SQL:
+    if outcome.status is not Status.EXECUTION_ERROR or _is_too_large(sql):
         return None
-    name = _DIALECTS[dialect]
     try:
-        tree = parse_one(sql, read=name)
-        if not isinstance(tree, exp.Query):
-            return None
-        changes = Mender(tree, graph_of(schema), rules, _refused_name(outcome.error or "")).mend()
-        return Grounded(tree.sql(dialect=name), tuple(changes)) if changes else None
-    except (SqlglotError, RecursionError):
+        return _ground(sql, graph_of(schema), TONGUES[dialect], rules, outcome.error or "")
+    except (*UNREADABLE, TooManyNames):
         return None
+
+
+def _ground(
+    sql: str, graph: SchemaGraph, tongue: Tongue, rules: frozenset[GroundingRule], error: str
+) -> Grounded | None:
+    reader = Reader(tongue, graph, rules, error)
+    tree = reader.read(sql)
+    if tree is None:
+        return None
+    changes = reader.changes
+    if graph.has_schemas:
+        changes += fold(tree, graph, rules)
+    if GroundingRule.FUNCTION in rules:
+        changes += FunctionMender(tree, tongue, graph).mend()
+    if GroundingRule.QUOTES in rules:
+        changes += mend_texts(tree, tongue, graph, _refused_name(error))
+    named = Mender(tree, graph, rules, tongue, _refused_name(error)).mend()
+    if named is None:
+        return None
+    changes += named
+    changes += mend_case(tree, tongue, graph, ours_alone=GroundingRule.QUOTES not in rules)
+    if GroundingRule.AGGREGATE in rules:
+        changes += AggregateMender(tree, tongue, error).mend()
+    if GroundingRule.TYPE in rules:
+        changes += CastMender(tree, tongue, graph, error).mend()
+    if graph.has_schemas:
+        unfold(tree, graph)
+    return Grounded(tongue.write(tree), tuple(changes)) if changes else None
+
+
+def _is_too_large(sql: str) -> bool:
+    if len(sql) > _LONGEST_SQL or sql.count("(") > _MOST_PARENTHESES or _NESTED_CALLS.search(sql):
+        return True
+    if sql.lower().count("select") > _MOST_SELECTS:
+        return True
+    depth = deepest = 0
+    for character in sql:
+        depth += (character == "(") - (character == ")")
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST
 
 
 def _refused_name(error: str) -> str:

@@ -1,15 +1,15 @@
 """When two identifiers are one name, written differently."""
 
-import re
-
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+from functools import lru_cache
 
 
+@lru_cache(maxsize=1 << 16)
 def plain(name: str) -> str:
     """A name without case and separators, so that `Stu_ID` and `stuid` are the same."""
     return "".join(character for character in name.lower() if character.isalnum())
 
 
+@lru_cache(maxsize=1 << 16)
 def singular(name: str) -> str:
     """A plain name without the ending of an English plural."""
     for ending, instead in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("s", "")):

@@ -39,20 +39,71 @@ def other_side(column: exp.Column) -> exp.Column | None:
     return other if isinstance(other, exp.Column) and other.table else None
 
 
+_RESERVED = frozenset(
+    [
+        "all",
+        "case",
+        "check",
+        "default",
+        "desc",
+        "distinct",
+        "else",
+        "end",
+        "from",
+        "group",
+        "having",
+        "index",
+        "join",
+        "left",
+        "limit",
+        "order",
+        "primary",
+        "references",
+        "right",
+        "select",
+        "set",
+        "table",
+        "then",
+        "to",
+        "transaction",
+        "union",
+        "unique",
+        "user",
+        "using",
+        "values",
+        "when",
+        "where",
+    ]
+)
+
+
+def named(name: str) -> exp.Identifier:
+    """A name of the schema, as grounding puts it into a query."""
+    identifier = exp.to_identifier(name, quoted=must_quote(name))
+    identifier.meta["ours"] = True
+    return identifier
+
+
+def is_ours(identifier: exp.Identifier) -> bool:
+    """Whether grounding has put a name in."""
+    return bool(identifier.meta.get("ours"))
+
+
 def qualify(column: exp.Column, source: Source) -> None:
     """Say which source a column is of."""
     column.set("table", exp.to_identifier(source.name, quoted=must_quote(source.name)))
+    column.set("db", None)
 
 
 def point(column: exp.Column, qualifier: str, name: str) -> None:
     """Make a column another one."""
-    column.set("this", exp.to_identifier(name, quoted=must_quote(name)))
+    column.set("this", named(name))
     column.set("table", exp.to_identifier(qualifier, quoted=must_quote(qualifier)))
 
 
 def must_quote(name: str) -> bool:
     """Whether a name can be written only in quotes."""
-    return not name.isidentifier() or not name.isascii()
+    return not name.isidentifier() or not name.isascii() or name.lower() in _RESERVED
 
 
 def called(source: Source) -> str:

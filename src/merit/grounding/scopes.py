@@ -35,7 +35,7 @@ class View:
             self.sources[name.lower()] = _source(name, node, source, graph)
         around = _around(scope)
         self.outer = View(around, graph) if around is not None else None
-        self.aliases = {select.alias.lower() for select in self.select.selects if select.alias}
+        self.aliases = {select.alias.lower(): select.unalias() for select in self.select.selects if select.alias}
 
     def columns(self) -> Iterator[exp.Column]:
         """Its own columns, not those of the queries within."""

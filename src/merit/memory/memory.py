@@ -72,6 +72,12 @@ class Memory:
         with self._in_use():
             return len(self._index)
 
+    @property
+    def sequence(self) -> int:
+        """The number of the last change that it has taken in."""
+        with self._in_use():
+            return self._index.sequence
+
     def refresh(self) -> None:
         """Take in what other processes have committed; recalls and commits do so by themselves."""
         with self._in_use():

@@ -23,6 +23,7 @@ from merit.memory.log import Log
 from merit.types import Change, Entry
 
 LOCK_NAME = "memory.lock"
+_WAY_OUT = "make the folder writable, or choose another one"
 ASIDE = "format-3"  # where the files of format 3 go
 _logger = logging.getLogger(__name__)
 
@@ -60,7 +61,9 @@ class FileStore:
                 self._log = _open_log(folder)
         except OSError as error:
             self.close()
-            raise MemoryUnusable(f"{error.filename or folder}: cannot be written ({error.strerror})") from error
+            raise MemoryUnusable(
+                f"{error.filename or folder}: cannot be written ({error.strerror}); {_WAY_OUT}"
+            ) from error
         except BaseException:
             self.close()
             raise
@@ -211,7 +214,7 @@ def _open_lock(folder: Path) -> WriterLock:
         folder.mkdir(parents=True, exist_ok=True)
         return WriterLock(folder / LOCK_NAME)
     except OSError as error:
-        raise MemoryUnusable(f"{error.filename or folder}: cannot be written ({error.strerror})") from error
+        raise MemoryUnusable(f"{error.filename or folder}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
 
 
 def _open_log(folder: Path) -> Log:

@@ -1,5 +1,6 @@
 """The only room that ever holds a reference answer. Other rooms get verdicts; a user can ask for more (`explain`)."""
 
+from merit.oracle.acceptance import Acceptance, acceptance, asks_for_order, references_of
 from merit.oracle.demonstrations import fixed_demonstrations
 from merit.oracle.explain import Comparison, Excerpt, Explainer
 from merit.oracle.judge import Judge
@@ -8,12 +9,16 @@ from merit.oracle.regime import under
 from merit.oracle.subset import write_subset
 
 __all__ = [
+    "Acceptance",
     "Comparison",
     "Excerpt",
     "Explainer",
     "Judge",
+    "acceptance",
+    "asks_for_order",
     "fixed_demonstrations",
     "open_judge",
+    "references_of",
     "under",
     "write_subset",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from merit.errors import DatabaseUnusable, ReferenceFailed
+from merit.files import without_tables
 from merit.oracle.results import ResultStore
 from merit.oracle.rule import JudgingRule
 from merit.sql import SQLITE_VERSION, SQLiteSandbox, Trial, decode, digest, encode
@@ -129,8 +130,8 @@ class References:
             return result
         if isinstance(result, Error) and result.cause.environmental:
             raise DatabaseUnusable(f"{file}: {result.message}")
-        if file.stat().st_size == 0:
-            raise ReferenceFailed(f"question {question.id}: its database {file} is empty (0 bytes); fetch it again")
+        if without_tables(file):
+            raise ReferenceFailed(f"question {question.id}: its database {file} has no tables; fetch it again")
         # The database's message would reveal parts of the reference, so it is left out.
         why = "takes too long" if isinstance(result, Timeout) else "fails"
         raise ReferenceFailed(f"question {question.id}: its reference SQL {why} on {file}")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from merit.cache import open_cache, read_cache, write_cache
-from merit.reading import hash_file
+from merit.sql import content_hash, journals
 
 _FILE = "references-v3.sqlite"
 _TABLES = """
@@ -23,7 +23,6 @@ CREATE TABLE IF NOT EXISTS kills (hash TEXT PRIMARY KEY, count INT NOT NULL) WIT
 _FLUSH_EVERY = 100
 # A file that changed this recently may change again without a new time stamp, so its hash is not kept.
 _SETTLED_NS = 2_000_000_000
-_JOURNALS = ("-wal", "-journal")  # part of a database's content
 
 Stored = tuple[int, bytes]  # how many rows, and the rows encoded
 
@@ -64,14 +63,12 @@ class ResultStore:
             known = {path: (state, digest) for path, state, digest in read_cache(self._db, "SELECT * FROM content")}
             hashes, fresh = {}, []
             for path in paths:
-                journals = [Path(f"{path}{suffix}") for suffix in _JOURNALS]
-                if any(journal.exists() for journal in journals):  # the content is the file and its journals together
-                    parts = [hash_file(part) for part in (path, *journals) if part.exists()]
-                    hashes[path] = "+".join(parts)
+                if journals(path):  # which may be written without the file
+                    hashes[path] = content_hash(path)
                     continue
                 state, settled = _state(path)
                 known_state, known_hash = known.get(str(path.absolute()), ("", ""))
-                hashes[path] = str(known_hash) if known_state == state else hash_file(path)
+                hashes[path] = str(known_hash) if known_state == state else content_hash(path)
                 if known_state != state and settled:
                     fresh.append((str(path.absolute()), state, hashes[path]))
             write_cache(self._db, "INSERT OR REPLACE INTO content VALUES (?, ?, ?)", fresh)

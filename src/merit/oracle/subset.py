@@ -68,7 +68,9 @@ def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
         for name, text in texts.items():
             (out / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{error.filename or out}: cannot be written ({error.strerror})") from error
+        raise InputError(
+            f"{error.filename or out}: cannot be written ({error.strerror}); choose another --out"
+        ) from error
 
 
 def _json(records: list[dict[str, Any]]) -> str:

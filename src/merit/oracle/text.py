@@ -7,7 +7,7 @@ _SPACE = " \t\n\f\r"
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _SQUEEZE = {**_LOWER, **{ord(blank): None for blank in _SPACE}}
 _TOKEN = re.compile(
-    r"""([xX]?'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\])  # kept as written
+    r"""([xX]?'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*(?:\]|\Z))  # kept as written
         |([0-9][A-Za-z0-9_.$\x80-\U0010ffff]*(?:(?<=[eE])[+-][0-9]+)?|[A-Za-z0-9_.$\x80-\U0010ffff]+
         |<=|>=|<>|!=|==|\|\||<<|>>|->>|->|[^ \t\n\f\r])""",
     re.VERBOSE,

@@ -1,9 +1,11 @@
 """The prompts for a model, and the parsing of its replies. Must never know a reference."""
 
+from merit.prompts.live import LiveContext, StoredValues, live_context, live_mentions
 from merit.prompts.render import (
     BIRD,
     SPIDER,
     VERSION,
+    VERSIONS,
     Family,
     Prompt,
     family_named,
@@ -18,10 +20,15 @@ __all__ = [
     "BIRD",
     "SPIDER",
     "VERSION",
+    "VERSIONS",
     "Family",
+    "LiveContext",
     "Prompt",
+    "StoredValues",
     "family_named",
     "initial",
+    "live_context",
+    "live_mentions",
     "parse_reflection",
     "parse_sql",
     "reflection",

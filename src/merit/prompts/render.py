@@ -2,16 +2,19 @@
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from merit.errors import InputError
 from merit.memory import Precedent, Repair
-from merit.prompts.template import fill, names, read
+from merit.prompts.live import LiveContext
+from merit.prompts.template import LIVE, fill, names, read
 from merit.types import Demonstration, Failure, Grade, Question, Verdict
 
 T = TypeVar("T")
 VERSION = "merit-prompts-v3"
+LIVE_VERSION = "merit-live-v1"
+VERSIONS = {"paper": VERSION, "live": LIVE_VERSION}  # the prompt families by the names that users give
 _NONE = "(none)"
 Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
 
@@ -23,15 +26,16 @@ class Family:
     name: str
     evidence: bool
     dialect: str = "sqlite"  # a key of `merit.types.DIALECTS`
+    live: bool = False  # the family for live use instead of the paper's
 
 
 SPIDER = Family("spider", evidence=False)
 BIRD = Family("bird", evidence=True)
 
 
-def family_named(benchmark: str) -> Family:
+def family_named(benchmark: str, version: str = VERSION) -> Family:
     """The prompt family of a benchmark, by the name of its layout."""
-    return BIRD if benchmark == BIRD.name else SPIDER
+    return replace(BIRD if benchmark == BIRD.name else SPIDER, live=version == LIVE_VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,20 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def initial(family: Family, question: Question, schema: str, precedents: Sequence[Precedent] = ()) -> Prompt:
-    """Ask for a first answer (Listing "Shared initial SQL-generation prompt"), or for one as if it were the first."""
+def initial(
+    family: Family,
+    question: Question,
+    schema: str,
+    precedents: Sequence[Precedent] = (),
+    live: LiveContext | None = None,
+    draw: int = 0,
+) -> Prompt:
+    """Ask for a first answer (Listing "Shared initial SQL-generation prompt"), or for one as if it were the first.
+
+    The family for live use words later draws differently: answers that agree across prompts are more often right.
+    """
+    if family.live and live is not None:
+        return _live_prompt(family, question, live, precedents, draw)
     return _prompt("initial", family, question, schema, {"PRECEDENTS_IF_ANY": _precedents(precedents, question)})
 
 
@@ -106,10 +122,28 @@ def reflection(family: Family, question: Question, schema: str, tried: Sequence[
     return _prompt("reflection", family, question, schema, values)
 
 
-def templates_hash() -> str:
-    """One hash over all template files."""
-    text = "".join(f"{name}\0{read(name)}\0" for name in names())
+def templates_hash(version: str = VERSION) -> str:
+    """One hash over all template files of a family; the one for live use shares most with the paper's."""
+    used = names() if version == VERSION else [*names(), *names(LIVE)]
+    text = "".join(f"{name}\0{read(name)}\0" for name in used)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _live_prompt(
+    family: Family, question: Question, live: LiveContext, precedents: Sequence[Precedent], draw: int
+) -> Prompt:
+    purpose = "initial" if not draw else "odd_draw" if draw % 2 else "even_draw"
+    mentions, evidence = "\n".join(live.mentions), question.evidence or ""
+    notes = "\n".join(f"- {note}" for note in live.notes)
+    values = {
+        "DATABASE_SCHEMA": live.tables if draw else live.bare,
+        "MENTIONED_VALUES_IF_ANY": fill(f"{LIVE}/mentioned", {"VALUES": mentions}) if mentions else "",
+        "NOTES_IF_ANY": fill(f"{LIVE}/notes", {"NOTES": notes}) if notes else "",
+        "PRECEDENTS_IF_ANY": _precedents(precedents, question),
+        "EVIDENCE_IF_ANY": fill(f"{LIVE}/evidence", {"EVIDENCE": evidence}) if evidence else "",
+        "QUESTION": question.text,
+    }
+    return Prompt(f"{family.name}-live-{purpose}-v1", fill(f"{LIVE}/{purpose}", values, family.dialect))
 
 
 def _prompt(purpose: str, family: Family, question: Question, schema: str, values: dict[str, str]) -> Prompt:

@@ -14,6 +14,7 @@ _PLACEHOLDER = re.compile(r"\{([A-Z_]+(?:\(none\))?)\}")
 _ALONE = re.compile(r"^\{([A-Z_]+(?:\(none\))?)\}\n(?:\n|(?=.))", re.MULTILINE)  # a line, or a paragraph, of its own
 _BACKTICKS = "in backticks, for example `Column Name`"
 _DOUBLE_QUOTES = 'in double quotes, for example "Column Name"'
+LIVE = "live"  # the folder of the templates for live use
 _DOUBLE_QUOTED_NAMES = ("postgresql", "duckdb")
 
 
@@ -26,10 +27,13 @@ def read(name: str, dialect: str = "sqlite") -> str:
     return text.replace(DIALECTS["sqlite"], DIALECTS[dialect])
 
 
-def names() -> list[str]:
-    """All templates there are."""
-    folder = files(__package__) / "templates"
-    return sorted(path.name.removesuffix(".txt") for path in folder.iterdir() if path.name.endswith(".txt"))
+@cache
+def names(folder: str = "") -> tuple[str, ...]:
+    """All templates of the paper's family, or those of another one in its folder."""
+    prefix = f"{folder}/" if folder else ""
+    place = files(__package__) / "templates" / folder
+    found = (path.name.removesuffix(".txt") for path in place.iterdir() if path.name.endswith(".txt"))
+    return tuple(f"{prefix}{name}" for name in sorted(found))
 
 
 def fill(name: str, values: Mapping[str, str], dialect: str = "sqlite") -> str:

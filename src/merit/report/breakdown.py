@@ -180,5 +180,5 @@ def _breakdown(
 def _failure_of(turn: Turn) -> str | None:
     if turn.initial_correct:
         return None
-    failure = turn.episode.attempts[0].failure
+    failure = turn.episode.first.failure
     return FAILURES[failure.type] if failure else _UNSEEN

@@ -21,6 +21,8 @@ class Series:
     y: tuple[float, ...]
     low: tuple[float | None, ...] | None = None  # None for a point that has no interval
     high: tuple[float | None, ...] | None = None
+    counts: tuple[int, ...] | None = None  # how many answers each point of a line stands for
+    guide: bool = False  # a line to compare with, not a measurement
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def records(view: RunView, turns: Sequence[Turn], *, classifier: bool) -> list[R
     """The lines to fill in."""
     lines, population = [], "; ".join(f"{kind} {size}" for kind, size in strata(view).items())
     for turn in turns:
-        question, first = turn.episode.task.question, turn.episode.attempts[0]
+        question, first = turn.episode.task.question, turn.episode.first
         values = (
             view.identity.dataset.title,
             view.manifest.run,
@@ -79,23 +79,29 @@ def write_records(path: Path, lines: Sequence[Record]) -> None:
 
 
 def read_records(path: Path, needed: Sequence[str] = _NEEDED) -> list[tuple[int, Record]]:
-    """The lines of a file and their numbers."""
+    """The lines of a file and their numbers; a cell may go over several lines, and the first one counts."""
     read_text(path, LINES_BYTES)  # reports an unreadable file; not used, since it changes line ends inside cells
     text = path.read_bytes().decode("utf-8-sig")
-    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
+    rows = csv.reader(StringIO(text, newline=""), strict=True)
+    line = 0  # the last one before the row that is read
     usual = csv.field_size_limit(LINES_BYTES)  # a cell holds what a model answered, however long
     try:
-        missing = [name for name in needed if name not in (reader.fieldnames or ())]
+        names = next(rows, [])
+        missing = [name for name in needed if name not in names]
         if missing:
             raise InputError(f"{path}: the column {missing[0]!r} is missing; it should be a comma-separated file")
         lines = []
-        for record in reader:
-            if None in record or None in record.values():
-                raise InputError(f"{path}, line {reader.line_num}: not as many cells as the header has")
-            lines.append((reader.line_num, {name: as_written(cell) for name, cell in record.items()}))
+        line = rows.line_num
+        for row in rows:
+            if len(row) not in (0, len(names)):
+                raise InputError(f"{path}, line {line + 1}: not as many cells as the header has")
+            if row:
+                cells = {name: as_written(cell) for name, cell in zip(names, row, strict=True)}
+                lines.append((line + 1, cells))
+            line = rows.line_num
         return lines
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: not valid CSV ({error})") from None
+        raise InputError(f"{path}, line {line + 1}: not valid CSV ({error})") from None
     finally:
         csv.field_size_limit(usual)
 
@@ -161,11 +167,11 @@ def _is_size(text: str) -> bool:
 
 
 def _failed(view: RunView) -> list[Turn]:
-    return [turn for turn in view.answers if turn.episode.attempts[0].failure]
+    return [turn for turn in view.answers if turn.episode.first.failure]
 
 
 def _type(turn: Turn) -> FailureType:
-    failure = turn.episode.attempts[0].failure
+    failure = turn.episode.first.failure
     assert failure is not None  # only failures are labelled
     return failure.type
 

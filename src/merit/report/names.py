@@ -7,6 +7,7 @@ from merit.types import FailureType, Regime
 
 _METHODS = {
     "zero_shot": "Zero-shot",
+    "grounded": "Grounded",
     "iterative": "Iterative",
     "vanilla": "Vanilla",
     "reflexion": "Reflexion-style",
@@ -21,7 +22,9 @@ _METHODS = {
     "cross_database_only": "Cross-database only",
     "transductive_batch": "Transductive batch",
     "resample": "Resample",
+    "resample_grounded": "Resample grounded",
     "precedent": "Precedent",
+    "precedent_grounded": "Precedent grounded",
 }
 ABLATIONS = ("positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only")
 FAILURES = {

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from merit.errors import MeritError, RunUnusable, one_line
+from merit.errors import MeritError, RunUnusable, counted, one_line
 from merit.reading import check_regular, parse_json, read_text
 from merit.runs import RunView, is_finished, read_run, run_folders
 from merit.runs.accounting import account_as_recorded
@@ -45,14 +45,15 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
         if os.path.lexists(path / METRICS):
             check_regular(path / METRICS)
         if not unfinished:
-            todo = len(run.questions) if run.method.online else 2 * (run.identity.length or len(run.questions))
+            # Only a control records how many questions it takes; another run may go on beyond its --limit.
+            done = counted(len(run.turns), "turn")
+            so_far = f"{done} so far" if run.method.online else f"{done} of {2 * (run.identity.length or 0)}"
             raise RunUnusable(
-                f"{path}: not finished ({len(run.turns)} of {todo} turns); finish it first (a report can show what is "
-                "there, with --unfinished)"
+                f"{path}: not finished ({so_far}); finish it first (a report can show what is there, with --unfinished)"
             )
         return run
     recorded = parse_json(read_text(path / METRICS), path / METRICS)
-    counted = account_as_recorded(run.turns, run.method, recorded)
-    if not isinstance(recorded, dict) or any(recorded.get(name) != value for name, value in counted.items()):
+    metrics = account_as_recorded(run.turns, run.method, recorded)
+    if not isinstance(recorded, dict) or any(recorded.get(name) != value for name, value in metrics.items()):
         raise RunUnusable(f"{path / METRICS}: does not follow from the turns; `merit audit` says more")
     return run

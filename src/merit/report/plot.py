@@ -56,8 +56,14 @@ def draw(figure: Figure) -> dict[str, bytes]:
 
 def _lines(axes: "Axes", figure: Figure) -> None:
     styles = cycle((colour, line) for line in _LINES for colour in _COLOURS)
-    for series, (colour, line) in zip(figure.series, styles, strict=False):
+    for series in figure.series:
+        if series.guide:
+            axes.plot(series.x, series.y, color="grey", linestyle="--", linewidth=1, label=_folded(series.name))
+    most = max((count for series in figure.series for count in series.counts or ()), default=1)
+    for series, (colour, line) in zip((one for one in figure.series if not one.guide), styles, strict=False):
         axes.plot(series.x, series.y, color=colour, linestyle=line, label=_folded(series.name))
+        if series.counts is not None:
+            axes.scatter(series.x, series.y, [8 + 112 * count / most for count in series.counts], color=colour)
         if series.low is not None and series.high is not None:
             low, high = _known(series.low), _known(series.high)
             axes.fill_between(_numbers(series), low, high, color=colour, alpha=0.12, linewidth=0)

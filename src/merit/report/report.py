@@ -3,9 +3,17 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from merit.agent.confidence import Calibration
 from merit.errors import one_line
 from merit.report.accuracy import FULL, ablation_table, accuracy_figure, main_table
 from merit.report.breakdown import by_database, by_difficulty, by_failure, failure_table, without_difficulty
+from merit.report.confidence import (
+    confidence_figures,
+    confidence_table,
+    judged_on_itself,
+    reliability_table,
+    votings,
+)
 from merit.report.cost import TokenPrices, cost_table, frontier_figures, repair_table
 from merit.report.course import learning_figures, learning_table, steps_figures, steps_table
 from merit.report.figure import Figure
@@ -44,14 +52,17 @@ def build(
     against: str = FULL,
     named: bool = False,
     labels: Sequence[Label] = (),
+    calibration: Calibration | None = None,
     refused: Iterable[str] = (),
 ) -> Report:
     """The report of some runs, and of human labels.
 
-    `against` is the method that all others are paired with, and `named` whether a person asked for it.
+    `against` is the method that all others are paired with, and `named` whether a person asked for it. Without a
+    `calibration`, confidences are calibrated by merit's own, where it has one for their model and prompts.
     """
     groups, apart, left_out = group_runs(runs)
     labels = with_populations(labels, groups)
+    voted = votings(groups, calibration)
     paired = paired_table(groups, against)
     tables = [
         main_table(groups),
@@ -66,6 +77,8 @@ def build(
         by_difficulty(groups),
         learning_table(groups),
         steps_table(groups),
+        confidence_table(voted, calibration),
+        reliability_table(voted),
         memory_table(groups),
         similarity_table(groups),
         summary_table(labels),
@@ -78,9 +91,10 @@ def build(
         *frontier_figures(groups),
         *learning_figures(groups),
         *steps_figures(groups),
+        *confidence_figures(groups, voted),
     ]
     notes = [*apart, *versions(groups), *without_recalls(groups), *unpaired(groups, against, named=named)]
-    notes += [*unreported(groups, labels), *unweighted(labels), *without_difficulty(groups)]
+    notes += [*unreported(groups, labels), *unweighted(labels), *without_difficulty(groups), *judged_on_itself(voted)]
     return Report(
         tables=tuple(table for table in tables if table.rows),
         figures=tuple(figure for figure in figures if any(series.x for series in figure.series)),

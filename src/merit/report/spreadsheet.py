@@ -8,8 +8,10 @@ import csv
 import re
 from collections.abc import Iterable, Sequence
 from io import StringIO
+from typing import Literal
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")  # noqa: RUF001
+_SEPARATOR = re.compile("[;\t]")  # where some spreadsheets cut a cell in two unless it is in quotes: x;=1+1
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -18,7 +20,10 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     lines = []
     for row in rows:
         out = StringIO()
-        csv.writer(out, lineterminator="\r\n").writerow(map(_defused, row))  # so that it quotes both
+        cells = [_defused(value) for value in row]
+        split = any(isinstance(cell, str) and _SEPARATOR.search(cell) for cell in cells)
+        quoted: Literal[0, 2] = csv.QUOTE_NONNUMERIC if split else csv.QUOTE_MINIMAL
+        csv.writer(out, lineterminator="\r\n", quoting=quoted).writerow(cells)  # so that it quotes both
         lines.append(out.getvalue().removesuffix("\r\n") + "\n")
     return "".join(lines)
 

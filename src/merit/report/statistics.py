@@ -1,4 +1,4 @@
-"""The statistics of the paper: spread over seeds, the query-cluster bootstrap, McNemar's exact test."""
+"""Spread over seeds, the query-cluster bootstrap, McNemar's exact test (all of the paper), Wilson's interval."""
 
 import math
 from collections.abc import Sequence
@@ -54,3 +54,11 @@ def mcnemar(wins: int, losses: int) -> float:
     from scipy.stats import binomtest
 
     return float(binomtest(wins, wins + losses, 0.5).pvalue)
+
+
+def wilson(hits: int, size: int) -> tuple[float, float]:
+    """Wilson's interval of a proportion, for so many hits of `size` at least 1; it stays within 0 and 1."""
+    from scipy.stats import binomtest
+
+    ends = binomtest(hits, size).proportion_ci(CONFIDENCE, "wilson")
+    return float(ends.low), float(ends.high)

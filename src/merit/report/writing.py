@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from merit.report.spreadsheet import csv_text
 from merit.report.table import ReportTable
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
+_ID = re.compile(r"[A-Za-z0-9_-]+")  # of a table or figure, whose files are called so
 _TABLE_KINDS, _FIGURE_KINDS = ("md", "tex", "csv", "json"), ("svg", "png")
 
 
@@ -56,6 +58,9 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be written ({_it(nearest, folder)} is not a folder); choose another --out")
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise InputError(f"{folder}: cannot be written ({_it(nearest, folder)} is read-only); choose another --out")
+    for name in (TABLES, FIGURES):
+        if (folder / name).is_symlink():  # files would be written to where it leads
+            raise InputError(f"{folder / name}: is a link; remove it, or choose another --out")
     if not folder.is_dir() or _earlier(folder) is not None:
         return
     try:
@@ -90,20 +95,25 @@ def table_csv(table: ReportTable) -> str:
 
 
 def _earlier(folder: Path) -> set[str] | None:
-    """The tables and figures of an earlier report in a folder, by their files' names; None where there is none."""
+    """The tables and figures of an earlier report in a folder, by their files' names; None where there is none.
+
+    They are deleted, so a name that leads elsewhere makes it no report: a stranger may have written it.
+    """
     try:
         before = parse_json(read_text(folder / REPORT), folder / REPORT)
-        names = {f"{TABLES}/{table['id']}.{kind}" for table in before["tables"] for kind in _TABLE_KINDS}
-        return names | {f"{FIGURES}/{figure['id']}.{kind}" for figure in before["figures"] for kind in _FIGURE_KINDS}
+        tables, figures = ([block["id"] for block in before[kind]] for kind in ("tables", "figures"))
+        if not all(_ID.fullmatch(identity) for identity in (*tables, *figures)):
+            return None
     except (MeritError, KeyError, TypeError):
         return None
+    names = {f"{TABLES}/{identity}.{kind}" for identity in tables for kind in _TABLE_KINDS}
+    return names | {f"{FIGURES}/{identity}.{kind}" for identity in figures for kind in _FIGURE_KINDS}
 
 
 def _remove_stale(folder: Path, names: set[str]) -> None:
     """Delete files of an earlier report in this folder that this report does not write."""
     for name in (_earlier(folder) or set()) - names:
-        if (path := folder / name).resolve().is_relative_to(folder.resolve()):
-            path.unlink(missing_ok=True)
+        (folder / name).unlink(missing_ok=True)
 
 
 def _json(record: dict[str, Any]) -> str:

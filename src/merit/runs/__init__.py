@@ -1,7 +1,6 @@
 """What a run is on disk, as typed values: manifest, stream, turns, retrievals, metrics. Needs no model or database."""
 
 from merit.runs.accounting import account, check_arithmetic
-from merit.runs.decode import LONGEST_TIMEOUT_S, decode_identity, new_manifest, read_manifest
 from merit.runs.folder import RunFolder, in_use
 from merit.runs.manifest import (
     DatasetIdentity,
@@ -12,8 +11,9 @@ from merit.runs.manifest import (
     difference,
     run_id,
 )
-from merit.runs.order import beginnings, stream_order
+from merit.runs.manifest_reading import LONGEST_TIMEOUT_S, decode_identity, new_manifest, read_manifest
 from merit.runs.paths import find_runs, is_finished, run_folders
+from merit.runs.plan import beginnings, stream_order
 from merit.runs.questions import Questions, StreamQuestion
 from merit.runs.turn import Phase, Turn
 from merit.runs.view import RunView, read_run

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from merit.agent import Attempt, Episode, Method, Reflection, polarity_of
+from merit.agent import Attempt, Episode, Method, Reflection, Written, polarity_of
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
 from merit.runs.turn import Phase, Turn
@@ -35,6 +35,8 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
     repaired = [turn for turn in wrong if turn.final_correct]
     steps = sum(_repairs(turn.episode) for turn in answers)
     retrievals = sum(turn.recalls for turn in turns)
+    attempts = [attempt for turn in turns for attempt in turn.episode.attempts]
+    groundings = sum(attempt.written is not None for attempt in attempts)
     left = Counter(polarity_of(turn.episode, method) for turn in turns if turn.entry is not None)
     questions, right = len(answers), sum(turn.final_correct for turn in answers)
     return {
@@ -53,13 +55,14 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "oscillation": accuracy(sum(oscillates(turn.episode) for turn in answers), questions),
         "calls": _calls(turns),
         "tokens": _tokens(turns),
-        "db_executions": sum(not attempt.repeat for turn in turns for attempt in turn.episode.attempts),
+        "db_executions": sum(not attempt.repeat for attempt in attempts) + groundings,
+        **({"groundings": groundings} if method.grounds else {}),
         "retrieval_calls": retrievals,
         "embedding_calls": retrievals * _queries(method) + left.total() if method.encodes else 0,
         "entries": {polarity.value: left[polarity] for polarity in Polarity},
-        "initial_status": _statuses(turn.episode.attempts[0] for turn in answers),
+        "initial_status": _statuses(turn.episode.first for turn in answers),
         "final_status": _statuses(turn.episode.final for turn in answers),
-        "initial_failures": _counts(f.type for turn in answers if (f := turn.episode.attempts[0].failure) is not None),
+        "initial_failures": _counts(f.type for turn in answers if (f := turn.episode.first.failure) is not None),
     }
 
 
@@ -84,7 +87,7 @@ def check_arithmetic(metrics: Mapping[str, Any], method: Method, regime: Regime,
         "one reflection an unsuccessful attempt": not told or calls["reflection"] == reflections,
         "right at last": not told or metrics["correct"] == metrics["initial_correct"] + metrics["repaired"],
         "repairs by step": sum(by_step.values()) == metrics["repaired"]
-        and all(1 <= step <= budget * method.draws for step in by_step),
+        and all((not method.grounds) <= step <= budget * method.draws for step in by_step),
         "all tokens": tokens["total"] == tokens["prompt"] + tokens["output"],
         "tokens by call": tokens["total"] == tokens["initial"] + tokens["repair"] + tokens["reflection"],
         "no call without its tokens": calls["reflection"] > 0 or tokens["reflection"] == 0,
@@ -138,7 +141,7 @@ def _sum(calls: Iterable[Attempt | Reflection]) -> int:
     return sum(call.prompt_tokens + call.output_tokens for call in calls)
 
 
-def _statuses(attempts: Iterable[Attempt]) -> dict[str, int]:
+def _statuses(attempts: Iterable[Attempt | Written]) -> dict[str, int]:
     counts = Counter(attempt.verdict.status for attempt in attempts)
     return {status.value: counts[status] for status in Status if counts[status]}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from merit.errors import RunUnusable
 from merit.reading import LINES_BYTES, read_bytes
-from merit.runs.decode import read_manifest
 from merit.runs.manifest import differences, short
+from merit.runs.manifest_reading import read_manifest
 from merit.runs.paths import MANIFEST, TRAJECTORIES
 
 # Fields of an identity, the telling ones first, and what people call them.

@@ -14,19 +14,21 @@ from merit.files import hash_listing
 
 # Rooms that decide what a run asks, recalls, judges and writes, each with those of its modules that do not.
 DECIDING: dict[str, frozenset[str]] = {
-    "agent": frozenset(),
+    "agent": frozenset({"confidence"}),
     "data": frozenset({"survey"}),
     "failure": frozenset(),
+    "grounding": frozenset(),
     "memory": frozenset({"curate"}),
     "models": frozenset({"address", "client", "connection", "fetch", "spending", "waiting"}),
-    "oracle": frozenset({"explain", "subset"}),
+    "oracle": frozenset({"acceptance", "check", "explain", "subset"}),
     "prompts": frozenset(),
     "reading": frozenset(),
     "vectors": frozenset(),  # replaces what cannot be written or sent
-    "runs": frozenset({"another", "code", "decode", "kept", "paths"}),
+    "runs": frozenset({"another", "code", "kept", "manifest_reading", "paths"}),
     "sql": frozenset(),
     "stream": frozenset({"ahead", "cluster", "covered", "grid", "predict", "replies", "spec", "workshop"}),
     "types": frozenset(),
+    "values": frozenset(),
 }
 # Rooms that decide nothing of it. A dataset's content has a hash of its own, wherever it comes from.
 NOT_DECIDING = frozenset(
@@ -38,13 +40,17 @@ NOT_DECIDING = frozenset(
         "bundled",
         "cache",
         "cli",
+        "context",
         "errors",
-        "grounding",
         "files",
         "mutation",
         "report",
         "library",
+        "live",
         "scoring",
+        "selection",
+        "settings",
+        "toml",
         "tracing",
     }
 )

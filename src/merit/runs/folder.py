@@ -15,8 +15,8 @@ from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
 from merit.reading import DOCUMENT_BYTES, LINES_BYTES, MIB, check_regular, read_bytes
 from merit.runs.another import another_run, holds_another
-from merit.runs.decode import read_manifest
 from merit.runs.manifest import Manifest
+from merit.runs.manifest_reading import read_manifest
 from merit.runs.paths import (
     ENTRIES,
     LOCK,

@@ -1,11 +1,30 @@
-"""All turns of a run, known before it begins: one pass over the stream, or a control's two."""
+"""Which question comes when, known before a run begins: the order by its seed, then all turns.
 
-from collections.abc import Sequence
+A stream is ordered by seed alone, the same for every method (paper, "Causal stream protocol"). A run is one pass over
+it, or a control's two.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from merit.agent import Method, Task
 from merit.runs.questions import StreamQuestion
 from merit.runs.turn import Phase
+from merit.types import Question
+
+
+def stream_order(questions: Sequence[Question], seed: int) -> list[Question]:
+    """The questions, in the dataset's order, shuffled by a seed."""
+    shuffled = list(questions)
+    random.Random(seed).shuffle(shuffled)  # noqa: S311 - repeatable on purpose
+    return shuffled
+
+
+def beginnings(questions: Sequence[Question], streams: Iterable[tuple[int, int | None]]) -> list[Question]:
+    """The questions that the beginnings of some streams take, each given by seed and length, in the dataset's order."""
+    taken = {question.id for seed, length in streams for question in stream_order(questions, seed)[:length]}
+    return [question for question in questions if question.id in taken]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +51,4 @@ def method_in(phase: Phase, method: Method) -> Method:
 
 
 def _planned(phase: Phase, asked: StreamQuestion, position: int, reads_from: int) -> Planned:
-    return Planned(phase, Task(asked.question, asked.schema, position, asked.first_answer, reads_from))
+    return Planned(phase, asked.task(position, reads_from))

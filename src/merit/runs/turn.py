@@ -5,8 +5,10 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from merit.agent import Attempt, Episode, Reflection, Task
+from merit.agent import Attempt, Episode, Reflection, Written
 from merit.errors import InputError
+from merit.failure import classify
+from merit.grounding import GroundingChange, GroundingRule
 from merit.reading import check_count, check_fields, check_format, shown
 from merit.runs.questions import Questions
 from merit.runs.text import to_json
@@ -89,7 +91,18 @@ def _attempt_record(attempt: Attempt) -> dict[str, Any]:
         "repeat": attempt.repeat,
         "tokens_estimated": attempt.tokens_estimated,
     }
+    if attempt.written is not None:
+        record["written"] = _written_record(attempt.written)
     return without_default(record)
+
+
+def _written_record(written: Written) -> dict[str, Any]:
+    return {
+        "sql": written.sql,
+        "error": written.verdict.error,
+        "cause": written.verdict.cause,
+        "changes": [asdict(change) for change in written.changes],
+    }
 
 
 _TURN_FIELDS: dict[str, type] = {
@@ -127,7 +140,7 @@ def read_turn(record: Any, questions: Questions, where: str) -> Turn:
         raise InputError(f"{where}: question {shown(record['question_id'])} is not in the stream")
     known = questions[record["question_id"]]
     try:
-        task = Task(known.question, known.schema, record["position"], known.first_answer, record["position"])
+        task = known.task(record["position"], record["position"])
         attempts = tuple(_attempt(item, where) for item in record["attempts"])
         reflections = tuple(_reflection(item, where) for item in record["reflections"])
         phase = Phase(record["phase"])
@@ -166,7 +179,19 @@ def _attempt(record: Any, where: str) -> Attempt:
         prompt_sha256=record["prompt_sha256"],
         repeat=record["repeat"],
         tokens_estimated=tokens_estimated(record, where),
+        written=_written(record["written"], where) if "written" in record else None,
     )
+
+
+def _written(record: Any, where: str) -> Written:
+    """What grounding changed; only a statement that the database refused is grounded."""
+    check_fields(record, {"sql": str, "error": str, "cause": str, "changes": list}, where)
+    changes = []
+    for change in record["changes"]:
+        check_fields(change, {"rule": str, "why": str}, where)
+        changes.append(GroundingChange(GroundingRule(change["rule"]), change["why"]))
+    verdict = Verdict(Status.EXECUTION_ERROR, record["error"], Cause(record["cause"]))
+    return Written(record["sql"], verdict, classify(verdict), tuple(changes))
 
 
 def _reflection(record: Any, where: str) -> Reflection:

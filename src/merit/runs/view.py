@@ -7,8 +7,8 @@ from pathlib import Path
 from merit.agent import Method
 from merit.errors import RunUnusable, check_type
 from merit.reading import parse_json
-from merit.runs.decode import read_manifest
 from merit.runs.manifest import Identity, Manifest
+from merit.runs.manifest_reading import read_manifest
 from merit.runs.paths import TRAJECTORIES, is_finished
 from merit.runs.questions import StreamQuestion, read_stream
 from merit.runs.text import read_lines

@@ -1,7 +1,7 @@
 """Many runs from one file: datasets x methods x seeds, side by side in one process, each going on where it stopped."""
 
 import asyncio
-import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +14,8 @@ from merit.bundled import NAME as BUNDLED
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError
 from merit.models import check_encoder
-from merit.reading import check_path, read_text, shown
+from merit.prompts import VERSIONS
+from merit.reading import check_path, shown
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.stream.ahead import window
 from merit.stream.predict import first_answers
@@ -22,6 +23,7 @@ from merit.stream.run import Progress, run_stream
 from merit.stream.setup import open_setup
 from merit.stream.spec import DEFAULT_BUDGET, LARGEST_SEED, RunSpec
 from merit.stream.workshop import Workshop
+from merit.toml import read_toml
 from merit.types import Distinct, Regime, Sampling
 
 _FIELDS: dict[str, type | tuple[type, ...]] = {
@@ -47,13 +49,12 @@ _DATASET_FIELDS: dict[str, type | tuple[type, ...]] = {
     "split": str,
     "protocol": str,
     "distinct": str,
+    "prompts": str,
     "timeout": (int, float),
     "limit": int,
     "examples": str,
     "methods": (list, str),
 }
-_MOST_BYTES = 256 * 1024  # a grid of hundreds of runs has a few kilobytes
-_MOST_DOTS = 300  # in a line: the time that tomllib takes for a dotted key grows with the square of its parts
 _MOST = LARGEST_SEED  # of tokens and money, too: all numbers up to here are exact in JSON
 _MOST_RUNS = 10_000  # all are opened before the first begins; a large grid has hundreds
 _INTO_DATASET = dict.fromkeys(_DATASET_FIELDS, "belongs to a dataset: write it below its [[dataset]]")
@@ -76,7 +77,7 @@ class Grid:
 
 def read_grid(path: Path) -> Grid:
     """Read a grid file; paths in it are relative to it."""
-    record = _parse_toml(path)
+    record = read_toml(path)
     _check(record, _FIELDS, ("out", "model", "dataset"), str(path), _INTO_DATASET)
     base, seeds = path.absolute().parent, _seeds(record.get("seeds", [0, 1, 2]), path)
     runs: dict[str, RunSpec] = {}
@@ -127,21 +128,6 @@ def read_grid(path: Path) -> Grid:
         _prices(record.get("prices"), path),
         _sampling(record, path),
     )
-
-
-def _parse_toml(path: Path) -> dict[str, Any]:
-    text = read_text(path, _MOST_BYTES)
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > _MOST_DOTS:
-            raise InputError(f"{path}, line {number}: more than {_MOST_DOTS} dots; break the line")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML ({error})") from None
-    except RecursionError:
-        raise InputError(f"{path}: TOML nested too deeply") from None
-    except ValueError:  # Python reads no number of thousands of digits
-        raise InputError(f"{path}: not valid TOML (a number has too many digits)") from None
 
 
 async def run_grid(
@@ -209,7 +195,12 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
         check_label(item["label"], f"{where}, label")
     if "data" not in item and item["name"] != BUNDLED:
         raise InputError(f"{where}: the field 'data' is missing")
-    for name, allowed in (("split", ("dev", "train")), ("protocol", PROTOCOLS), ("distinct", tuple(Distinct))):
+    for name, allowed in (
+        ("split", ("dev", "train")),
+        ("protocol", PROTOCOLS),
+        ("distinct", tuple(Distinct)),
+        ("prompts", tuple(VERSIONS)),
+    ):
         if item.get(name, allowed[0]) not in allowed:
             raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
     if item.get("timeout", 0) > LONGEST_TIMEOUT_S:
@@ -222,6 +213,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
             protocol=item.get("protocol"),
             timeout_s=float(item.get("timeout", DEFAULT_TIMEOUT_S)),
             label=item.get("label", ""),
+            prompts=item.get("prompts", "paper"),
             distinct=Distinct(item["distinct"]) if "distinct" in item else None,
         )
     except InputError as error:
@@ -244,6 +236,8 @@ def _methods(value: Any, where: str) -> list[str]:
 def _seeds(value: list[Any], path: Path) -> list[int]:
     if not all(type(seed) is int and abs(seed) <= _MOST for seed in value):
         raise InputError(f"{path}: the field 'seeds' should be a list of whole numbers, not {shown(value)}")
+    if twice := [seed for seed, count in Counter(value).items() if count > 1]:
+        raise InputError(f"{path}: the field 'seeds' has {twice[0]} twice; give each seed once")
     return value
 
 

@@ -96,13 +96,15 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
     question = asked.get(record["id"]) if isinstance(record["id"], int | str) else None
     if question is None:
         raise InputError(
-            f"{where}: the dataset has no question with id {shown(record['id'])}; were these made for other data?"
+            f"{where}: the dataset has no question with id {shown(record['id'])}; were these made for other data, or "
+            "another split?"
         )
     for name, here in (("db_id", question.db_id), ("question", question.text)):
         if record[name] != here:
             raise InputError(
                 f"{where}: the {name} of question {question.id} is {shown(record[name])} there and {shown(here)} in "
-                "the dataset; these first answers were made for other data: make them anew with `merit predict`"
+                "the dataset; these first answers were made for other data or another split: name it (--split, or "
+                "split in Python), or make new ones in another file"
             )
     if record["sql"] != parse_sql(record["reply"]):
         raise InputError(f"{where}: the field 'sql' is not the SQL in the reply; it was edited")

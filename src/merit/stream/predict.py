@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from merit import prompts
-from merit.data import Dataset
+from merit.benchmark import Benchmark
 from merit.errors import InputError, RunUnusable
 from merit.files import open_regular, take_lock, unfinished_path, write_all
-from merit.prompts import family_named
+from merit.prompts import VERSIONS, family_named
 from merit.reading import parse_json
 from merit.runs import beginnings
 from merit.runs.text import read_lines
@@ -23,7 +23,7 @@ _BEGINNING = f'{{"format": {FORMAT}, "id": '.encode()  # of every line
 
 
 async def predict_all(
-    dataset: Dataset,
+    benchmark: Benchmark,
     questions: Sequence[Question],
     completer: Completer,
     sampling: Sampling,
@@ -33,11 +33,14 @@ async def predict_all(
     on_answer: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Ask for the first answers that `path` does not have yet; returns how many were added, in question order."""
-    asked, family = {question.id: question for question in dataset.questions}, family_named(dataset.layout.name)
+    dataset = benchmark.dataset
+    asked = {question.id: question for question in dataset.questions}
+    family = family_named(dataset.layout.name, VERSIONS[benchmark.prompts])
+    live = benchmark.live_context(questions) if family.live else {}
     under_way = asyncio.Semaphore(at_once)
 
     async def answer(question: Question) -> str:
-        prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text())
+        prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text(), live=live.get(question.id))
         async with under_way:
             completion = await completer.complete(prompt.text, sampling)
         return initial_line(question, prompt, completion, completer.identity)
@@ -72,7 +75,7 @@ async def first_answers(
         unfinished = unfinished_path(initial)
         initial.parent.mkdir(parents=True, exist_ok=True)
         await predict_all(
-            benchmark.dataset,
+            benchmark,
             beginnings(benchmark.usable_questions(), ((spec.seed, spec.limit) for spec in runs)),
             shop.completer,
             shop.sampling,
@@ -124,8 +127,8 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
     if path.stat().st_size == 0:
         return set()
     lines = read_lines(path, torn=True)
-    if lines and not lines[0].startswith('{"format":') and not is_ours(lines[0]):  # one of ours may be damaged
-        raise InputError(f"{path}: is not a file that `merit predict` wrote; choose another place")
+    if lines and not is_ours(lines[0]) and not _is_damaged(lines[0]):
+        raise _not_ours(path)
     known: set[QuestionId] = set()
     for number, line in enumerate(lines, 1):
         where = f"{path}, line {number}"
@@ -136,9 +139,24 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
             raise InputError(f"{where}: answered by {record.get('model')}, not by {model}; choose another place")
         known.add(record["id"])
     if not known and not _torn(path):
-        raise InputError(f"{path}: holds something else than first answers; choose another place")
+        raise _not_ours(path)
     os.truncate(path, sum(len(line.encode()) + 1 for line in lines))  # cut off an unfinished last line
     return known
+
+
+def _is_damaged(line: str) -> bool:
+    """Whether a line begins as one of ours and is not JSON: then its own fault is said."""
+    try:
+        parse_json(line, Path("first"))
+    except InputError:
+        return line.startswith(_BEGINNING.decode())
+    return False
+
+
+def _not_ours(path: Path) -> InputError:
+    return InputError(
+        f"{path}: is not a file of first answers that merit wrote, and was left alone; choose another place"
+    )
 
 
 def _torn(path: Path) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.data import Dataset
-from merit.stream.initial import read_initial
+from merit.reading import read_text
+from merit.stream.initial import MOST_BYTES, is_ours, read_initial
 
 _SHOWN = 80  # characters of a reply
 
@@ -20,8 +21,10 @@ class Replies:
 
     @classmethod
     def in_file(cls, path: Path, dataset: Dataset, protocol: str) -> "Replies":
-        """Those in a file of first answers."""
+        """Those in a file of first answers; another file of predictions holds no replies."""
         replies = cls()
+        if not is_ours(read_text(path, MOST_BYTES)):
+            return replies
         for first_answer in read_initial(path, dataset, protocol).values():
             replies.add(first_answer.reply, first_answer.sql)
         return replies

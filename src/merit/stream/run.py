@@ -17,6 +17,7 @@ from merit.agent import (
     RememberingOracle,
     ThreadedOracle,
     Work,
+    Written,
     finalise,
     repair,
 )
@@ -67,7 +68,7 @@ class Progress:
         self.tokens += sum(call.prompt_tokens + call.output_tokens for call in calls)
         self.estimated |= any(call.tokens_estimated for call in calls)
         for attempt in turn.episode.attempts[first:]:
-            self.replies.add(attempt.reply, attempt.sql)
+            self.replies.add(attempt.reply, (attempt.written or attempt).sql)
 
 
 def agents(setup: Setup, completer: Completer, oracle: Oracle, memory: Memory, work: Work) -> dict[Phase, Agent]:
@@ -168,13 +169,13 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory, ru
         phase=planned.phase,
         episode=episode,
         entry=entry.id if entry else None,
-        initial_correct=await _correct(setup, question, episode.attempts[0]),
+        initial_correct=await _correct(setup, question, episode.first),
         final_correct=await _correct(setup, question, episode.final),
         recalls=sum(attempt.recall is not None for attempt in episode.attempts),
     )
 
 
-async def _correct(setup: Setup, question: Question, attempt: Attempt) -> bool:
+async def _correct(setup: Setup, question: Question, attempt: Attempt | Written) -> bool:
     """Whether an attempt is right by the judge, also where the agent is not told."""
     if setup.identity.regime is Regime.DENOTATION_CONFIRMED:
         return attempt.verdict.correct

@@ -1,14 +1,14 @@
 """Putting a run together: its description and its parts become everything it needs, and the identity they make."""
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from merit import __version__
 from merit.agent import find_method
 from merit.benchmark import Benchmark
 from merit.models import CachingCompleter, CachingEncoder
 from merit.oracle import fixed_demonstrations
-from merit.prompts import VERSION, Family, family_named, templates_hash
+from merit.prompts import VERSIONS, Family, family_named, templates_hash
 from merit.reading import hash_file
 from merit.runs import (
     DatasetIdentity,
@@ -48,7 +48,7 @@ class Setup:
     @property
     def family(self) -> Family:
         """How prompts speak of the benchmark."""
-        return family_named(self.identity.dataset.name)
+        return family_named(self.identity.dataset.name, self.identity.prompts.family)
 
     @property
     def order(self) -> list[StreamQuestion]:
@@ -68,10 +68,13 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
     order = stream_order(usable, spec.seed)
     length = len(order) if spec.limit is None else min(spec.limit, len(order))
     first_answers = read_initial(spec.initial, dataset, benchmark.protocol)
-    missing(order[:length], first_answers, spec.initial, spec.predict_command(parts.model, parts.sampling))
+    asked = spec if length < len(order) else replace(spec, limit=None)  # a limit beyond all questions is none
+    missing(order[:length], first_answers, spec.initial, asked.predict_command(parts.model, parts.sampling))
     count = method.demonstrations
     examples = fixed_demonstrations(dataset, count, spec.examples) if count else ()
-    questions = stream_questions(dataset, usable, first_answers)
+    live = benchmark.live_context(usable) if benchmark.prompts == "live" else {}
+    questions = stream_questions(dataset, usable, first_answers, live)
+    version = VERSIONS[benchmark.prompts]
     identity = Identity(
         method=method,
         seed=spec.seed,
@@ -85,7 +88,7 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
         stream_sha256=stream_hash(stream_text(questions)),
         demonstrations=examples,
         length=None if method.online else length,
-        prompts=PromptsIdentity(VERSION, templates_hash()),
+        prompts=PromptsIdentity(version, templates_hash(version)),
         model=completer.identity,
         sampling=parts.sampling,
         encoder=encoder.identity if encoder else None,

@@ -63,6 +63,7 @@ class RunSpec:
         words += ["--split", data.split] if data.split != "dev" else []
         words += ["--protocol", data.protocol] if data.protocol else []
         words += ["--distinct", data.distinct] if data.distinct == Distinct.DROPPED else []
+        words += ["--prompts", data.prompts] if data.prompts != "paper" else []
         words += ["--limit", self.limit, "--seed", self.seed] if self.limit is not None else []
         words += ["--model", model] if model else []
         cut = sampling.max_prompt_tokens

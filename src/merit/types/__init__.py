@@ -1,8 +1,18 @@
 """The nouns and Protocols that cross rooms. Nothing here knows a reference answer."""
 
-from merit.types.engine import DIALECTS, Engine, Error, Limits, Result, Row, Rows, Timeout, Value
+from merit.types.engine import DIALECTS, SQLGLOT_DIALECTS, Engine, Error, Limits, Result, Row, Rows, Timeout, Value
 from merit.types.entry import Entry, Grade, Precedent, Provenance, Repair
-from merit.types.model import Completer, Completion, Encoder, EncoderIdentity, Matrix, ModelIdentity, Sampling
+from merit.types.model import (
+    Completer,
+    Completion,
+    Encoder,
+    EncoderIdentity,
+    Matrix,
+    ModelIdentity,
+    NeutralCompleter,
+    Sampling,
+    ServedCompleter,
+)
 from merit.types.nouns import (
     Cause,
     Demonstration,
@@ -23,6 +33,7 @@ from merit.types.store import Change, Deletion, Store
 
 __all__ = [
     "DIALECTS",
+    "SQLGLOT_DIALECTS",
     "Cause",
     "Change",
     "Column",
@@ -44,6 +55,7 @@ __all__ = [
     "Limits",
     "Matrix",
     "ModelIdentity",
+    "NeutralCompleter",
     "Oracle",
     "Polarity",
     "Precedent",
@@ -57,6 +69,7 @@ __all__ = [
     "Rows",
     "Sampling",
     "Schema",
+    "ServedCompleter",
     "Status",
     "Store",
     "Table",

@@ -17,6 +17,15 @@ DIALECTS = {
     "duckdb": "DuckDB",
 }
 
+# The same dialects, by the names that sqlglot gives them.
+SQLGLOT_DIALECTS = {
+    "sqlite": "sqlite",
+    "postgresql": "postgres",
+    "mysql": "mysql",
+    "mariadb": "mysql",
+    "duckdb": "duckdb",
+}
+
 Value = None | int | float | str | bytes
 Row = tuple[Value, ...]
 
@@ -52,12 +61,15 @@ class Error:
 
     `message` is the engine's own text where it has one. `code` is the engine's own code: SQLite's result code by name,
     PostgreSQL's SQLSTATE, MySQL's and MariaDB's number, the name of DuckDB's exception. It is empty where the engine
-    reported none, for example because merit refused the statement first.
+    reported none, for example because merit refused the statement first. `hint` and `position` (of a character, counted
+    from 1) are the engine's, too, where it gives them; they are part of the message, and stand here to be used.
     """
 
     cause: Cause
     message: str
     code: str = ""
+    hint: str = field(default="", compare=False)
+    position: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,10 @@ class Engine(Protocol):
         ...
 
     def execute(self, sql: str, limits: Limits) -> Result:
-        """Run one read-only query; whatever the statement does wrong is a result, never an exception."""
+        """Run one read-only query; whatever the statement does wrong is a result, never an exception.
+
+        DatabaseUnusable is raised where the database is out of reach, which is nobody's statement's fault.
+        """
         ...
 
     def schema(self) -> Schema:

@@ -1,6 +1,6 @@
 """Language models and encoders as the rest of the house knows them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -80,6 +80,34 @@ class Completer(Protocol):
 
     async def close(self) -> None:
         """Release connections, processes and files."""
+        ...
+
+
+@runtime_checkable
+class ServedCompleter(Completer, Protocol):
+    """A completer whose model is one of those that a server offers."""
+
+    @property
+    def address(self) -> str:
+        """Where the server is, for messages."""
+        ...
+
+    async def offered(self) -> list[str]:
+        """The names of the models that the server says it has; raises if no server is there."""
+        ...
+
+
+@runtime_checkable
+class NeutralCompleter(Completer, Protocol):
+    """A completer that states neutral penalties and cut-offs with every greedy request, and can leave them out."""
+
+    @property
+    def neutral(self) -> Mapping[str, float]:
+        """What greedy requests state."""
+        ...
+
+    async def complete_by_default(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer where all that `Sampling` does not say is left to the model's own defaults."""
         ...
 
 

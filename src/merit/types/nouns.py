@@ -36,7 +36,7 @@ class Cause(StrEnum):
     DBMS = "dbms"  # the database said no: syntax, names, types, ...
     READ_ONLY = "read_only"  # it tried to write
     FORBIDDEN = "forbidden"  # it reached outside: ATTACH, PRAGMA, extensions, files
-    STATEMENTS = "statements"  # not exactly one statement, or one that returns no rows by its kind
+    STATEMENTS = "statements"  # not exactly one statement, or one that is not a query
     TOO_LARGE = "too_large"  # it ran into a cap: text, cell, result, memory, temporary space
     CRASHED = "crashed"  # it took the database engine down with it
     TIMEOUT = "timeout"  # the deadline fired

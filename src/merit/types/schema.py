@@ -11,25 +11,31 @@ class Column:
     type: str
     primary_key: bool = False
     foreign_keys: tuple[str, ...] = ()  # each as table.column
+    comment: str = ""  # the database's own
 
     def text(self) -> str:
         """The column's line."""
         marks = ["PRIMARY KEY"] if self.primary_key else []
         marks += [f"FOREIGN KEY -> {target}" for target in self.foreign_keys]
-        return " ".join([f"  {self.name} {self.type}".rstrip(), *marks])
+        return " ".join([f"  {self.name} {self.type}".rstrip(), *marks]) + _remark(self.comment)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or a view, and its columns in the database's order."""
+    """A table or a view, and its columns in the database's order.
+
+    `name` is what a query writes: a table of a schema that is not searched by itself is `schema.table`.
+    """
 
     name: str
     columns: tuple[Column, ...]
     view: bool = False
+    comment: str = ""  # the database's own
+    rows: int | None = None  # the database's own estimate; None where it has none
 
     def text(self) -> str:
         """The table's lines."""
-        heading = f"{'View' if self.view else 'Table'}: {self.name}"
+        heading = f"{'View' if self.view else 'Table'}: {self.name}{_remark(self.comment)}"
         return "\n".join([heading, *(column.text() for column in self.columns)])
 
 
@@ -44,3 +50,8 @@ class Schema:
         """The schema block of every prompt."""
         text = "\n".join([f"Database: {self.db_id}", *(table.text() for table in self.tables)])
         return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
+
+
+def _remark(comment: str) -> str:
+    """A comment at the end of a line; one of several lines must not look like lines of the schema."""
+    return f"  -- {' '.join(comment.split())}" if comment.strip() else ""

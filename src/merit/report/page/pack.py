@@ -6,9 +6,10 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Reflection, grade_of, polarity_of
+from merit.agent import Attempt, Reflection, Written, grade_of, polarity_of
 from merit.agent.rules import votes
 from merit.errors import InputError
+from merit.prompts import VERSIONS
 from merit.reading import check_fields
 from merit.report.names import FEEDBACK, dataset_label, method_label
 from merit.runs import Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
@@ -123,11 +124,12 @@ def stream_text(questions: Questions) -> str:
                 "sql": first_answer.sql,
                 "reply": first_answer.reply,
                 "tokens": [first_answer.prompt_tokens, first_answer.output_tokens],
+                **({"mentions": asked.live.mentions} if asked.live and asked.live.mentions else {}),
             }
         )
-    return to_json(
-        {"schemas": {asked.question.db_id: asked.schema for asked in questions.values()}, "questions": records}
-    )
+    schemas = {asked.question.db_id: asked.schema for asked in questions.values()}
+    live = {asked.question.db_id: asked.live.tables for asked in questions.values() if asked.live}
+    return to_json({"schemas": schemas, **({"live": live} if live else {}), "questions": records})
 
 
 def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dict[str, Any]:
@@ -145,6 +147,7 @@ def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dic
         "label": method_label(method),
         "recall": record["method"]["recall"],
         "history": method.history,
+        "live": identity.prompts.family == VERSIONS["live"],
         **({"package": method.origin.package} if method.origin else {}),
         "seed": identity.seed,
         "budget": identity.budget,
@@ -189,9 +192,16 @@ def _attempt(turn: Turn, step: int) -> dict[str, Any]:
         record |= {"type": failure.type, "subtype": failure.subtype}
     if verdict.result is not None:
         record["result"] = verdict.result[:_HASH]
+    if attempt.written is not None:
+        written = attempt.written
+        record["written"] = {"sql": written.sql, "error": written.verdict.error, "changes": _changes(written)}
     if attempt.repeat:
         record["repeat"] = repeated_step(attempts, step)
     return record
+
+
+def _changes(written: Written) -> list[str]:
+    return [change.why for change in written.changes]
 
 
 def _cost(call: Attempt | Reflection) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from merit import __version__
 from merit.errors import MeritError
 from merit.files import atomic_write
 from merit.prompts import BIRD, SPIDER, templates_hash
-from merit.prompts.template import names, read
+from merit.prompts.template import LIVE, names, read
 from merit.report.names import method_order
 from merit.report.page.follow import FollowedRun
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
@@ -78,7 +78,7 @@ def overview(report: Report, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any
         "runs": list(runs),
         "types": list(FailureType),
         "evidence": {family.name: family.evidence for family in (SPIDER, BIRD)},
-        "templates": {name: read(name) for name in names()},
+        "templates": {name: read(name) for name in (*names(), *names(LIVE))},
         "templates_sha256": templates_hash(),
     }
 

@@ -94,7 +94,7 @@ const candidates = (attempts) => attempts.filter((one) => one.repeat === undefin
 /** The entry of an episode: an answer, or its last change. `poisoned`: kept as right, but wrong by the judge. */
 function entryOf(turn) {
   const polarity = turn.polarity;
-  const before = polarity === "precedent" ? null : candidates(turn.attempts).at(-2);
+  const before = polarity === "precedent" ? null : (turn.attempts.at(-1).written ?? candidates(turn.attempts).at(-2));
   const poisoned = polarity !== "negative" && !turn.right[1];
   return { id: turn.entry, polarity, grade: turn.grade, poisoned, before, after: turn.attempts[standing(turn)], turn };
 }

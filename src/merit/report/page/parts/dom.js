@@ -61,6 +61,9 @@ const MEANINGS = {
   dense: "Dense: how near two texts are in meaning, by the cosine of their embeddings.",
   lexical: "Lexical: how many words they share, by BM25.",
   bonus: "Bonus: added to the score, for an entry of the same failure type or the same database.",
+  grounded:
+    "Mended by what the schema knows, without a model: names, joins and functions that the database does not have. " +
+    "What was written and its grounding count as one candidate.",
   aside: "Set aside: a draw that repeats an earlier candidate. It costs a model call, but nothing of the budget.",
 };
 

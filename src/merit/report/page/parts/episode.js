@@ -176,13 +176,14 @@ function askedView(about, run, turn, step) {
 
 function attemptView(about, run, turn, step) {
   const attempt = turn.attempts[step];
-  const before = candidates(turn.attempts.slice(0, step)).at(-1)?.sql ?? null;
+  const written = attempt.written; // what the database refused, before grounding
+  const before = written?.sql ?? candidates(turn.attempts.slice(0, step)).at(-1)?.sql ?? null;
   const same = before !== null && before === attempt.sql;
   const earlier = turn.attempts.slice(0, step).findIndex((one) => one.sql === attempt.sql);
   const label = `attempt-${step}`;
-  const changes = run.record.history; // a draw from a first prompt has no SQL to compare with
+  const changes = !!written || run.record.history; // a draw from a first prompt has no SQL to compare with
   const holder = h("div", { class: "statement" }, sqlView(attempt.sql, same || !changes ? null : before));
-  const whole = step && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before, changes) : null;
+  const whole = (step || written) && !same && attempt.sql ? wholeToggle(holder, attempt.sql, before, changes) : null;
   const stands = turn.chosen === step ? h("span", { class: "stands" }, "stands") : null;
   return [
     step ? recallView(run, turn, step) : null,
@@ -190,6 +191,7 @@ function attemptView(about, run, turn, step) {
       "section",
       { class: "attempt", "aria-labelledby": label, tabindex: "-1" },
       h("h2", { id: label }, `Attempt ${step}`, h("small", {}, step ? "" : " the shared first answer"), stands),
+      written ? groundingView(written) : null,
       verdictView(attempt, turn),
       same
         ? h("p", { class: "nothing" }, "The same SQL again.")
@@ -237,11 +239,8 @@ function verdictView(attempt, turn) {
 
 function costs(call) {
   const [read, wrote] = call.tokens ?? [0, 0];
-  return h(
-    "span",
-    { class: "cost" },
-    read || wrote ? `${read.toLocaleString("en")} tokens in, ${wrote.toLocaleString("en")} out` : "",
-  );
+  const told = read || wrote ? `${read.toLocaleString("en")} tokens in, ${wrote.toLocaleString("en")} out` : "";
+  return h("span", { class: "cost" }, told);
 }
 
 function reflectionView(about, run, turn, step) {

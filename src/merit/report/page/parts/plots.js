@@ -13,7 +13,7 @@ function figureView(figure) {
   const draw = () => {
     const width = holder.clientWidth || 640;
     const shown = figure.series
-      .map((series) => ({ ...series, colour: colourOf(series.name) }))
+      .map((series) => ({ ...series, colour: series.guide ? null : colourOf(series.name), most: mostOf(figure) }))
       .filter((_, i) => !off.has(i));
     holder.replaceChildren(drawing(figure, shown, width, width < 480 ? 260 : 340, tip), tip);
     tip.textContent = "";
@@ -41,7 +41,7 @@ function legend(figure, off, draw) {
         { width: 18, height: 10, "aria-hidden": "true" },
         figure.shape === "points"
           ? dot(colourOf(series.name), 9, 5)
-          : s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: stroke(colourOf(series.name)) }),
+          : s("line", { x1: 0, x2: 18, y1: 5, y2: 5, class: series.guide ? "guide" : stroke(colourOf(series.name)) }),
       ),
       series.name,
     );
@@ -54,6 +54,9 @@ function legend(figure, off, draw) {
   };
   return h("div", { class: "legend", role: "group", "aria-label": "Series" }, buttons);
 }
+
+/** How many answers the largest point of a figure stands for; 0 where points do not say. */
+const mostOf = (figure) => Math.max(0, ...figure.series.flatMap((series) => series.counts ?? []));
 
 const coloured = new Map();
 
@@ -82,6 +85,7 @@ function drawing(figure, shown, width, height, tip) {
   if (x.crowded) inner.bottom -= Math.max(SLANTED, letters * LETTER * Math.sin((x.slant * Math.PI) / 180) - 28);
   const y = linear(reach(figure), inner.bottom, inner.top, 5, figure.shape === "bar");
   const points = shown
+    .filter((series) => !series.guide)
     .flatMap((series, place) =>
       series.x.map((at, i) => ({
         series,
@@ -212,6 +216,7 @@ function tell(point, figure, ring, tip, width) {
     h("b", {}, series.name),
     h("span", {}, `${figure.x_label} ${at}`),
     h("span", {}, `${figure.y_label} ${number(series.y[i])}${range}`),
+    series.counts && h("span", {}, `of ${count(series.counts[i], "answer")}`),
   );
   const left = point.left > width / 2;
   tip.style.left = left ? "" : `${point.left + 12}px`;
@@ -227,10 +232,13 @@ function values(figure) {
       series.y[i],
       series.low?.[i],
       series.high?.[i],
+      series.counts?.[i],
     ]),
   );
   const banded = figure.series.some((series) => series.low);
-  const heads = ["series", figure.x_label, figure.y_label, ...(banded ? ["low", "high"] : [])];
+  const counted = figure.series.some((series) => series.counts); // only lines with bands are
+  const ends = [...(banded ? ["low", "high"] : []), ...(counted ? ["answers"] : [])];
+  const heads = ["series", figure.x_label, figure.y_label, ...ends];
   return h(
     "div",
     { class: "scroll tall", tabindex: "0" },

@@ -22,6 +22,7 @@ function repairPrompt(about, run, turn, step) {
     shown.filter((entry) => entry.polarity === "precedent"),
     turn.question,
   );
+  if (!run.record.history && run.record.live) return livePrompt(about, run, turn, step, PRECEDENTS_IF_ANY);
   if (!run.record.history) return framed(about, run, turn, "initial", { PRECEDENTS_IF_ANY });
   const tried = candidates(turn.attempts.slice(0, step));
   const last = tried.at(-1);
@@ -75,11 +76,32 @@ function framed(about, run, turn, purpose, values) {
   const { text, evidence, db } = turn.question;
   return fill(purpose, {
     PROMPT_VERSION: `${family}-${purpose}-v3`,
-    DATABASE_SCHEMA: run.stream.schemas[db],
+    DATABASE_SCHEMA: run.record.live ? liveSchema(run.stream, turn.question) : run.stream.schemas[db],
     BIRD_CONTEXT_IF_APPLICABLE: about.evidence[family] ? evidenceOf(fill, evidence) : "",
     QUESTION: text,
     ...values,
   });
+}
+
+/** A draw's prompt for live use: two wordings take turns. */
+function livePrompt(about, run, turn, step, PRECEDENTS_IF_ANY) {
+  const fill = filler(about.templates);
+  const { text, evidence, db, mentions } = turn.question;
+  return fill(step % 2 ? "live/odd_draw" : "live/even_draw", {
+    DATABASE_SCHEMA: run.stream.live[db],
+    MENTIONED_VALUES_IF_ANY: mentions ? fill("live/mentioned", { VALUES: mentions.join("\n") }) : "",
+    NOTES_IF_ANY: "", // benchmarks have none
+    PRECEDENTS_IF_ANY,
+    EVIDENCE_IF_ANY: evidence ? fill("live/evidence", { EVIDENCE: evidence }) : "",
+    QUESTION: text,
+  });
+}
+
+/** What a repair prompt for live use shows of a database, as prompts/live.py does. */
+function liveSchema(stream, { db, mentions }) {
+  if (!mentions) return stream.live[db];
+  const heading = "-- Values in the database that the question mentions:";
+  return [stream.live[db], "", heading, ...mentions.map((line) => `-- ${line}`)].join("\n");
 }
 
 function evidenceOf(fill, evidence) {

@@ -47,6 +47,8 @@ const SHAPES = {
     const there = series.x.map((_, i) => i).filter((i) => Number.isFinite(series.y[i]));
     const path = (ys, indices) =>
       indices.map((i) => `${x.at(series.x[i]).toFixed(1)},${y.at(ys[i]).toFixed(1)}`).join("L");
+    if (series.guide) return [s("path", { d: `M${path(series.y, there)}`, class: "guide", fill: "none" })];
+    const radius = (i) => (series.counts ? 2 + 5 * Math.sqrt(series.counts[i] / series.most) : 3); // area by answers
     const band =
       series.low &&
       series.high &&
@@ -60,7 +62,7 @@ const SHAPES = {
             s("circle", {
               cx: x.at(series.x[i]),
               cy: y.at(series.y[i]),
-              r: 3,
+              r: radius(i),
               class: `dot c${series.colour % COLOURS}`,
             }),
           )

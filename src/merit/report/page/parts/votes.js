@@ -52,3 +52,20 @@ function votesView(turn) {
     h("ul", {}, results.map(line), failed ? h("li", {}, `${count(failed, "attempt")} did not run`) : null),
   );
 }
+
+/** What the database refused, and what the schema changed in it. */
+function groundingView(written) {
+  return h(
+    "div",
+    { class: "grounding" },
+    h(
+      "p",
+      {},
+      term("grounded", MEANINGS.grounded),
+      ": the database refused what the model wrote (",
+      h("span", { class: "said" }, written.error),
+      ")",
+    ),
+    h("ul", {}, written.changes.map((why) => h("li", {}, why))),
+  );
+}

@@ -1,4 +1,4 @@
-"""Manifests from their JSON: every field is checked, within bounds that a new run must keep too."""
+"""manifest.json read back into a `Manifest`: every field is checked, within bounds that a new run must keep too."""
 
 import os
 from dataclasses import asdict
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Method, Origin, restored
+from merit.agent.method import SINCE_0_2
 from merit.agent.variants import out_of_bounds
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
@@ -184,7 +185,7 @@ def _distinct(record: Record, dataset: DatasetIdentity, where: str) -> Distinct 
 
 def _method(record: Record, where: str) -> Method:
     """The method that was run, exactly as it was then."""
-    check_fields(record, _METHOD, where)
+    check_fields(record, _METHOD | {name: type(value) for name, value in SINCE_0_2.items() if name in record}, where)
     fields = dict(record)
     origin = _origin(fields.pop("origin", None), f"{where}.origin")
     try:

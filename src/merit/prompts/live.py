@@ -1,0 +1,56 @@
+"""What the prompt family for live use shows of a database: CREATE TABLE text, example values, mentioned values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from merit.prompts.tables import create_tables, literal, qualified, quoted
+from merit.types import Question, Schema, Value
+
+_EXAMPLES = 3  # values of each column
+_HEADING = "-- Values in the database that the question mentions:"
+
+
+class StoredValues(Protocol):
+    """The values of a database, as prompts ask for them."""
+
+    def examples(self, table: str, column: str, most: int = 3) -> Sequence[Value]:
+        """A few values of a column."""
+        ...
+
+    def mentioned(self, question: str, most: int = 8) -> Sequence[tuple[str, str, str]]:
+        """The stored values that a question mentions, each with its table and column."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LiveContext:
+    """What a prompt shows of a database for one question."""
+
+    tables: str  # with example values
+    bare: str  # without
+    mentions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # rules and meanings that people wrote down, a line each
+
+    def text(self) -> str:
+        """The schema block of the prompts that show an episode's history."""
+        lines = [f"-- {mention}" for mention in self.mentions]
+        return "\n".join([self.tables, "", _HEADING, *lines]) if lines else self.tables
+
+
+def live_context(schema: Schema, dialect: str, values: StoredValues | None) -> LiveContext:
+    """What prompts show of a database for any question; without values, only its tables."""
+    bare = create_tables(schema, dialect)
+    if values is None:
+        return LiveContext(bare, bare)
+    shown = create_tables(schema, dialect, lambda table, column: values.examples(table, column, _EXAMPLES))
+    return LiveContext(shown, bare)
+
+
+def live_mentions(question: Question, dialect: str, values: StoredValues) -> tuple[str, ...]:
+    """The stored values that a question or its evidence mentions, as conditions."""
+    text = f"{question.text} {question.evidence}" if question.evidence else question.text
+    return tuple(
+        f"{qualified(table, dialect)}.{quoted(column, dialect)} = {literal(value)}"
+        for table, column, value in values.mentioned(text)
+    )
