@@ -87,6 +87,15 @@ def test_ids_are_unique(root: Path) -> None:
         load("spider", root)
 
 
+@pytest.mark.parametrize("identity", ["1\nmerit: all is well", "\x1b[2J", "a\u202eb"])
+def test_an_id_can_be_named_in_a_message(root: Path, identity: str) -> None:
+    entry = {"db_id": "library", "question": "?", "query": "SELECT 1", "question_id": identity}
+    broken(root, "dev.json", json.dumps([entry]))
+    with pytest.raises(InputError, match="entry 0: the field 'question_id' should be .* that can be printed") as caught:
+        load("spider", root)
+    assert str(caught.value).isprintable()
+
+
 def test_a_schema_that_does_not_fit_together(root: Path) -> None:
     tables = json.loads((root / "tables.json").read_text())
     tables[0]["foreign_keys"] = [[6, 999]]
@@ -134,8 +143,10 @@ def test_a_folder_that_is_near_the_one_that_was_meant(root: Path, tmp_path: Path
             detect(place)
     with pytest.raises(InputError, match=r"has no split train of spider, which is .*; use the split dev"):
         load("spider", root, "train")
-    with pytest.raises(InputError, match=r"unknown dataset 'spidr'; use bundled, spider or bird; a folder of your own"):
+    with pytest.raises(InputError, match=r"^unknown dataset 'spidr'; did you mean 'spider'\?$"):
         load("spidr", root)
+    with pytest.raises(InputError, match=r"unknown dataset 'mine'; use bundled, spider or bird; a folder of your own"):
+        load("mine", root)
     with pytest.raises(InputError, match=r"neither spider \(dev.json, tables.json and database/\) nor bird"):
         detect(bird / "dev_databases" / "shop")
 

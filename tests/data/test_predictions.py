@@ -76,6 +76,8 @@ def test_csv_with_the_columns_id_and_sql(library: Dataset, tmp_path: Path) -> No
         ("id,sql\n0,SELECT 1\n00,SELECT 2\n", "line 3: question 0 was predicted before"),
         ("id,sql\n77,SELECT 1\n", "line 2: the dataset has no question with id '77'; .* 0 .* 9"),
         ('id,sql\n0,"SELECT 1"x\n', "line 2: not valid CSV"),
+        ('id,sql\n0,SELECT 1\n1,"SELECT 2\n\n', "line 3: not valid CSV"),  # where the row begins
+        ('\nid,"sql\n', "line 2: not valid CSV"),
         ("id,sql,db_id\n0,SELECT 1,shop\n", "line 2: .*'shop'.*question 0 is on 'library'"),
         ("id,sql\n", "holds no prediction"),
     ],

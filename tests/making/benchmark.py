@@ -209,7 +209,8 @@ class FickleModel:
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         self.prompts.append(prompt)
         self.samplings.append(sampling)
-        item = next(item for item in ITEMS if f"QUESTION:\n{item.text}\n" in prompt)
+        asked = ("QUESTION:\n", "answers this question: ")
+        item = next(item for item in ITEMS if any(f"{before}{item.text}\n" in prompt for before in asked))
         seed = "" if sampling.seed is None else f"{sampling.seed}:"
         draw = int.from_bytes(hashlib.sha256((self._salt + seed + prompt).encode()).digest()[:4], "big")
         if "-reflection-v3" in prompt:

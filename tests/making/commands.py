@@ -1,11 +1,16 @@
 """Calling commands as a user does, in this process."""
 
+import io
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 
+import pytest
 from click.testing import CliRunner, Result
 
-from merit.cli.main import cli
+from merit.cli.main import cli, main
 from merit.errors import MeritError
 
 
@@ -36,6 +41,24 @@ def call(*arguments: object) -> None:
     result = merit(*arguments)
     if result.exception is not None:
         raise result.exception
+
+
+def entered(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """What a whole command does, from the door on: its exit code and both of its outputs, without a new process."""
+    command = ["merit", *map(str, arguments)]
+    written = io.BytesIO(), io.BytesIO()
+    out, err = (io.TextIOWrapper(file, encoding="utf-8", write_through=True) for file in written)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", command)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        code: object = 0
+        try:
+            main()
+        except SystemExit as exit_:
+            code = exit_.code or 0
+    assert isinstance(code, int)
+    return subprocess.CompletedProcess(command, code, *(file.getvalue().decode() for file in written))
 
 
 def refusal(action: Callable[[], object]) -> str | None:

@@ -66,6 +66,7 @@ def test_a_user_and_a_key_are_one_too_many(monkeypatch: pytest.MonkeyPatch) -> N
         "sk-hidden-word-0123",
         "http://me:42/hidden-word@h/v1",
         "http://me:42#hidden-word@h/v1",
+        "http://me:hidden-word/v1",  # its host was left out
     ],
 )
 def test_an_address_that_is_none_is_told_without_its_secrets(monkeypatch: pytest.MonkeyPatch, base: str) -> None:

@@ -9,23 +9,15 @@ from pathlib import Path
 import pytest
 
 import merit
+from making.asking import ask
 from merit.errors import InputError, ModelFailed
 from merit.models import AnswerStore, answer_key, open_completer
 from merit.models.endpoint import EndpointCompleter
+from merit.models.llamacpp import LlamaCppCompleter
 from merit.models.scripted import ScriptedCompleter, ScriptedReply, read_script
-from merit.types import Completer, Completion, ModelIdentity, Sampling
+from merit.types import Completer, Completion, ModelIdentity, NeutralCompleter, Sampling, ServedCompleter
 
 GREEDY = Sampling()
-
-
-def ask(completer: Completer, prompt: str, sampling: Sampling = GREEDY) -> Completion:
-    async def once() -> Completion:
-        try:
-            return await completer.complete(prompt, sampling)
-        finally:
-            await completer.close()
-
-    return asyncio.run(once())
 
 
 def write_script(path: Path, *lines: object) -> Path:
@@ -41,7 +33,7 @@ def test_a_completion_can_always_be_written() -> None:
 @pytest.mark.parametrize(
     "uri",
     ["", "openai", "openai:", "llamacpp:", "transformers:", "vllm:", "vllm:?context=2048", "scripted:", "replay:"]
-    + ["gpt-4", "OpenAI:m", "anthropic:m", ":m"],
+    + ["gpt-4", "anthropic:m", ":m"],
 )
 def test_an_unknown_model_is_named_with_what_there_is(uri: str) -> None:
     expected = (
@@ -134,7 +126,7 @@ def test_a_script_is_known_by_its_content(tmp_path: Path) -> None:
         ('{"reply": "a"}\n\n{"contains": "x"}\n', "line 3: the field 'reply' is missing"),
         (
             '{"reply": "a"}\n{"reply": "b", "contain": "x"}\n',
-            "line 2: the field 'contain' means nothing here; a line has",
+            "line 2: the field 'contain' means nothing here; a line of a script",
         ),
         ('{"reply": "a", "Contains": "x", "contains": "y"}\n', "line 1: the field 'Contains' means nothing here"),
         ('{"reply": 1}\n', "line 1: the field 'reply' should be a text, not 1"),
@@ -252,3 +244,13 @@ def test_whatever_needs_an_extra_gives_the_whole_command() -> None:
     ]
     assert len(said) >= 6
     assert [one for one in said if "run, in merit's own folder: pip install '.[" not in one[1]] == []
+
+
+def test_what_a_model_can_do_besides_is_told_by_its_protocols(tmp_path: Path) -> None:
+    endpoint, script = EndpointCompleter("m"), read_script(write_script(tmp_path / "s.jsonl", {"reply": "SELECT 1"}))
+    assert isinstance(endpoint, ServedCompleter)
+    assert isinstance(endpoint, NeutralCompleter)
+    assert isinstance(script, Completer)
+    assert not isinstance(script, ServedCompleter | NeutralCompleter)
+    assert isinstance(object.__new__(LlamaCppCompleter), ServedCompleter) is False
+    assert {"neutral", "complete_by_default"} <= set(dir(LlamaCppCompleter))

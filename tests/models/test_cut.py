@@ -1,12 +1,12 @@
 """Prompts that are cut on the left to a number of tokens: by every backend that has the model's tokenizer, or refused."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from making.asking import ask
 from making.endpoint import Action, Asked, Behaviour, ChatServer, as_json, completion, refusal
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models import AnswerStore, answer_key
@@ -14,20 +14,10 @@ from merit.models.endpoint import EndpointCompleter
 from merit.models.replay import ReplayCompleter
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.models.weights import Weights
-from merit.types import Completer, Completion, ModelIdentity, Sampling
+from merit.types import Completion, ModelIdentity, Sampling
 
 CUT = Sampling(max_prompt_tokens=10)
 HEAD, TAIL = "<user>", "<model>"  # of the chat template
-
-
-def ask(completer: Completer, prompt: str, sampling: Sampling = CUT) -> Completion:
-    async def once() -> Completion:
-        try:
-            return await completer.complete(prompt, sampling)
-        finally:
-            await completer.close()
-
-    return asyncio.run(once())
 
 
 def tokens_of(text: str) -> list[int]:
@@ -82,7 +72,7 @@ def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
 @pytest.mark.parametrize("behaviour", PATHS)
 def test_a_server_reads_the_last_tokens_of_a_long_prompt(chat: ChatServer, behaviour: Behaviour) -> None:
     chat.behaviour, chat.paths = behaviour, PATHS[behaviour]
-    assert ask(EndpointCompleter("m"), "How many singers are there?") == Completion("re?<model>", 10, 2)
+    assert ask(EndpointCompleter("m"), "How many singers are there?", CUT) == Completion("re?<model>", 10, 2)
     sent = chat.asked[-1].body
     assert {name: sent[name] for name in ("model", "temperature", "max_tokens", "repetition_penalty")} == {
         "model": "m", "temperature": 0.0, "max_tokens": 512, "repetition_penalty": 1.0
@@ -109,7 +99,7 @@ def test_draws_of_a_cut_prompt_state_nothing(chat: ChatServer) -> None:
 
 def test_a_server_that_cannot_count_is_named_with_what_to_do(chat: ChatServer) -> None:
     with pytest.raises(ModelFailed) as caught:
-        ask(EndpointCompleter("m"), "How many singers?")
+        ask(EndpointCompleter("m"), "How many singers?", CUT)
     assert str(caught.value) == (
         f"{chat.url}: does not tell the tokens of a prompt (POST /tokenize, answered 404), so prompts cannot be cut; "
         "use the server of vLLM or llama.cpp, or leave the limit on prompt tokens out"
@@ -120,7 +110,7 @@ def test_a_server_that_cannot_count_is_named_with_what_to_do(chat: ChatServer) -
 def test_nothing_else_is_hidden_behind_that(chat: ChatServer) -> None:
     chat.behaviour, chat.paths = refusal(401, "Incorrect API key provided."), PATHS[vllm]
     with pytest.raises(ModelFailed, match="answered 401 for model m .*check OPENAI_BASE_URL, OPENAI_API_KEY"):
-        ask(EndpointCompleter("m"), "How many singers?")
+        ask(EndpointCompleter("m"), "How many singers?", CUT)
 
 
 def test_a_server_that_reads_something_else_is_not_believed(chat: ChatServer) -> None:
@@ -132,12 +122,12 @@ def test_a_server_that_reads_something_else_is_not_believed(chat: ChatServer) ->
 
     chat.behaviour, chat.paths = adding, PATHS[vllm]
     with pytest.raises(ModelFailed, match="counted 11 tokens of a prompt that was cut to 10, so it was not read as"):
-        ask(EndpointCompleter("m"), "How many singers?")
+        ask(EndpointCompleter("m"), "How many singers?", CUT)
 
 
 def test_a_script_has_no_tokenizer() -> None:
     with pytest.raises(InputError, match="^scripted: a script has no tokenizer to cut prompts by; leave the limit on"):
-        ask(ScriptedCompleter([ScriptedReply((), "SELECT 1")]), "p")
+        ask(ScriptedCompleter([ScriptedReply((), "SELECT 1")]), "p", CUT)
 
 
 def test_an_answer_to_a_cut_prompt_is_another_answer(tmp_path: Path) -> None:
@@ -147,7 +137,7 @@ def test_an_answer_to_a_cut_prompt_is_another_answer(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "a.sqlite")
     store.put(answer_key(model, "p", CUT), model, Completion("cut", 10, 1))
     replayed = ReplayCompleter(store)
-    assert ask(replayed, "p").text == "cut"
+    assert ask(replayed, "p", CUT).text == "cut"
 
 
 class Letters:

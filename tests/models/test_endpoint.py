@@ -12,7 +12,7 @@ import time
 import traceback
 import tracemalloc
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -52,6 +52,7 @@ from merit.models import Allowance, AnswerStore, CachingCompleter, Sent
 from merit.models.connection import Patience, _reschedule, usual_patience
 from merit.models.endpoint import EndpointCompleter
 from merit.models.priority import CALL, Call
+from merit.models.responses import page_note
 from merit.types import Completion, Sampling
 
 GREEDY = Sampling()
@@ -80,15 +81,6 @@ PASSING: dict[str, Behaviour] = {
     "a list": lambda _: as_json([]),
     "an error that calls itself a success": lambda _: as_json({"error": {"message": "overloaded"}}),
 }
-
-
-@pytest.fixture
-def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("MERIT_MODEL_REVISION", raising=False)
-    with ChatServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        yield server
 
 
 def ask_all(
@@ -240,6 +232,20 @@ def test_not_even_where_the_endpoint_repeats_it(chat: ChatServer, monkeypatch: p
     [said] = errors_with_a_key(monkeypatch, chat, [echo_of_the_key])
     assert KEY not in said
     assert "Invalid token passed: Bearer ***" in said
+
+
+def test_an_answer_that_repeats_the_key_is_not_kept(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    [said] = errors_with_a_key(
+        monkeypatch, chat, [lambda asked: as_json(completion(f"SELECT '{asked.authorization}'", 1, 1))]
+    )
+    assert KEY not in said
+    assert "its answer repeats the key or password that it was sent, so nothing of it is kept" in said
+
+
+def test_a_key_that_was_made_up_may_be_a_word_of_an_answer(chat: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    chat.behaviour = lambda _: as_json(completion("SELECT 'none'", 1, 1))
+    assert ask_one("p").text == "SELECT 'none'"
 
 
 def echo(asked: Asked) -> str:
@@ -794,10 +800,17 @@ def test_a_path_without_v1_is_suspected(chat: ChatServer, monkeypatch: pytest.Mo
     assert "; is /v1 missing from OPENAI_BASE_URL?); check" in refused(chat)
 
 
+def test_v1_is_not_missing_where_it_is() -> None:
+    assert page_note("http://localhost:8000").endswith("; is /v1 missing from OPENAI_BASE_URL?")
+    for address in ("http://localhost:8000/v1", "https://host/v1/project", "https://host/v1beta/openai"):
+        assert "missing" not in page_note(address)
+
+
 @pytest.mark.parametrize("head", ["<html>", "<!DOCTYPE html>", "\n <!doctype HTML>"])
 def test_so_is_a_web_page(chat: ChatServer, head: str) -> None:
     chat.behaviour = lambda _: Reply(200, f"{head}welcome".encode())
-    with pytest.raises(ModelFailed, match=r"\(a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL\?\)"):
+    says = r"\(a web page instead of JSON; does OPENAI_BASE_URL name a model server\?\)"  # /v1 is there
+    with pytest.raises(ModelFailed, match=says):
         ask_one(patience=Patience(first_pause_s=0.01, tries=2))
     chat.behaviour = lambda _: Reply(404, f"{head}not found".encode())
     assert "it is a web page instead of JSON" in refused(chat)
@@ -836,11 +849,13 @@ def test_a_wrong_path_names_the_variable(chat: ChatServer, monkeypatch: pytest.M
 def test_an_address_that_is_none_is_reported_before_anything_is_asked(
     monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
+    # What stands in a port's place and is none may be a password whose host was forgotten.
+    shown = {"http://[::1/v1": "http://[:***/v1", "http://127.0.0.1:port/v1": "http://127.0.0.1:***/v1"}.get(url, url)
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(InputError) as caught:
         EndpointCompleter("m")
     assert str(caught.value) == (
-        f"OPENAI_BASE_URL is {url!r}; it should be an address such as http://localhost:8000/v1"
+        f"OPENAI_BASE_URL is {shown!r}; it should be an address such as http://localhost:8000/v1"
     )
 
 

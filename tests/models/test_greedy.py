@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,15 +16,6 @@ HOT = Sampling(temperature=0.7, seed=3)
 OPENAI = {"top_p": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 ALL = {**OPENAI, "repetition_penalty": 1.0, "repeat_penalty": 1.0, "top_k": -1, "min_p": 0.0}
 ASKED = {"model", "messages", "temperature", "max_tokens", "seed"}
-
-
-@pytest.fixture
-def chat(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("MERIT_MODEL_REVISION", raising=False)
-    with ChatServer() as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        yield server
 
 
 def ask(*asked: tuple[str, Sampling]) -> tuple[EndpointCompleter, list[Completion | BaseException]]:

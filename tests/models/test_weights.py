@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from making.asking import ask_together
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models import open_completer
 from merit.models.transformers import TransformersCompleter
@@ -118,15 +119,6 @@ def model(tiny: Path) -> Iterator[TransformersCompleter]:
     asyncio.run(completer.close())
 
 
-def ask(completer: TransformersCompleter, *asked: tuple[str, Sampling]) -> list[Completion]:
-    """What becomes of prompts that are asked all at a time."""
-
-    async def every() -> list[Completion]:
-        return await asyncio.gather(*(completer.complete(*one) for one in asked))
-
-    return asyncio.run(every())
-
-
 @with_transformers
 def test_a_model_is_known_by_its_weights_and_what_runs_it(tiny: Path, model: TransformersCompleter) -> None:
     torch, transformers = version("torch"), version("transformers")
@@ -136,7 +128,7 @@ def test_a_model_is_known_by_its_weights_and_what_runs_it(tiny: Path, model: Tra
 
 @with_transformers
 def test_tokens_are_the_tokenizers_own_and_the_template_is_applied(model: TransformersCompleter) -> None:
-    [found] = ask(model, ("count ✓", GREEDY))
+    [found] = ask_together(model, ("count ✓", GREEDY))
     assert found.prompt_tokens == len("count ✓".encode()) + 2  # a byte each, <user> and <model>
     assert 1 <= found.output_tokens <= 12
     assert "<end>" not in found.text
@@ -145,7 +137,7 @@ def test_tokens_are_the_tokenizers_own_and_the_template_is_applied(model: Transf
 @with_transformers
 def test_the_output_limit_holds(model: TransformersCompleter) -> None:
     for limit in (1, 5, 40):
-        [found] = ask(model, ("p", Sampling(max_tokens=limit)))
+        [found] = ask_together(model, ("p", Sampling(max_tokens=limit)))
         assert found.output_tokens <= limit
 
 
@@ -153,27 +145,29 @@ def test_the_output_limit_holds(model: TransformersCompleter) -> None:
 def test_an_answer_does_not_depend_on_what_else_is_asked(model: TransformersCompleter) -> None:
     hot = Sampling(temperature=1.0, max_tokens=12, seed=3)
     asked = [(f"question {number} " * number, sampling) for number in range(1, 7) for sampling in (GREEDY, hot)]
-    alone = [ask(model, one)[0] for one in asked]
-    assert ask(model, *asked) == alone
-    assert ask(model, *reversed(asked)) == alone[::-1]
+    alone = [ask_together(model, one)[0] for one in asked]
+    assert ask_together(model, *asked) == alone
+    assert ask_together(model, *reversed(asked)) == alone[::-1]
 
 
 @with_transformers
 def test_a_seed_decides_what_is_drawn(model: TransformersCompleter) -> None:
-    drawn = [ask(model, ("p", Sampling(temperature=1.5, max_tokens=30, seed=seed)))[0].text for seed in (1, 2, 3, 1)]
+    drawn = [
+        ask_together(model, ("p", Sampling(temperature=1.5, max_tokens=30, seed=seed)))[0].text for seed in (1, 2, 3, 1)
+    ]
     assert drawn[0] == drawn[3]
     assert len(set(drawn)) == 3
 
 
 @with_transformers
 def test_a_model_that_brings_penalties_answers_greedily_all_the_same(tiny: Path, tmp_path: Path) -> None:
-    [plain] = ask(TransformersCompleter(str(tiny)), ("p", Sampling(max_tokens=40)))
+    [plain] = ask_together(TransformersCompleter(str(tiny)), ("p", Sampling(max_tokens=40)))
     strict = build_model(tmp_path / "strict")
     given = json.loads((strict / "generation_config.json").read_text())
     (strict / "generation_config.json").write_text(
         json.dumps({**given, "do_sample": True, "repetition_penalty": 5.0, "top_k": 2, "temperature": 0.1})
     )
-    [found] = ask(TransformersCompleter(str(strict)), ("p", Sampling(max_tokens=40)))
+    [found] = ask_together(TransformersCompleter(str(strict)), ("p", Sampling(max_tokens=40)))
     assert found == plain
 
 
@@ -181,22 +175,22 @@ def test_a_model_that_brings_penalties_answers_greedily_all_the_same(tiny: Path,
 def test_a_prompt_is_cut_on_the_left_where_asked(model: TransformersCompleter) -> None:
     """The tokens of a byte each, `<user>` before them and `<model>` after them."""
     cut = Sampling(max_tokens=12, max_prompt_tokens=40)
-    ends_alike = [ask(model, (f"{before}{'x' * 39}", cut))[0] for before in ("", "y" * 100, "z" * 5000)]
+    ends_alike = [ask_together(model, (f"{before}{'x' * 39}", cut))[0] for before in ("", "y" * 100, "z" * 5000)]
     assert [completion.prompt_tokens for completion in ends_alike] == [40, 40, 40]
     assert len({completion.text for completion in ends_alike}) == 1
-    [whole] = ask(model, ("y" * 30, cut))
-    assert whole == ask(model, ("y" * 30, GREEDY))[0]
+    [whole] = ask_together(model, ("y" * 30, cut))
+    assert whole == ask_together(model, ("y" * 30, GREEDY))[0]
 
 
 @with_transformers
 def test_a_prompt_and_its_answer_must_fit_into_the_context(tiny: Path, model: TransformersCompleter) -> None:
-    ask(model, ("x" * 586, GREEDY))
+    ask_together(model, ("x" * 586, GREEDY))
     with pytest.raises(ContextOverflow) as caught:
-        ask(model, ("x" * 587, GREEDY))
+        ask_together(model, ("x" * 587, GREEDY))
     said = "a prompt of 589 tokens and an answer of up to 12 do not fit into the context of 600"
     assert str(caught.value) == f"tiny: {said}"
     with pytest.raises(ContextOverflow, match="context of 512$"):
-        ask(TransformersCompleter(str(tiny), context_tokens=512), ("x" * 500, GREEDY))
+        ask_together(TransformersCompleter(str(tiny), context_tokens=512), ("x" * 500, GREEDY))
 
 
 @with_transformers
@@ -209,7 +203,7 @@ def test_who_stops_waiting_stops_the_model(model: TransformersCompleter) -> None
             await long
         return await model.complete("p", GREEDY)
 
-    assert [asyncio.run(scene())] == ask(model, ("p", GREEDY))
+    assert [asyncio.run(scene())] == ask_together(model, ("p", GREEDY))
 
 
 @with_transformers

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from making.engines import absent
 from merit.sql import canonical
 from merit.types import DIALECTS
 
@@ -248,7 +249,7 @@ def on_postgresql() -> Iterator[Outcome]:
     try:
         connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError as error:
-        pytest.skip(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
     connection.execute("CREATE TEMP TABLE t (id INT, name TEXT)")
     connection.execute("INSERT INTO t VALUES (1, 'One'), (2, 'one')")
     connection.execute("SET default_transaction_read_only = on")
@@ -278,7 +279,7 @@ def on_mariadb() -> Iterator[Outcome]:
             connect_timeout=3,
         )
     except pymysql.OperationalError as error:
-        pytest.skip(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
     cursor = connection.cursor()
     cursor.execute("CREATE TEMPORARY TABLE t (id INT, name TEXT)")
     cursor.execute("INSERT INTO t VALUES (1, 'One'), (2, 'one')")

@@ -3,14 +3,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from merit.data.layout import BIRD, LAYOUTS, SPIDER, Layout
 from merit.data.schema import read_schemas
-from merit.errors import InputError
-from merit.files import hash_listing
+from merit.errors import DatabaseUnusable, InputError
+from merit.files import hash_listing, without_tables
 from merit.reading import check_inside, check_name, check_regular, hash_file, read_records, sendable, shown
 from merit.types import Question, Schema
 
@@ -67,6 +68,14 @@ class Dataset:
         """Databases that are not there, with the number of questions on them."""
         present = self.files(protocol)
         return Counter(question.db_id for question in self.questions if question.db_id not in present)
+
+    def check_tables(self) -> None:
+        """Raise for a database that is there and has no tables: questions about it would be asked for nothing."""
+        for database, *_ in self.databases.values():
+            if without_tables(database):
+                raise DatabaseUnusable(
+                    f"{database}: has no tables; fetch it again, or remove it to leave its questions out"
+                )
 
     def content_hash(self) -> str:
         """One hash over questions, schemas and every database file."""
@@ -136,10 +145,9 @@ def check_label(label: str, where: str) -> None:
 def _layout(name: str, root: Path, split: str) -> Layout:
     """The layout of that name; raises with advice if `root` does not have it."""
     if name not in LAYOUTS:
-        raise InputError(
-            f"unknown dataset {shown(name)}; use bundled, spider or bird; a folder of your own is spider or bird, "
-            "by its layout"
-        )
+        near = get_close_matches(name.lower(), LAYOUTS, 1)
+        way_out = "use bundled, spider or bird; a folder of your own is spider or bird, by its layout"
+        raise InputError(f"unknown dataset {shown(name)}; {f'did you mean {near[0]!r}?' if near else way_out}")
     layout = LAYOUTS[name]
     if split not in layout.questions:
         raise InputError(f"{name} has no split {shown(split)}; use {' or '.join(layout.questions)}")
@@ -227,12 +235,17 @@ def _database_files(folder: Path, root: Path) -> tuple[Path, ...]:
 def _question(record: dict[str, Any], number: int, where: str) -> Question:
     identity = record.get("question_id", number)
     evidence, difficulty = record.get("evidence"), record.get("difficulty") or ""
-    if isinstance(identity, bool) or not isinstance(identity, int | str):
-        raise InputError(f"{where}: the field 'question_id' should be a number or a text, not {shown(identity)}")
+    if isinstance(identity, bool) or not isinstance(identity, int | str) or not str(identity).isprintable():
+        # It is named in messages, where a line break in it would begin a line of its own.
+        raise InputError(
+            f"{where}: the field 'question_id' should be a number or a text that can be printed, not {shown(identity)}"
+        )
     for name, value in (("evidence", "" if evidence is None else evidence), ("difficulty", difficulty)):
         if not isinstance(value, str):
             raise InputError(f"{where}: the field {name!r} should be a text, not {shown(value)}")
     check_name(record["db_id"], f"{where}: the field 'db_id'")
+    if not record["question"].strip():
+        raise InputError(f"{where}: the field 'question' is empty; write the question, or take the entry out")
     return Question(
         id=identity,
         db_id=record["db_id"],

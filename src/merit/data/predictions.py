@@ -13,7 +13,6 @@ from merit.types import Question, QuestionId
 
 _BIRD_MARK = "\t----- bird -----\t"
 _MOST_DIGITS = 18
-_FORMS = 'one object a line, {"id": 0, "sql": "SELECT ..."}'
 
 
 class _Answer(NamedTuple):
@@ -38,15 +37,15 @@ def parse_predictions(
     if not start:
         raise InputError(f"{path}: the file is empty")
     if start.startswith("["):
-        raise InputError(f"{path}: a JSON list; write {_FORMS} instead")
+        raise InputError(f"{path}: a JSON list; write {_form(questions)} instead")
     if start.startswith("{"):
-        predictions = _collect(_json(text, path), questions)
+        predictions = _collect(_json(text, path, _form(questions)), questions)
     elif _has_columns(start.split("\n", 1)[0]) or path.suffix.lower() == ".csv":
         predictions = _collect(_csv(text, path), questions)
     else:
         predictions = _collect(_plain(text, path, questions, absent), questions)
     if not predictions:
-        raise InputError(f"{path}: holds no prediction; write {_FORMS}")
+        raise InputError(f"{path}: holds no prediction; write {_form(questions)}")
     return predictions
 
 
@@ -58,7 +57,10 @@ def _collect(answers: Iterable[_Answer], questions: Sequence[Question]) -> dict[
         question = _find(answer.question, known)
         if question is None:
             between = f"; its ids go from {shown(questions[0].id)} to {shown(questions[-1].id)}" if questions else ""
-            raise InputError(f"{answer.where}: the dataset has no question with id {shown(answer.question)}{between}")
+            raise InputError(
+                f"{answer.where}: the dataset has no question with id {shown(answer.question)}{between}; "
+                "are these the predictions for this dataset and split?"
+            )
         if question.id in predictions:
             raise InputError(f"{answer.where}: question {question.id} was predicted before; keep one for each id")
         if answer.db_id is not None and answer.db_id != question.db_id:
@@ -79,7 +81,13 @@ def _find(identity: object, known: Mapping[QuestionId, Question]) -> Question | 
     return known.get(identity)
 
 
-def _json(text: str, path: Path) -> Iterator[_Answer]:
+def _form(questions: Sequence[Question]) -> str:
+    """What a file may look like, with an id that the dataset has."""
+    example = json.dumps(questions[0].id if questions else 0, ensure_ascii=False)
+    return f'one object a line, {{"id": {example}, "sql": "SELECT ..."}}'
+
+
+def _json(text: str, path: Path, form: str) -> Iterator[_Answer]:
     first, _, rest = text.strip().partition("\n")
     try:
         record = json.loads(first)
@@ -87,7 +95,7 @@ def _json(text: str, path: Path) -> Iterator[_Answer]:
         record = None  # an object over several lines, or one that is broken: both are read as a whole
     if isinstance(record, dict) and (rest or "id" in record or "sql" in record):
         return _json_lines(text, path)
-    return _by_id(parse_json(text, path), path)
+    return _by_id(parse_json(text, path), path, form)
 
 
 def _json_lines(text: str, path: Path) -> Iterator[_Answer]:
@@ -98,7 +106,7 @@ def _json_lines(text: str, path: Path) -> Iterator[_Answer]:
         yield _Answer(where, record["id"], record["sql"], db_id if isinstance(db_id, str) else None)
 
 
-def _by_id(record: dict[str, Any], path: Path) -> Iterator[_Answer]:
+def _by_id(record: dict[str, Any], path: Path, form: str) -> Iterator[_Answer]:
     """One object with the SQL by question id: plain, or as BIRD writes it, with a mark and the database behind it."""
     if "sql" in record:
         raise InputError(f"{path}: one object over several lines; write each object on one line")
@@ -107,7 +115,7 @@ def _by_id(record: dict[str, Any], path: Path) -> Iterator[_Answer]:
         where = f"{path}, {shown(key)}"
         if not isinstance(value, str):
             if not bird_format:
-                raise InputError(f"{where}: expected the SQL as a text, not {shown(value)}; or write {_FORMS}")
+                raise InputError(f"{where}: expected the SQL as a text, not {shown(value)}; or write {form}")
             value = " "  # what BIRD's evaluator runs for an answer that is not a text
         sql, mark, db_id = value.partition(_BIRD_MARK)
         yield _Answer(where, key, sql, db_id if mark else None)
@@ -123,6 +131,7 @@ def _csv(text: str, path: Path) -> Iterator[_Answer]:
         raise InputError(f"{path}: the first line of a CSV file names its columns; write id,sql")
     blank = text[: -len(start)].count("\n")
     rows = csv.reader(StringIO(start, newline=""), strict=True, skipinitialspace=True)
+    line = 0  # the last one before the row that is read
     try:
         names = [name.strip().lower() for name in next(rows)]
         line = rows.line_num
@@ -138,7 +147,7 @@ def _csv(text: str, path: Path) -> Iterator[_Answer]:
                 fields = dict(zip(names, row, strict=True))
                 yield _Answer(where, fields["id"].strip(), fields["sql"], fields.get("db_id"))
     except csv.Error as error:
-        raise InputError(f"{path}, line {blank + rows.line_num}: not valid CSV ({error})") from None
+        raise InputError(f"{path}, line {blank + line + 1}: not valid CSV ({error})") from None
 
 
 def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping[str, int]) -> Iterator[_Answer]:
@@ -149,9 +158,10 @@ def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping
     if answered is None:
         expected = f"{len(questions)}" if len(usable) == len(questions) else f"{len(questions)} (or {len(usable)}, "
         expected += "" if len(usable) == len(questions) else "without those whose database is absent)"
+        fences = ", without code fences (```)" if any(line.startswith("```") for line in lines) else ""
         raise InputError(
-            f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order"
-            f"{', without code fences (```)' if any(line.startswith('```') for line in lines) else ''}, or {_FORMS}"
+            f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order{fences}, or "
+            f"{_form(questions)}"
         )
     for number, (question, line) in enumerate(zip(answered, lines, strict=True), 1):
         sql, *columns = line.strip().split("\t")

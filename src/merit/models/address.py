@@ -21,6 +21,7 @@ _BESIDE = frozenset({"/apply-template", "/tokenize"})  # vLLM's and llama.cpp's 
 _SCHEME = re.compile(r"^[\w+.-]*:/+")  # also one that is misspelled: http:/
 _MOST_SHOWN = 300  # characters of an endpoint's text in a message
 _MOST_SEARCHED = 8192  # characters that are searched for secrets; a response body may have millions
+_SURELY_SECRET = 16  # characters; shorter keys may be made up for a local server ("none") and occur in an honest answer
 _WORD = 4  # characters; a shorter secret is hidden only where it stands alone: it occurs inside ordinary words
 # What looks like a secret, known or not: a bearer token, a user in an address, a parameter named key, an OpenAI key.
 _SECRETS = (
@@ -40,6 +41,7 @@ class Address:
     headers: dict[str, str] = field(repr=False)
     _query: str = field(repr=False)
     _secrets: tuple[re.Pattern[str], ...] = field(repr=False)
+    _long_secrets: tuple[re.Pattern[str], ...] = field(repr=False)
 
     @classmethod
     def of_environment(cls) -> "Address":
@@ -62,6 +64,7 @@ class Address:
             headers={"Authorization": authorization} if authorization else {},
             _query=f"?{query}" if query else "",
             _secrets=_patterns(known),
+            _long_secrets=_patterns(secret for secret in known if len(secret) >= _SURELY_SECRET),
         )
 
     def url(self, path: str) -> str:
@@ -72,6 +75,10 @@ class Address:
     def redacted(self, text: str) -> str:
         """A reply or an error, as a message may hold it: one short printable line without secrets."""
         return _redacted(text, self._secrets)
+
+    def is_repeated_in(self, text: str) -> bool:
+        """Whether a text holds what opens the endpoint, so that it must not be kept."""
+        return any(secret.search(text) for secret in self._long_secrets)
 
 
 def redacted(text: str) -> str:
@@ -148,6 +155,7 @@ def _without_secrets(given: str) -> str:
     """A malformed address, without what may have been meant as user, password, query or key."""
     without = re.sub(r"^(\w+://)?.*@", r"\1***@", given, flags=re.DOTALL)
     without = re.sub(r"\?.*", "?***", without, flags=re.DOTALL)
+    without = re.sub(r"^(\w+://[^/:]*):(?!\d+(?:/|$))[^/]*", r"\1:***", without)  # no port: a password without its host
     return _SECRETS[-1][0].sub("***", without)
 
 

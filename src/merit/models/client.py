@@ -31,7 +31,7 @@ from merit.models.connection import (
     usual_patience,
 )
 from merit.models.priority import CALL, PrioritySemaphore
-from merit.models.responses import PAGE, asked_to_wait, is_page, why_unread
+from merit.models.responses import address_note, asked_to_wait, is_page, page_note, why_unread
 from merit.models.waiting import Waiting
 
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
@@ -126,7 +126,7 @@ class Client:
         except TooLarge:
             return []
         if response.status == 200 and is_page(response):
-            raise ModelFailed(f"{self._address.named}: answers with {PAGE}")
+            raise ModelFailed(f"{self._address.named}: answers with {page_note(self._address.shown)}")
         try:
             data = json.loads(response.body)["data"]
             return [self._address.redacted(item["id"]) for item in data if isinstance(item["id"], str)]
@@ -175,7 +175,7 @@ class Client:
         if response.status != 200:
             await self._refuse(response)
         if is_page(response):
-            raise _Fault(PAGE)
+            raise _Fault(page_note(self._address.shown))
         try:
             reply = json.loads(response.body)
         except (ValueError, RecursionError):
@@ -223,14 +223,14 @@ class Client:
         if response.status not in (400, 404):
             return ""
         if is_page(response):
-            return f"it is {PAGE}"
+            return f"it is {page_note(self._address.shown)}"
         async with self._asking_offered:
             if self._offered is None:
                 self._offered = await self.offered()
         if self._address.shown.endswith("/chat/completions"):
             return "leave /chat/completions out of OPENAI_BASE_URL"
         if not self._offered:
-            return "" if self._address.shown.endswith("/v1") else "is /v1 missing from OPENAI_BASE_URL?"
+            return address_note(self._address.shown)
         return f"it offers {names_of(self._offered)}" if self._model not in self._offered else ""
 
     def _note_answer(self, started: float) -> None:

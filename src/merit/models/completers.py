@@ -9,6 +9,7 @@
                            several
 """
 
+from difflib import get_close_matches
 from pathlib import Path
 
 from merit.errors import InputError
@@ -21,6 +22,7 @@ from merit.models.transformers import TransformersCompleter
 from merit.models.vllm import VllmCompleter
 from merit.types import Completer
 
+_KINDS = ("openai", "llamacpp", "transformers", "vllm", "scripted", "replay")
 KNOWN = "openai:MODEL, llamacpp:FILE.gguf, transformers:NAME, vllm:NAME, scripted:FILE or replay:FILE"
 
 
@@ -43,7 +45,8 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
     if kind == "replay" and name:
         path, _, model = name.partition("#")
         return ReplayCompleter(open_recording(Path(path)), model)
-    raise InputError(f"{uri}: unknown model; use {KNOWN}")
+    near = get_close_matches(kind.lower(), _KINDS, 1) if name and kind not in _KINDS else []
+    raise InputError(f"{uri}: unknown model; {f'did you mean {near[0]}:{name}?' if near else f'use {KNOWN}'}")
 
 
 def _context(options: str, uri: str) -> int | None:

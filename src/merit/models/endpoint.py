@@ -33,6 +33,7 @@ class EndpointCompleter:
 
     def __init__(self, model: str, *, concurrency: int = 32, patience: Patience | None = None) -> None:
         address = Address.of_environment()
+        self._address = address
         self.address = address.named
         self.concurrency = concurrency
         self._model = model
@@ -51,12 +52,13 @@ class EndpointCompleter:
         body = self._body(prompt, sampling)
         cut = await self._cut(body, sampling.max_prompt_tokens)
         if cut is not None:
-            return await self._complete_tokens(body, cut, sampling)
-        return with_tokens(prompt, await self._ask(_CHAT, body, _completion, sampling))
+            return self._to_keep(await self._complete_tokens(body, cut, sampling))
+        return self._to_keep(with_tokens(prompt, await self._ask(_CHAT, body, _completion, sampling)))
 
     async def complete_by_default(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer where all that `Sampling` does not say is left to the endpoint."""
-        return with_tokens(prompt, await self._client.ask(_CHAT, self._body(prompt, sampling), _completion))
+        completion = await self._client.ask(_CHAT, self._body(prompt, sampling), _completion)
+        return self._to_keep(with_tokens(prompt, completion))
 
     async def offered(self) -> list[str]:
         """The names of the models that the endpoint says it has; raises if no endpoint is there."""
@@ -65,6 +67,15 @@ class EndpointCompleter:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+    def _to_keep(self, completion: Completion) -> Completion:
+        """An answer, unless it repeats the key: answers are kept, and published with runs."""
+        if self._address.is_repeated_in(completion.text):
+            raise ModelFailed(
+                f"{self.address}: its answer repeats the key or password that it was sent, so nothing of it is kept; "
+                "is OPENAI_BASE_URL a server that answers with the request itself?"
+            )
+        return completion
 
     def _body(self, prompt: str, sampling: Sampling) -> dict[str, Any]:
         body: dict[str, Any] = {

@@ -1,12 +1,23 @@
 """What an endpoint's response says where it is not an answer."""
 
 import math
+import re
 import time
 from email.utils import parsedate_to_datetime
 
 from merit.models.connection import Response
 
-PAGE = "a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
+_VERSION = re.compile(r"/v\d")  # in an address that is complete, such as http://localhost:8000/v1
+
+
+def page_note(address: str) -> str:
+    """What to say of a web page where JSON was expected."""
+    return f"a web page instead of JSON; {address_note(address) or 'does OPENAI_BASE_URL name a model server?'}"
+
+
+def address_note(address: str) -> str:
+    """What an address lacks; empty where it lacks nothing."""
+    return "" if _VERSION.search(address) else "is /v1 missing from OPENAI_BASE_URL?"
 
 
 def is_page(response: Response) -> bool:

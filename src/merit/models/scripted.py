@@ -14,6 +14,8 @@ from merit.models.tokens import LEAVE_OUT
 from merit.reading import check_fields, read_json_lines, read_text
 from merit.types import Completion, ModelIdentity, Sampling
 
+_FORM = 'a line of a script is {"reply": "SELECT 1"}, or with "contains": "a text of the prompt" too'
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
@@ -52,12 +54,19 @@ class ScriptedCompleter:
 
 def read_script(path: Path) -> ScriptedCompleter:
     """The model that a script file describes."""
+    try:
+        return ScriptedCompleter(_rules(path), f"scripted:{path.name}")
+    except InputError as error:
+        raise InputError(f"{error}; {_FORM}" if path.is_file() else str(error)) from None
+
+
+def _rules(path: Path) -> list[ScriptedReply]:
     rules = []
     for number, record in read_json_lines(read_text(path), path):
         where = f"{path}, line {number}"
         check_fields(record, {"reply": str}, where)
         for name in set(record) - {"reply", "contains"}:
-            raise InputError(f"{where}: the field {name!r} means nothing here; a line has 'reply' and 'contains'")
+            raise InputError(f"{where}: the field {name!r} means nothing here")
         contains = record.get("contains", [])
         texts = [contains] if isinstance(contains, str) else contains
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
@@ -65,4 +74,4 @@ def read_script(path: Path) -> ScriptedCompleter:
         rules.append(ScriptedReply(tuple(texts), record["reply"]))
     if not rules:
         raise InputError(f"{path}: the script is empty")
-    return ScriptedCompleter(rules, f"scripted:{path.name}")
+    return rules

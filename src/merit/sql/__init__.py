@@ -3,7 +3,7 @@
 from merit.sql.canonical import canonical
 from merit.sql.encoding import decode, digest, encode
 from merit.sql.outcome import executed, failed
-from merit.sql.sqlite import SQLITE_VERSION, SQLiteEngine, SQLiteSandbox, Trial
+from merit.sql.sqlite import SQLITE_VERSION, SQLiteEngine, SQLiteSandbox, Trial, content_hash, journals
 
 __all__ = [
     "SQLITE_VERSION",
@@ -11,9 +11,11 @@ __all__ = [
     "SQLiteSandbox",
     "Trial",
     "canonical",
+    "content_hash",
     "decode",
     "digest",
     "encode",
     "executed",
     "failed",
+    "journals",
 ]

@@ -11,6 +11,7 @@ text does not show, or on a rule that is not followed here, the rest of the text
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 _WORD = r"0-9A-Za-z_$\x80-\U0010ffff"
 _LAYOUT = r"[ \t\n\f\r]+"
@@ -57,7 +58,7 @@ _SPECIAL_OPERATORS = frozenset("~!@#%^&|`?")
 class Lexicon:
     """How one engine reads a text."""
 
-    token: re.Pattern[str]
+    token: str  # the pattern of one token
     folds_names: bool  # whether the case of plain names makes no difference anywhere, not even in results
     calls_touch: bool  # whether `name(` and `name (` may differ
     cuts_end: bool  # whether semicolons and layout are cut off the end, even those that are part of a comment
@@ -79,8 +80,8 @@ class Lexicon:
 
     def _tokens(self, sql: str) -> Iterator[tuple[str, int, int]]:
         """Kind, start and end of every token but layout and comments."""
-        start = 0
-        while match := self.token.match(sql, start):
+        token, start = _compiled(self.token), 0
+        while match := token.match(sql, start):
             kind, end = str(match.lastgroup), match.end()
             if kind == "comment":
                 kind, end = _nested_comment(sql, start)
@@ -123,9 +124,14 @@ def _operators(text: str) -> list[str]:
     return ["!=" if core == "<>" else core, *text[len(core) :]]
 
 
-_FLAGS = re.VERBOSE | re.DOTALL
-POSTGRESQL = Lexicon(re.compile(_POSTGRESQL_TOKEN, _FLAGS), folds_names=True, calls_touch=False, cuts_end=False)
+@cache
+def _compiled(token: str) -> re.Pattern[str]:
+    """Compiled when first needed: it takes longer than the rest of what a process that runs SQLite imports."""
+    return re.compile(token, re.VERBOSE | re.DOTALL)
+
+
+POSTGRESQL = Lexicon(_POSTGRESQL_TOKEN, folds_names=True, calls_touch=False, cuts_end=False)
 # DuckDB reads like PostgreSQL, but shows names as they were written in structs.
-DUCKDB = Lexicon(re.compile(_POSTGRESQL_TOKEN, _FLAGS), folds_names=False, calls_touch=False, cuts_end=False)
+DUCKDB = Lexicon(_POSTGRESQL_TOKEN, folds_names=False, calls_touch=False, cuts_end=False)
 # Names of tables depend on the server's file system; MariaDB reads like MySQL.
-MYSQL = Lexicon(re.compile(_MYSQL_TOKEN, _FLAGS), folds_names=False, calls_touch=True, cuts_end=True)
+MYSQL = Lexicon(_MYSQL_TOKEN, folds_names=False, calls_touch=True, cuts_end=True)

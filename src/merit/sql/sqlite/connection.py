@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 
+from merit.sql.bounds import unfit
 from merit.sql.encoding import encode
 from merit.sql.sqlite.opening import CAUSES, code_name, open_file, primary_code, unopened
 from merit.sql.sqlite.tokens import canonical
@@ -89,11 +90,15 @@ class GuardedConnection:
         """Close the connection."""
         self._raw.close(True)
 
+    def interrupt(self) -> None:
+        """Stop the statement that is run now, from another thread: it takes too much temporary space."""
+        self._raw.interrupt()
+
     def run(self, sql: str, limits: Limits, *, distinct: bool, lossy: bool) -> Rows | Error:
         """Run one query within `limits`, but for the time, which is the process's to keep."""
-        unfit = _unfit(sql, limits)
-        if unfit is not None:
-            return unfit
+        refused = unfit(sql, limits)
+        if refused is not None:
+            return refused
         if limits.cell_bytes != self._cell_bytes:
             self._raw.limit(apsw.SQLITE_LIMIT_LENGTH, limits.cell_bytes)
             self._cell_bytes = limits.cell_bytes
@@ -208,23 +213,10 @@ class GuardedConnection:
         if isinstance(error, apsw.BindingsError):
             return Error(Cause.DBMS, "the query has parameters (such as ?), and no values are given for them")
         code = code_name(error)
-        if code == "SQLITE_IOERR_WRITE":
+        if code in ("SQLITE_IOERR_WRITE", "SQLITE_INTERRUPT"):
             return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed", code)
         cause = CAUSES.get(primary_code(error), Cause.DBMS)
         return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error), code)
-
-
-def _unfit(sql: str, limits: Limits) -> Error | None:
-    """What is wrong with a text before any database sees it."""
-    try:
-        size = len(sql.encode())
-    except UnicodeEncodeError:
-        return Error(Cause.DBMS, "unrecognized token: the statement is not valid Unicode text")
-    if size > limits.sql_bytes:
-        return Error(Cause.TOO_LARGE, f"statement too long: {size} bytes, at most {limits.sql_bytes} are run")
-    if "\0" in sql:
-        return Error(Cause.DBMS, "unrecognized token: the statement contains a NUL character")
-    return None
 
 
 def _unused_name(statement: str) -> str:

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
+from merit.files import without_tables
 from merit.sql.sqlite.trial import Task, Trial
 from merit.sql.sqlite.worker import Worker
 from merit.types import Limits, Result, Rows
@@ -53,9 +54,9 @@ class SQLiteSandbox:
         return differences[0] if differences else None
 
     def is_sound(self, database: Path) -> bool:
-        """Whether SQLite finds nothing wrong with a file; an empty one is a failed download, not a database."""
+        """Whether SQLite finds nothing wrong with a file; one without tables is a failed download, not a database."""
         try:
-            if database.stat().st_size == 0:
+            if without_tables(database):
                 return False
         except OSError:
             return False

@@ -5,7 +5,6 @@ statement is not done at its deadline, whatever SQLite is busy with, and a crash
 It also ends the child as soon as the parent is gone, however that ended.
 """
 
-import fcntl
 import marshal
 import mmap
 import os
@@ -14,22 +13,22 @@ import shutil
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import tempfile
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import apsw
 
-import merit
 from merit.errors import DatabaseUnusable
 from merit.sql.encoding import decode, digest, encode
+from merit.sql.process import Child, cap_this_process, end_with_parent, receive, send
 from merit.sql.sqlite.connection import GuardedConnection, OutOfMemory
 from merit.sql.sqlite.opening import Unopened
+from merit.sql.sqlite.temporary import TemporarySpace
 from merit.sql.sqlite.trial import Task
 from merit.types import Cause, Error, Limits, Result, Rows, Timeout
 from merit.types.engine import MIB
@@ -41,15 +40,9 @@ SHARED_HEAP_BYTES = 24 * MIB
 PROCESS_BYTES = 256 * MIB  # what a child may take beside the rows it holds
 MOST_HELD_BYTES = 64 * MIB  # by connections that are kept open
 MOST_CONNECTIONS = 256
-TEMPORARY_FILE_BYTES = 1024 * MIB
-_START_S = 60.0
+TEMPORARY_BYTES = 1024 * MIB  # of all temporary files of a statement together
 _SPARE_S = 60.0  # for a machine that is busy elsewhere; the child's own deadline is exact
-_HEADER = struct.Struct("<Q")
 _TASK_NUMBER = struct.Struct("<I")
-# All that Python and SQLite need from the environment: the child must not see a key for an endpoint.
-_ENVIRONMENT = frozenset(
-    {"HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "SQLITE_TMPDIR", "TMPDIR"}
-)
 
 
 class Worker:
@@ -57,44 +50,34 @@ class Worker:
 
     def __init__(self, *, frozen: bool) -> None:
         self._frozen = frozen
-        self._process: subprocess.Popen[bytes] | None = None
-        self._socket: socket.socket | None = None
+        self._child: Child | None = None
         self._progress: mmap.mmap | None = None  # shared memory: the number of the task the child is at
-        self._lifeline: BinaryIO | None = None  # a pipe's end that nothing is written to: closed, it ends the child
         self._scratch: str | None = None  # the child's folder for copies, removed here because the child is killed
 
     @property
     def pid(self) -> int | None:
         """The child's process id while there is one."""
-        return self._process.pid if self._process is not None else None
+        return self._child.process.pid if self._child is not None else None
 
     def run(
         self, tasks: Sequence[Task], sql: str, *, distinct: bool, lossy: bool, every: bool = False
     ) -> list[tuple[int, Result]]:
         """Run `sql` on one database after the other: the first result that is not the expected one, or every one."""
-        channel = self._started()
+        child = self._started()
         try:
             text = sql.encode("utf-8", "surrogatepass")
-            _send(channel, marshal.dumps((list(tasks), text, self._frozen, distinct, lossy, every), 2))
-            channel.settimeout(sum(limits[0] for _, limits, _ in tasks) + _SPARE_S)
-            answers = marshal.loads(_receive(channel))
+            request = marshal.dumps((list(tasks), text, self._frozen, distinct, lossy, every), 2)
+            answers = marshal.loads(child.ask(request, sum(limits[0] for _, limits, _ in tasks) + _SPARE_S))
         except (EOFError, ConnectionError, TimeoutError) as error:
             return [self._ended(tasks, late=isinstance(error, TimeoutError))]
         return [(number, _decoded(answer)) for number, answer in answers]
 
     def close(self) -> None:
         """Kill the child, if there is one."""
-        process, channel, progress, scratch = self._process, self._socket, self._progress, self._scratch
-        lifeline = self._lifeline
-        self._process = self._socket = self._progress = self._scratch = self._lifeline = None
-        if process is not None:
-            process.kill()
-            process.wait()
-        if channel is not None:
-            with suppress(OSError):  # the thread that reads from it may be closing it, too
-                channel.close()
-        if lifeline is not None:
-            lifeline.close()
+        child, progress, scratch = self._child, self._progress, self._scratch
+        self._child = self._progress = self._scratch = None
+        if child is not None:
+            child.close()
         if progress is not None:
             progress.close()
         if scratch is not None:
@@ -102,66 +85,28 @@ class Worker:
 
     def _ended(self, tasks: Sequence[Task], late: bool) -> tuple[int, Result]:
         """What the end of the child says about the statement it ran, and on which database that was."""
-        process, progress = self._process, self._progress
-        if process is None or progress is None:  # the sandbox was closed meanwhile
+        child, progress = self._child, self._progress
+        if child is None or progress is None:  # the sandbox was closed meanwhile
             return 0, Error(Cause.CRASHED, "the database engine was stopped while running this statement")
-        late = late or process.wait() == -signal.SIGALRM
+        late = late or child.process.wait() == -signal.SIGALRM
         (number,) = _TASK_NUMBER.unpack(progress[: _TASK_NUMBER.size])
         self.close()
         if late:
             return number, Timeout(tasks[number][1][0])
         return number, Error(Cause.CRASHED, "the database engine stopped while running this statement")
 
-    def _started(self) -> socket.socket:
-        if self._socket is None:
+    def _started(self) -> Child:
+        if self._child is None:
             self._scratch = tempfile.mkdtemp(prefix="merit-")
-            own_socket, child_socket = socket.socketpair()
-            child_end, parent_end = os.pipe()
-            self._lifeline = os.fdopen(parent_end, "wb", buffering=0)
-            with child_socket, os.fdopen(child_end, "rb", buffering=0), tempfile.TemporaryFile() as shared:
+            with tempfile.TemporaryFile() as shared:
                 shared.truncate(mmap.PAGESIZE)
                 self._progress = mmap.mmap(shared.fileno(), mmap.PAGESIZE)
-                descriptors = [child_socket.fileno(), shared.fileno(), child_end]
-                self._process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", __name__, *map(str, descriptors), self._scratch],
-                    env={**{name: os.environ[name] for name in _ENVIRONMENT & os.environ.keys()}, **_import_path()},
-                    pass_fds=descriptors,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
-            self._socket = own_socket
-            own_socket.settimeout(_START_S)
-            try:
-                _receive(own_socket)
-            except (EOFError, OSError):
-                self.close()
-                raise DatabaseUnusable(
-                    "the process that runs statements did not start; is there enough memory, and is merit installed?"
-                ) from None
-        return self._socket
-
-
-def _import_path() -> dict[str, str]:
-    """The environment in which the child finds the same merit, and the same packages, as its parent."""
-    here = str(Path(merit.__file__).parent.parent)
-    return {"PYTHONPATH": os.pathsep.join(dict.fromkeys([here, *filter(None, sys.path)]))}
-
-
-def _send(channel: socket.socket, message: bytes) -> None:
-    channel.sendall(_HEADER.pack(len(message)) + message)
-
-
-def _receive(channel: socket.socket) -> bytes:
-    received = bytearray(channel.recv(65536))
-    if not received:
-        raise EOFError
-    while len(received) < _HEADER.size or len(received) < _HEADER.size + _HEADER.unpack_from(received)[0]:
-        more = channel.recv(1 << 20)
-        if not more:
-            raise EOFError
-        received += more
-    return bytes(received[_HEADER.size :])
+                try:
+                    self._child = Child(__name__, [str(shared.fileno()), self._scratch], [shared.fileno()])
+                except DatabaseUnusable:
+                    self.close()
+                    raise
+        return self._child
 
 
 def _decoded(answer: tuple[Any, ...]) -> Result:
@@ -182,6 +127,7 @@ class OpenDatabases:
         open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = min(MOST_CONNECTIONS, open_files // 3) if open_files > 0 else MOST_CONNECTIONS
         self._allowed_bytes = 0
+        self._space = TemporarySpace(TEMPORARY_BYTES)
 
     def run(
         self, database: bytes, frozen: bool, sql: str, limits: Limits, *, distinct: bool, lossy: bool
@@ -194,7 +140,7 @@ class OpenDatabases:
                 apsw.hard_heap_limit(apsw.memory_used() + HEAP_BYTES)  # a schema can be hostile, too
                 connection = self._connection(database, frozen)
                 apsw.hard_heap_limit((apsw.memory_used() if most_open else 0) + heap)
-                with suppress(OutOfMemory):
+                with suppress(OutOfMemory), self._space.limited(connection.interrupt):
                     return connection.run(sql, limits, distinct=distinct, lossy=lossy)
         except Unopened as unopened:
             return unopened.error
@@ -237,7 +183,7 @@ def _serve(channel: socket.socket, progress: mmap.mmap, scratch: Path) -> None:
     databases = OpenDatabases(scratch)
     while True:
         try:
-            tasks, text, frozen, distinct, lossy, every = marshal.loads(_receive(channel))
+            tasks, text, frozen, distinct, lossy, every = marshal.loads(receive(channel))
         except (EOFError, ConnectionError):
             return
         sql = text.decode("utf-8", "surrogatepass")
@@ -253,7 +199,7 @@ def _serve(channel: socket.socket, progress: mmap.mmap, scratch: Path) -> None:
                 if not every:
                     break
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        _send(channel, marshal.dumps(answers, 2))
+        send(channel, marshal.dumps(answers, 2))
 
 
 def _encoded(result: Rows | Error, expected: bytes | None) -> tuple[Any, ...] | None:
@@ -266,30 +212,10 @@ def _encoded(result: Rows | Error, expected: bytes | None) -> tuple[Any, ...] | 
     return "rows", result.columns, encoded, result.truncated, result.steady
 
 
-def _end_with_parent(lifeline: int) -> None:
-    """Have the kernel end this process when the other end of a pipe is closed, even in the middle of a statement.
-
-    PR_SET_PDEATHSIG would not do: it ends a child with the thread that started it, and a worker outlives that.
-    """
-    signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends the process
-    with suppress(OSError):  # a kernel that cannot do it: the statement's own deadline remains
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def _cap_this_process() -> None:
-    """Bound memory and temporary files for good; possible here because the process serves nothing else."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (TEMPORARY_FILE_BYTES, TEMPORARY_FILE_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 if __name__ == "__main__":
-    _cap_this_process()
-    _end_with_parent(int(sys.argv[3]))
-    with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE) as shared_page:
-        _send(served, b"ready")
+    cap_this_process(TEMPORARY_BYTES)
+    end_with_parent(int(sys.argv[2]))
+    with socket.socket(fileno=int(sys.argv[1])) as served, mmap.mmap(int(sys.argv[3]), mmap.PAGESIZE) as shared_page:
+        send(served, b"ready")
         _serve(served, shared_page, Path(sys.argv[4]))
     os._exit(0)

@@ -1,0 +1,15 @@
+-- The tables that the corpora ask and attack, and functions that write. Run in an empty database.
+CREATE TABLE customers (id int PRIMARY KEY, name varchar(50) NOT NULL, city varchar(50), email varchar(80), joined date, FULLTEXT KEY words (name, city));
+CREATE TABLE orders (id int PRIMARY KEY, customer_id int, placed datetime, total decimal(10, 2), status varchar(20), details json, tags json, FOREIGN KEY (customer_id) REFERENCES customers (id));
+CREATE TABLE items (order_id int, product varchar(50), quantity int, price decimal(10, 2), FOREIGN KEY (order_id) REFERENCES orders (id));
+CREATE TABLE visits (at datetime);
+INSERT INTO customers VALUES (1, 'Ada', 'Turin', 'ada@example.com', '2023-01-05'), (2, 'Ben', 'Oslo', NULL, '2023-03-17'), (3, 'Cleo', 'Turin', 'cleo@example.com', '2024-02-29'), (4, 'Dan', NULL, 'dan@example.com', NULL);
+INSERT INTO orders VALUES (1, 1, '2024-01-03 10:00', 120.50, 'paid', '{"channel": "web", "lines": [1, 2]}', '["new", "gift"]'), (2, 1, '2024-02-11 12:30', 80, 'paid', '{"channel": "shop"}', '[]'), (3, 2, '2024-02-29 09:15', 15.25, 'open', '{"channel": "web", "note": {"by": "Ben"}}', '["late"]'), (4, 3, '2024-05-06 18:45', 300, 'cancelled', NULL, NULL);
+INSERT INTO items VALUES (1, 'lamp', 2, 40), (1, 'desk', 1, 40.50), (2, 'chair', 4, 20), (3, 'lamp', 1, 15.25), (4, 'sofa', 1, 300);
+CREATE VIEW paid AS SELECT * FROM orders WHERE status = 'paid';
+CREATE FUNCTION visit() RETURNS int MODIFIES SQL DATA BEGIN INSERT INTO visits VALUES (now()); RETURN 1; END;
+CREATE FUNCTION with_tax(amount decimal(10, 2)) RETURNS decimal(10, 2) DETERMINISTIC NO SQL RETURN amount * 1.2;
+CREATE PROCEDURE wipe() DELETE FROM items;
+CREATE SEQUENCE order_ids START 5 NOCACHE;
+CREATE TABLE numbered (id int DEFAULT (NEXT VALUE FOR order_ids));
+INSERT INTO numbered VALUES (1);

@@ -1,0 +1,49 @@
+"""What DuckDB's own catalogue says."""
+
+import json
+
+from merit.sql.duckdb.session import DuckDBSession
+from merit.sql.reflect import CatalogueRows, CatalogueTable, Key
+
+_HERE = "database_name = current_database() AND NOT internal"
+_TABLES = f"""
+SELECT schema_name, table_name, false, coalesce(comment, ''), estimated_size, table_oid FROM duckdb_tables()
+WHERE {_HERE}
+UNION ALL SELECT schema_name, view_name, true, coalesce(comment, ''), NULL, view_oid FROM duckdb_views() WHERE {_HERE}
+ORDER BY 1, 3, 6
+"""
+_COLUMNS = f"""
+SELECT schema_name, table_name, column_name, data_type, coalesce(comment, '') FROM duckdb_columns() WHERE {_HERE}
+ORDER BY schema_name, table_name, column_index
+"""
+_KEYS = """
+SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table,
+  referenced_column_names FROM duckdb_constraints() WHERE database_name = current_database()
+AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') ORDER BY schema_name, table_name, constraint_index
+"""
+
+
+# Macros of the database itself: they can do nothing that its process could not do.
+_MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+
+
+def is_volatile(session: DuckDBSession, name: str) -> bool | None:
+    """False for a macro of the database; None where there is none."""
+    return False if (name.lower(),) in session.rows(_MACROS) else None
+
+
+def read_catalogue(session: DuckDBSession) -> CatalogueRows:
+    """All of it, by three queries."""
+    tables = [
+        CatalogueTable(schema, name, bool(view), comment, rows, schema == "main")
+        for schema, name, view, comment, rows, _ in session.rows(_TABLES)
+    ]
+    primary: set[Key] = set()
+    foreign: list[tuple[Key, Key]] = []
+    for schema, table, kind, columns, target, target_columns in session.rows(_KEYS):
+        own = [(schema, table, column) for column in json.loads(columns)]
+        if kind == "PRIMARY KEY":
+            primary.update(own)
+        else:  # a key stays inside its schema
+            foreign += zip(own, [(schema, target, column) for column in json.loads(target_columns)], strict=True)
+    return CatalogueRows(tables, [row[:5] for row in session.rows(_COLUMNS)], frozenset(primary), foreign)

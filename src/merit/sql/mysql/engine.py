@@ -1,0 +1,52 @@
+"""One MySQL or MariaDB database as an `Engine`."""
+
+from merit.sql.address import DatabaseAddress
+from merit.sql.bounds import unfit
+from merit.sql.guard import refusal
+from merit.sql.health import Health
+from merit.sql.mysql.catalogue import read_catalogue
+from merit.sql.mysql.role import check_role
+from merit.sql.mysql.session import MySQLSession
+from merit.sql.pool import ConnectionPool
+from merit.sql.reflect import EVERYTHING, SchemaFilter
+from merit.sql.volatility import Volatility
+from merit.types import Limits, Result, Schema
+
+# Stored functions by what they declare; the transaction is read-only besides.
+_VOLATILE = """
+SELECT MAX(SQL_DATA_ACCESS = 'MODIFIES SQL DATA') FROM information_schema.ROUTINES WHERE LOWER(ROUTINE_NAME) = LOWER(%s)
+"""
+
+
+class MySQLEngine:
+    """Runs any text against one database: refused, or run in a read-only transaction and killed when late."""
+
+    def __init__(self, address: DatabaseAddress, shown: SchemaFilter = EVERYTHING) -> None:
+        """Connect, and ask the server whether it is MySQL or MariaDB."""
+        self._address = address
+        self._shown = shown
+        self._pool = ConnectionPool(lambda: MySQLSession(address), address.shown)
+        self._volatile = Volatility(lambda name: self._pool.run(lambda session: session.rows(_VOLATILE, (name,)))[0][0])
+        with self._pool.session() as session:  # a wrong password is told now, not at the first statement
+            self.dialect = session.dialect
+
+    def execute(self, sql: str, limits: Limits) -> Result:
+        """Run one read-only query."""
+        return unfit(sql, limits) or self._pool.guarded(refusal(sql, self.dialect, self._volatile), sql, limits)
+
+    def schema(self) -> Schema:
+        """The tables and views of the URL's database, and of others that the filter includes."""
+        return self._pool.run(self._read_schema)
+
+    def health(self) -> Health:
+        """What the server is, and what the role could do there."""
+        return self._pool.run(check_role)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+    def _read_schema(self, session: MySQLSession) -> Schema:
+        database = self._address.database
+        everywhere = not database or bool(self._shown.include)
+        return read_catalogue(session, database, everywhere).schema(database or "mysql", self._shown)
