@@ -1,0 +1,24 @@
+"""`merit.toml`, read and checked."""
+
+from merit.settings.read import FILE_NAME, read_settings
+from merit.settings.settings import (
+    DEFAULT_PRIVATE,
+    BudgetSettings,
+    ContextSettings,
+    DatabaseSettings,
+    ModelSettings,
+    Settings,
+    matches,
+)
+
+__all__ = [
+    "DEFAULT_PRIVATE",
+    "FILE_NAME",
+    "BudgetSettings",
+    "ContextSettings",
+    "DatabaseSettings",
+    "ModelSettings",
+    "Settings",
+    "matches",
+    "read_settings",
+]

@@ -1,0 +1,103 @@
+"""What `merit.toml` says, as values."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from merit.errors import InputError
+
+ROWS = ("prompt", "never")  # whether rows and stored values may stand in prompts and indexes
+# Columns whose values are never read, unless the file says otherwise: keys to other doors, and what names a person.
+DEFAULT_PRIVATE = (
+    *("*password*", "*passwd*", "*secret*", "*token*", "*api_key*", "*apikey*", "*private_key*", "*salt*"),
+    *("*email*", "*e_mail*", "*phone*", "*ssn*", "*social_security*", "*passport*", "*iban*", "*card_number*"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSettings:
+    """The table `[database]`."""
+
+    name: str  # what memories and receipts call the database, wherever it is
+    url: str = ""
+    url_env: str = ""  # the environment variable that holds the URL
+    rows: str = "prompt"
+    timeout_s: float = 30.0
+    include: tuple[str, ...] = ()  # patterns of schemas, tables and columns, as `merit.sql.reflect` reads them
+    exclude: tuple[str, ...] = ()
+    private: tuple[str, ...] = DEFAULT_PRIVATE
+
+    def resolved_url(self, environment: Mapping[str, str] = os.environ) -> str:
+        """The URL, from the environment where the file names a variable."""
+        if not self.url_env:
+            return self.url
+        if not environment.get(self.url_env):
+            raise InputError(
+                f"{self.url_env}: the environment variable is not set; set it to the URL of the database {self.name}"
+            )
+        return environment[self.url_env]
+
+    def is_private(self, table: str, column: str) -> bool:
+        """Whether a column's values may never be read, neither for a prompt nor for an index."""
+        return self.rows == "never" or matches(self.private, f"{table}.{column}")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """The table `[model]`."""
+
+    uri: str = ""
+    encoder: str = "wordllama"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """The table `[budget]`: what a question may take, and a day; None where there is no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    calls_per_day: int | None = None
+    tokens_per_day: int | None = None
+    cost_per_day: float | None = None
+    prices: tuple[float, float] | None = None  # of a million tokens: prompt, output
+    schema_tokens: int = 8000  # a schema beyond it is shown in part
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSettings:
+    """The table `[context]`: files in which people wrote down what their data means."""
+
+    comments: bool = True  # whether the database's own comments are used
+    dbt: Path | None = None  # the target folder of a dbt project, or its manifest.json
+    semantic: tuple[Path, ...] = ()  # YAML of Apache Ossie or Snowflake Cortex
+    schema: str = ""  # whose tables the database names without a qualifier
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a `merit.toml` says."""
+
+    path: Path
+    database: DatabaseSettings
+    model: ModelSettings = field(default_factory=ModelSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    context: ContextSettings = field(default_factory=ContextSettings)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    glossary: Mapping[str, str] = field(default_factory=dict)
+
+
+def matches(patterns: Iterable[str], name: str) -> bool:
+    """Whether a pattern fits the end of a name with dots, part by part; case does not matter.
+
+    `email`, `users.*` and `sales.users.email` fit `sales.users.email`. A pattern with more parts than the name fits,
+    too, where the parts that there are do: what may be private is.
+    """
+    parts = name.casefold().split(".")[::-1]
+    return any(
+        all(fnmatchcase(part, wanted) for part, wanted in zip(parts, pattern.casefold().split(".")[::-1], strict=False))
+        for pattern in patterns
+    )
