@@ -2,12 +2,15 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from merit.bundled import built
 from merit.bundled import library as example
 from merit.data import Dataset, load
 
@@ -35,9 +38,37 @@ def real_data() -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A new folder for each test, numbered here: pytest's own numbering reads a folder with thousands of others."""
+    folder = tmp_path_factory.mktemp("caches")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def cache_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    monkeypatch.setenv("MERIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+def cache_of_its_own(monkeypatch: pytest.MonkeyPatch, caches: Iterator[Path]) -> None:
+    folder = next(caches)
+    folder.mkdir()
+    monkeypatch.setenv("MERIT_CACHE", str(folder))
+
+
+@pytest.fixture(scope="session")
+def bundled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that holds the bundled benchmark, built once (it takes seconds) for all processes of this test session."""
+    base = tmp_path_factory.getbasetemp()
+    cache = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "bundled-cache"
+    built(cache)
+    return cache
+
+
+@pytest.fixture
+def bundled_benchmark(cache_of_its_own: None, bundled_cache: Path) -> Path:
+    """The bundled benchmark, in the cache of this test as if a command before had built it. It is not to be changed."""
+    home = built(bundled_cache)
+    link = Path(os.environ["MERIT_CACHE"]) / home.relative_to(bundled_cache)
+    link.parent.mkdir()
+    link.symlink_to(home)
+    return link
 
 
 @pytest.fixture

@@ -20,6 +20,9 @@ ALLOWED: dict[str, set[str]] = {
     "files": {"errors"},
     "reading": {"errors"},
     "cache": {"errors", "files"},
+    "toml": {"errors", "reading"},
+    "settings": {"errors", "reading", "sql", "toml"},
+    "context": {"errors", "reading", "settings", "types"},
     "tracing": {"errors"},
     "vectors": {"errors", "types"},
     "sql": {"errors", "files", "reading", "types"},
@@ -29,24 +32,52 @@ ALLOWED: dict[str, set[str]] = {
     "oracle": {"cache", "data", "errors", "files", "reading", "sql", "types"},
     "mutation": {"bundled", "data", "errors", "oracle", "reading", "sql", "types"},
     "failure": {"errors", "sql", "types"},
-    "grounding": {"errors", "types"},
+    "values": {"errors", "files", "reading", "types"},
+    "grounding": {"errors", "types", "values"},
     "memory": {"errors", "files", "reading", "sql", "types", "vectors"},
     "prompts": {"errors", "memory", "reading", "sql", "types"},
-    "agent": {"errors", "failure", "memory", "prompts", "reading", "sql", "tracing", "types"},
-    "runs": {"agent", "data", "errors", "files", "memory", "prompts", "reading", "sql", "types"},
-    "benchmark": {"bundled", "cache", "data", "errors", "oracle", "sql", "types"},
+    "selection": {"errors", "prompts", "types", "values"},
+    "agent": {"errors", "failure", "grounding", "memory", "prompts", "reading", "sql", "tracing", "types"},
+    "runs": {
+        "agent",
+        "data",
+        "errors",
+        "failure",
+        "files",
+        "grounding",
+        "memory",
+        "prompts",
+        "reading",
+        "sql",
+        "types",
+    },
+    "benchmark": {"bundled", "cache", "data", "errors", "oracle", "prompts", "sql", "types", "values"},
     "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "types"},
     "scoring": {"benchmark", "data", "errors", "failure", "files", "oracle", "runs", "types"},
 }
 _MAKING_AND_PROVING = {"agent", "benchmark", "bundled", "data", "errors", "failure", "files", "memory", "models"}
-_MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "tracing", "types"}
+_MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "toml", "tracing", "types"}
 ALLOWED["stream"] = ALLOWED["audit"] = _MAKING_AND_PROVING  # and neither imports the other
+ALLOWED["live"] = {"agent", "cache", "errors", "failure", "files", "memory", "models", "prompts", "reading", "runs"}
+ALLOWED["live"] |= {"context", "selection", "settings", "sql", "types", "values"}
 ALLOWED["library"] = {"agent", "benchmark", "cache", "data", "errors", "memory", "models", "prompts", "runs"}
 ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
 ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
 
 # Rooms that no reference answer may reach, and the rooms that hold reference answers.
-WITHOUT_REFERENCES = ("agent", "prompts", "memory", "failure", "grounding", "runs", "report")
+WITHOUT_REFERENCES = (
+    "agent",
+    "context",
+    "live",
+    "prompts",
+    "memory",
+    "failure",
+    "grounding",
+    "values",
+    "selection",
+    "runs",
+    "report",
+)
 REFERENCES = {"oracle", "bundled"}
 ABOVE_ALL = {"__init__", "__main__"}
 

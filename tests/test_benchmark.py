@@ -2,16 +2,19 @@
 
 import asyncio
 import math
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from making.benchmark import ITEMS
+from making.commands import refused
 from making.memories import WordEncoder
 from making.runs import Bench, caching, make_bench
 from merit.benchmark import Benchmark, DataSpec
 from merit.data import load
-from merit.errors import InputError
+from merit.errors import DatabaseUnusable, InputError
 from merit.models import CachingEncoder
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.runs import read_run
@@ -58,6 +61,24 @@ def test_questions_without_a_database_or_with_a_failing_reference_are_not_usable
     with Benchmark(load("spider", bench.root)) as benchmark:
         assert {question.db_id for question in benchmark.present_questions} == {"shop"}
         assert len(benchmark.usable_questions()) == len(benchmark.present_questions) - 1
+
+
+@pytest.mark.parametrize("content", ["", "CREATE TABLE t (a); DROP TABLE t;"])
+def test_a_database_without_tables_is_refused_before_a_model_is_asked(
+    bench: Bench, tmp_path: Path, content: str
+) -> None:
+    database = bench.root / "database" / "shop" / "shop.sqlite"
+    database.unlink()
+    with closing(sqlite3.connect(database)) as db:
+        db.executescript(content)
+    says = f"{database}: has no tables; fetch it again, or remove it to leave its questions out"
+    spider = ("spider", "--data", bench.root, "--model", "scripted:nowhere.jsonl")
+    assert refused("predict", *spider, "--out", tmp_path / "first.jsonl") == says
+    with Benchmark(load("spider", bench.root)) as benchmark, pytest.raises(DatabaseUnusable, match="has no tables"):
+        benchmark.usable_questions()
+    assert refused("data", "check", "spider", "--data", bench.root).startswith(
+        f"{database}: damaged or without tables; "
+    )
 
 
 def test_the_same_data_can_be_judged_by_another_limit(bench: Bench) -> None:

@@ -54,6 +54,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert [link for link in _LINK.findall(page.read_text()) if not (base / link).exists()] == []
 
 
+@pytest.mark.usefixtures("bundled_benchmark")
 def test_what_the_tutorial_prints_is_what_is_printed(tmp_path: Path) -> None:
     """All its commands, in order and in one folder; every line that it shows stands in the output."""
     scripts = Path(sys.executable).parent

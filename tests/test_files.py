@@ -44,6 +44,20 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "other").read_text() == "other"
 
 
+def test_two_who_write_one_file_do_not_mix_it(tmp_path: Path) -> None:
+    """The first gave its name to what the second had not finished: half a model, checked against another file's hash."""
+    path = tmp_path / "file"
+    with atomic_write(path) as file:
+        file.write(b"whole")
+        with (
+            pytest.raises(InputError, match="file: another process is writing it; wait for that one"),
+            atomic_write(path),
+        ):
+            pass
+    assert path.read_text() == "whole"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 HOLD = """
 import os, sys
 from merit.files import take_lock

@@ -3,10 +3,13 @@
 import asyncio
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,28 @@ import pytest
 
 import merit
 from making.benchmark import ITEMS, build
-from merit.errors import InputError, ModelFailed
+from making.runs import files_of, make_bench
+from merit.errors import DatabaseUnusable, InputError, MemoryUnusable, ModelFailed
+from merit.memory import Grade, entries_in
 from merit.models import client, waiting
 from merit.models.connection import Patience
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
+from merit.types import Completion, ModelIdentity, Sampling
+
+
+class CountingModel:
+    """Counts items in another spelling each time: candidates that differ as texts, and agree in their result."""
+
+    identity, concurrency, recorded = ModelIdentity("counting"), 1, False
+    asked = 0
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - the same for all
+        self.asked += 1
+        return Completion(f"<answer>SELECT count(*) + {self.asked} - {self.asked} FROM item</answer>", 1, 1)
+
+    async def close(self) -> None:
+        pass
+
 
 untyped: Any = merit  # called as those do who check no types
 
@@ -98,6 +119,21 @@ def test_questions_of_ones_own_are_repaired_without_references(root: Path, tmp_p
         assert len(opened) == 0  # it ran, and nothing confirmed it
 
 
+def test_precedent_remembers_what_candidates_agree_on(root: Path, tmp_path: Path) -> None:
+    """As the README has it: the method `merit` keeps no successful change here, and so learns nothing from it."""
+    database, memory = root / "database" / "shop" / "shop.sqlite", tmp_path / "memory"
+    model = CountingModel()
+    for question in ("How many items are there?", "How many items are in it?"):
+        episodes = merit.repair_questions(
+            database, [question], model=model, method="precedent", memory=memory, budget=3
+        )
+        assert episodes[0].final.verdict.status is merit.Status.EXECUTED
+    assert [listed.entry.grade for listed in entries_in(memory)] == [Grade.AGREED, Grade.AGREED]
+    recall = episodes[0].attempts[1].recall
+    assert recall is not None
+    assert [match.entry.question for pool in recall.pools for match in pool.matches] == ["How many items are there?"]
+
+
 def test_what_failed_without_references_is_recalled_by_a_later_question(root: Path, tmp_path: Path) -> None:
     database, memory = root / "database" / "shop" / "shop.sqlite", tmp_path / "memory"
     model = ScriptedCompleter([ScriptedReply((), "<answer>SELECT count(*) FROM items</answer>")])
@@ -118,6 +154,44 @@ def test_what_cannot_be_repaired_here_is_said(root: Path, tmp_path: Path) -> Non
         merit.repair_questions(tmp_path / "none.sqlite", ["?"], model=model)
     with pytest.raises(InputError, match="'vanilla' needs a benchmark"):
         merit.repair_questions(database, ["?"], model=model, method="vanilla")
+
+
+def test_the_memory_of_a_run_is_read_and_never_changed(tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+    run = bench.run(tmp_path / "run").path
+    database, before = bench.root / "database" / "shop" / "shop.sqlite", files_of(run)
+    copy = f"copy it with `merit memory export {run} --out entries.jsonl` and `merit memory import NEW entries.jsonl`"
+    with pytest.raises(InputError, match=re.escape(f"{run}: this memory belongs to a run and is not changed; {copy}")):
+        merit.repair_questions(database, ["?"], model=ScriptedCompleter([]), memory=run)
+    with pytest.raises(InputError, match="belongs to a run"):
+        merit.repair_questions(database, ["?"], model=ScriptedCompleter([]), memory=run / "memory")
+    with merit.open_memory(run, encoder=None) as memory:
+        assert len(memory) > 0
+        entry = replace(entries_in(run / "memory")[0].entry, id="", question="Another one?")
+        with pytest.raises(MemoryUnusable, match="opened for reading only"):
+            memory.commit(entry)
+    assert files_of(run) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "has no tables to ask about; name a SQLite file that has some"),
+        ("CREATE TABLE t (a); DROP TABLE t;", "has no tables to ask about; name a SQLite file that has some"),
+        (None, "file is not a database; name a SQLite file"),
+    ],
+)
+def test_a_file_without_tables_is_refused_before_anything_is_asked(
+    tmp_path: Path, content: str | None, message: str
+) -> None:
+    database, memory = tmp_path / "shop.sqlite", tmp_path / "memory"
+    database.write_text("not a database, just words" * 100 if content is None else "")
+    if content:
+        with closing(sqlite3.connect(database)) as db:
+            db.executescript(content)
+    with pytest.raises(DatabaseUnusable, match=f"^{re.escape(str(database))}: {message}$"):
+        merit.repair_questions(database, ["?"], model=ScriptedCompleter([]), memory=memory)
+    assert not memory.exists()
 
 
 @pytest.mark.parametrize(

@@ -159,3 +159,11 @@ def test_a_packed_file_is_to_be_unpacked(tmp_path: Path, head: bytes) -> None:
     path.write_bytes(head + b"\x00" * 20)
     with pytest.raises(InputError, match=r"predictions\.jsonl: is a packed file; unpack it first"):
         read_text(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [('{"a":\n', 1), ('{"a":\n\n\n', 1), ('{"a": 1,\n "b":\n', 2), ('{\n"a" 1\n}\n', 2)]
+)
+def test_json_that_ends_too_early_is_at_fault_where_it_ends(text: str, line: int) -> None:
+    with pytest.raises(InputError, match=f"^one.json, line {line}: not valid JSON"):
+        parse_json(text, Path("one.json"))

@@ -9,6 +9,7 @@ import pytest
 import merit
 from merit.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("bundled_benchmark")
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 SNIPPETS = {
@@ -22,11 +23,6 @@ SNIPPETS = {
 def run(snippet: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     exec(compile(snippet, "README.md", "exec"), {})  # as it is pasted: with nothing there before
-
-
-@pytest.mark.parametrize("place", SNIPPETS)
-def test_every_snippet_runs(place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run(SNIPPETS[place], tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("place", SNIPPETS)

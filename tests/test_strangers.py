@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from making.benchmark import FickleModel, build
 from making.commands import call, refusal
+from making.fuzzing import tries
 from making.hostile import cover_up, exchange_in, flip_in
 from making.memories import WordEncoder
 from making.runs import Bench, caching, files_of, make_bench
@@ -38,7 +39,7 @@ from merit.report.page import LiveRuns, write_page
 from merit.runs import read_run
 from merit.stream import OwnParts, Setup, open_setup, run_stream
 
-TRIES = max(1, int(os.environ.get("MERIT_FUZZ", "2500")) // 40)
+TRIES = tries(40)
 METHODS = ("merit", "reflexion", "precedent", "transductive_batch")
 FILES = ["manifest.json", "stream.json", "trajectories.jsonl", "trajectories.jsonl", "retrievals.jsonl", "metrics.json"]
 FILES += ["timings.json", "predictions.jsonl", "memory/*.jsonl"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from merit.data import Dataset
     from merit.errors import MeritError
     from merit.library import load, open_benchmark, open_memory, repair_questions, run, score
+    from merit.live import Answer, AnswerStatus, LiveAgent, connect
     from merit.memory import Cue, Entry, Grade, Memory, Precedent, Recall, RecallPolicy, Repair
     from merit.prompts import Prompt
     from merit.runs import RunView, Turn, read_run
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from merit.sql import SQLiteEngine
     from merit.stream import RunSpec
     from merit.types import (
+        Column,
         Completer,
         Completion,
         Encoder,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         Schema,
         Status,
         Store,
+        Table,
         Verdict,
     )
 
@@ -52,6 +55,7 @@ _HOMES = {
     "merit.benchmark": "Benchmark DataSpec",
     "merit.data": "Dataset",
     "merit.errors": "MeritError",
+    "merit.live": "Answer AnswerStatus LiveAgent connect",
     "merit.library": "load open_benchmark open_memory repair_questions run score",
     "merit.memory": "Cue Entry Grade Memory Precedent Recall RecallPolicy Repair",
     "merit.prompts": "Prompt",
@@ -59,15 +63,18 @@ _HOMES = {
     "merit.scoring": "Score",
     "merit.sql": "SQLiteEngine",
     "merit.stream": "RunSpec",
-    "merit.types": "Completer Completion Encoder Engine Limits Oracle Polarity "
-    "Question Regime Sampling Schema Status Store Verdict",
+    "merit.types": "Column Completer Completion Encoder Engine Limits Oracle Polarity "
+    "Question Regime Sampling Schema Status Store Table Verdict",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "Answer",
+    "AnswerStatus",
     "Attempt",
     "Behaviour",
     "Benchmark",
+    "Column",
     "Completer",
     "Completion",
     "Cue",
@@ -80,6 +87,7 @@ __all__ = [
     "Grade",
     "Keep",
     "Limits",
+    "LiveAgent",
     "Memory",
     "MeritError",
     "Method",
@@ -104,9 +112,11 @@ __all__ = [
     "Score",
     "Status",
     "Store",
+    "Table",
     "Turn",
     "Verdict",
     "all_methods",
+    "connect",
     "find_method",
     "load",
     "open_benchmark",

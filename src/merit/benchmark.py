@@ -2,6 +2,8 @@
 
 import logging
 import math
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +15,14 @@ from merit.cache import cache_folder
 from merit.data import LAYOUTS, PROTOCOLS, Dataset, check_distinct
 from merit.errors import InputError, check_type, counted
 from merit.oracle import Judge, open_judge
-from merit.types import Distinct, Question
+from merit.prompts import VERSIONS, LiveContext, live_context, live_mentions
+from merit.sql import SQLiteEngine, content_hash
+from merit.types import Distinct, Question, QuestionId
+from merit.values import ValueIndex, open_values
 
 _log = logging.getLogger(__name__)
 _MOST_NAMED = 5
+_DIALECT = "sqlite"  # of every benchmark
 DEFAULT_TIMEOUT_S = 30.0  # for one statement, as BIRD's official evaluator has it
 
 
@@ -31,6 +37,7 @@ class DataSpec:
     timeout_s: float = DEFAULT_TIMEOUT_S
     label: str = ""  # a name of its own
     distinct: Distinct | None = None  # what becomes of DISTINCT; None: as the benchmark's layout says
+    prompts: str = "paper"  # what questions are asked with: the paper's prompts, or those for live use
 
     def __post_init__(self) -> None:
         check_type("name", self.name, str, "the name of a benchmark, such as 'bundled'")
@@ -40,6 +47,8 @@ class DataSpec:
         check_type("timeout_s", self.timeout_s, (int, float), "a number of seconds")
         if not 0 < self.timeout_s < math.inf:  # NaN is refused too
             raise InputError(f"timeout: {self.timeout_s!r} is not a number of seconds; use one above 0")
+        if self.prompts not in VERSIONS:
+            raise InputError(f"prompts: there are no {self.prompts!r}; use {' or '.join(VERSIONS)}")
         if self.protocol not in (None, *PROTOCOLS):
             raise InputError(f"protocol: there is no {self.protocol!r}; use {' or '.join(PROTOCOLS)}")
         if self.name in LAYOUTS:  # another name is refused when it is opened
@@ -56,7 +65,9 @@ class DataSpec:
         folder = cache or cache_folder()
         dataset = open_dataset(self.name, self.root, self.split, folder, self.label)
         results = folder if keep_results else None
-        return Benchmark(dataset, self.protocol, self.distinct, timeout_s=self.timeout_s, cache=results)
+        return Benchmark(
+            dataset, self.protocol, self.distinct, timeout_s=self.timeout_s, cache=results, prompts=self.prompts
+        )
 
 
 class Benchmark:
@@ -70,12 +81,14 @@ class Benchmark:
         *,
         timeout_s: float = DEFAULT_TIMEOUT_S,
         cache: Path | None = None,
+        prompts: str = "paper",
     ) -> None:
         """`cache` is the folder for reference results; without one they are kept in memory."""
         self.dataset = dataset
         self.protocol = protocol or ("suite" if dataset.suites else "db")
         self.distinct = distinct or dataset.layout.distinct
         self.timeout_s = timeout_s
+        self.prompts = prompts
         self._cache = cache
         self._closed = False
         self._told_failing = False
@@ -94,14 +107,17 @@ class Benchmark:
 
     def judged_by(self, protocol: str, distinct: Distinct | None, timeout_s: float) -> "Benchmark":
         """The same data, judged by a protocol and time limit that a run names."""
-        other = Benchmark(self.dataset, protocol, distinct, timeout_s=timeout_s, cache=self._cache)
+        other = Benchmark(
+            self.dataset, protocol, distinct, timeout_s=timeout_s, cache=self._cache, prompts=self.prompts
+        )
         other.__dict__["content_hash"] = self.content_hash  # of the same files: computed once
         return other
 
     @property
     def present_questions(self) -> list[Question]:
-        """The questions whose database is there."""
+        """The questions whose database is there; a database without tables is refused before a model is asked."""
         absent = self.dataset.absent(self.protocol)
+        self.dataset.check_tables()
         return [question for question in self.dataset.questions if question.db_id not in absent]
 
     def usable_questions(self) -> list[Question]:
@@ -122,6 +138,23 @@ class Benchmark:
                 ids,
             )
         return usable
+
+    def live_context(self, questions: Iterable[Question]) -> dict[QuestionId, LiveContext]:
+        """What the prompts for live use show of the databases."""
+        shown: dict[QuestionId, LiveContext] = {}
+        by_database: dict[str, tuple[LiveContext, ValueIndex]] = {}
+        for question in questions:
+            if question.db_id not in by_database:
+                by_database[question.db_id] = self._live_database(question.db_id)
+            context, values = by_database[question.db_id]
+            shown[question.id] = replace(context, mentions=live_mentions(question, _DIALECT, values))
+        return shown
+
+    def _live_database(self, db_id: str) -> tuple[LiveContext, ValueIndex]:
+        schema, database = self.dataset.schemas[db_id], self.dataset.databases[db_id][0]
+        with closing(SQLiteEngine(database)) as engine:
+            values = open_values(engine, schema, content_hash(database), self._cache)
+        return live_context(schema, _DIALECT, values), values
 
     def close(self) -> None:
         """Give back what the judge holds, if it was needed."""

@@ -14,10 +14,14 @@ from typing import BinaryIO
 from merit.errors import InputError, MeritError
 
 _WAY_OUT = "choose another place"
-# `is_locked` holds a lock for a moment; `take_lock` waits that out before it calls a file locked.
-_PAUSES_S = (0.02, 0.1)
+# `is_locked` holds a lock for a moment; `take_lock` tries often before it calls a file locked, so that not even a
+# process that looks all the time keeps another one out.
+_TRIES, _PAUSE_S = 50, 0.01
 # Begins a rollback journal of SQLite, and also ends one that names a super-journal: https://sqlite.org/fileformat.html
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+# The first page of a database holds its catalogue, behind the 100 bytes of the file's header: the kind of page (13: a
+# leaf), 2 bytes about free room, 2 for the number of rows.
+_PAGE_KIND, _ROW_COUNT, _LEAF = 100, slice(103, 105), 13
 
 
 def unfinished_path(path: Path) -> Path:
@@ -27,15 +31,22 @@ def unfinished_path(path: Path) -> Path:
 
 @contextmanager
 def atomic_write(path: Path, *, fault: type[MeritError] = InputError, way_out: str = _WAY_OUT) -> Iterator[BinaryIO]:
-    """A file to write; it takes its name once it is on disk, and what a full disk left of it is removed."""
+    """A file to write; it takes its name once it is on disk, and what a full disk left of it is removed.
+
+    One process at a time: another would give its name to what this one has not finished.
+    """
     unfinished = unfinished_path(path)
+    if is_locked(unfinished):
+        raise fault(f"{path}: another process is writing it; wait for that one, or {way_out}")
     try:
         unfinished.unlink(missing_ok=True)
         with unfinished.open("xb") as file:  # a new file: nothing is written through a link
+            with suppress(OSError):  # a file system without locks
+                take_lock(file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
+            unfinished.replace(path)
     except OSError as error:
         if error.filename not in (None, str(unfinished)):
             raise  # of another file
@@ -61,13 +72,12 @@ def write_all(file: int, data: bytes) -> None:
 
 def take_lock(file: int) -> bool:
     """Lock an open file for this process alone until it is closed; False where another process holds it."""
-    for pause_s in (*_PAUSES_S, None):
+    for _ in range(_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
-            if pause_s is not None:
-                time.sleep(pause_s)
+            time.sleep(_PAUSE_S)
     return False
 
 
@@ -110,6 +120,22 @@ def hash_listing(hashes: Iterable[tuple[str, str]]) -> str:
     for name, content in hashes:
         listing.update(os.fsencode(name) + f"\0{content}\n".encode())
     return listing.hexdigest()
+
+
+def without_tables(database: Path) -> bool:
+    """Whether a SQLite file has no tables: 0 bytes of a failed download, or a catalogue without a row.
+
+    Read from the file's first page. False where a journal beside it may hold another one, and where it cannot be read:
+    using it says why.
+    """
+    if any(is_file(Path(f"{database}{suffix}")) for suffix in ("-wal", "-journal")):
+        return False
+    try:
+        with database.open("rb") as file:
+            page = file.read(_ROW_COUNT.stop)
+    except OSError:
+        return False
+    return not page or (page[_PAGE_KIND : _PAGE_KIND + 1] == bytes([_LEAF]) and page[_ROW_COUNT] == bytes(2))
 
 
 def names_super_journal(database: Path) -> bool:

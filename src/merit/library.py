@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import shlex
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -27,17 +28,18 @@ from merit.agent import (
 from merit.benchmark import DEFAULT_TIMEOUT_S, Benchmark, DataSpec
 from merit.cache import cache_folder
 from merit.data import Dataset
-from merit.errors import InputError, MeritError, check_type
+from merit.errors import DatabaseUnusable, InputError, MeritError, check_type
 from merit.memory import FileStore, Memory, VolatileStore, entries_in, memory_folder
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import Family, parse_sql
 from merit.runs import RunView, read_run
+from merit.runs.paths import MANIFEST
 from merit.scoring import Score
 from merit.scoring import score as score_predictions
 from merit.sql import SQLiteEngine, executed
 from merit.stream import DEFAULT_BUDGET, RunSpec, Workshop, first_answers, open_setup, run_stream, window
-from merit.types import Completer, Distinct, Engine, Limits, Question, QuestionId, Regime, Sampling, Verdict
+from merit.types import Completer, Distinct, Engine, Limits, Question, QuestionId, Regime, Sampling, Schema, Verdict
 
 DEFAULT_ENCODER = "wordllama"
 Paths = str | Path
@@ -104,10 +106,12 @@ def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER
 def open_memory(folder: Paths, *, encoder: str | None = DEFAULT_ENCODER) -> Memory:
     """The memory in a folder, for recalling and committing; use it in a `with` block.
 
-    A folder that is not there, or is empty, becomes a new memory.
+    A folder that is not there, or is empty, becomes a new memory. That of a run belongs to the run: it is opened for
+    reading only.
     """
     check_type("encoder", encoder, (str, NoneType), "the name of an encoder, such as 'wordllama', or None")
-    return Memory(_memory_folder(_path("folder", folder)), open_encoder(encoder) if encoder else None)
+    own = _memory_folder(_path("folder", folder))
+    return Memory(FileStore(own, writable=not _is_of_run(own)), open_encoder(encoder) if encoder else None)
 
 
 def repair_questions(
@@ -155,11 +159,12 @@ async def _repair_all(
     if not database.is_file():
         why = "is a folder; name a SQLite file" if database.is_dir() else "there is no such database"
         raise InputError(f"{database}: {why}")
-    folder = None if folder is None else _memory_folder(folder)
+    folder = None if folder is None else _own_memory(folder)
     asked = [_question(question, number, database) for number, question in enumerate(questions)]
     run_name = f"library-{uuid4().hex[:12]}"
     with ExitStack() as stack:
         engine = stack.enter_context(closing(SQLiteEngine(database)))
+        schema = _schema(engine, database)
         store = FileStore(Path(folder)) if folder is not None else VolatileStore()
         first = _next_position(folder)
         remembered = stack.enter_context(Memory(store, open_encoder(encoder) if chosen.encodes else None))
@@ -169,7 +174,6 @@ async def _repair_all(
         work, family = Work(), Family("own", evidence=any(question.evidence for question in asked))
         oracle = RememberingOracle(ThreadedOracle(_Execution(engine, database, limits).judge), {}, work)
         agent = Agent(chosen, budget, family, completer, oracle, remembered, Regime.DBMS_ONLY, work=work)
-        schema = replace(engine.schema(), db_id=database.stem).text()
         episodes = []
         try:
             for position, question in enumerate(asked, first):
@@ -228,6 +232,33 @@ def _memory_folder(folder: Path) -> Path:
     return own
 
 
+def _own_memory(folder: Path) -> Path:
+    """A folder with a memory to add to; that of a run is refused, because its audit would no longer hold."""
+    own = _memory_folder(folder)
+    if _is_of_run(own):
+        raise InputError(
+            f"{folder}: this memory belongs to a run and is not changed; copy it with `merit memory export "
+            f"{shlex.quote(str(folder))} --out entries.jsonl` and `merit memory import NEW entries.jsonl`, and give "
+            "NEW"
+        )
+    return own
+
+
+def _is_of_run(memory: Path) -> bool:
+    return (memory.parent / MANIFEST).is_file()
+
+
+def _schema(engine: Engine, database: Path) -> Schema:
+    """The schema of a database; a file without tables is refused, since nothing could be asked about it."""
+    try:
+        schema = engine.schema()
+    except DatabaseUnusable as error:
+        raise DatabaseUnusable(f"{error}; name a SQLite file") from None
+    if not schema.tables:
+        raise DatabaseUnusable(f"{database}: has no tables to ask about; name a SQLite file that has some")
+    return replace(schema, db_id=database.stem)
+
+
 class _Execution:
     """Judges by execution alone."""
 
@@ -241,14 +272,15 @@ class _Execution:
         return executed(self._engine.execute(sql, self._limits), self._database)
 
 
-async def _task(agent: Agent, question: Question, schema: str, position: int) -> Task:
+async def _task(agent: Agent, question: Question, tables: Schema, position: int) -> Task:
     """A question with its first answer."""
+    schema = tables.text()
     prompt = prompts.initial(agent.family, question, schema)
     reply = await agent.completer.complete(prompt.text, Sampling())
     first_answer = FirstAnswer(
         parse_sql(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated
     )
-    return Task(question, schema, position, first_answer, reads_from=position)
+    return Task(question, schema, position, first_answer, position, tables)
 
 
 def _next_position(folder: Path | None) -> int:

@@ -191,7 +191,8 @@ def parse_json(text: str, path: Path, line: int = 1, most: int = DOCUMENT_BYTES)
             _check_depth(value)
         return _sendable(value) if _SURROGATE.search(text) else value
     except json.JSONDecodeError as error:
-        raise InputError(f"{path}, line {line + error.lineno - 1}: not valid JSON ({error.msg})") from None
+        last = text.rstrip().count("\n") + 1  # a text that ends too early is at fault where it ends
+        raise InputError(f"{path}, line {line + min(error.lineno, last) - 1}: not valid JSON ({error.msg})") from None
     except RecursionError:
         raise InputError(f"{path}, line {line}: JSON nested too deeply") from None
     except ValueError as error:  # numbers that are too large, keys that are there twice

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +18,8 @@ ONE_SIDED = {"TRIM(": ["(", "LTRIM(", "RTRIM("], "LOWER(": ["("]}
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judge, dict[str, Question]]]:
-    dataset = open_dataset("bundled", None, "dev", tmp_path_factory.mktemp("cache"))
+def asked(bundled_cache: Path) -> Iterator[tuple[Judge, dict[str, Question]]]:
+    dataset = open_dataset("bundled", None, "dev", bundled_cache)
     with closing(open_judge(dataset, "suite", cache=None)) as judge:
         yield judge, {str(question.id): question for question in dataset.questions}
 

@@ -25,13 +25,6 @@ def first(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def script(tmp_path: Path) -> str:
-    path = tmp_path / "script.jsonl"
-    path.write_text('{"reply": "<answer>SELECT 1</answer>"}\n')
-    return f"scripted:{path}"
-
-
 def running(data: Path, first: Path, model: str, out: Path, *more: object) -> list[object]:
     command = ["run", "spider", "--data", data, "--initial", first, "--method", "merit", "--budget", 1]
     return [*command, "--model", model, "--out", out, *more]
@@ -69,11 +62,11 @@ def test_a_mistyped_model_does_not_own_the_folder(
     assert len(json.loads((out / "timings.json").read_text())["sessions"]) == 1
 
 
-def test_a_run_with_one_finished_turn_is_not_replaced(data: Path, first: Path, script: str, tmp_path: Path) -> None:
+def test_a_run_with_one_finished_turn_is_not_replaced(data: Path, first: Path, model: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    assert merit(*running(data, first, script, out, "--limit", 1)).exit_code == 0
+    assert merit(*running(data, first, model, out, "--limit", 1)).exit_code == 0
     before = files_of(out)
-    said = refused(*running(data, first, script, out, "--limit", 1, "--seed", 1))
+    said = refused(*running(data, first, model, out, "--limit", 1, "--seed", 1))
     assert said == (
         f"{out}: holds another run: the seed is 0 there and 1 here; give the seed 0 to go on with that one, or "
         "choose another place"
@@ -81,22 +74,22 @@ def test_a_run_with_one_finished_turn_is_not_replaced(data: Path, first: Path, s
     assert files_of(out) == before
 
 
-def test_a_folder_of_runs_is_refused_and_left_as_it_is(data: Path, first: Path, script: str, tmp_path: Path) -> None:
+def test_a_folder_of_runs_is_refused_and_left_as_it_is(data: Path, first: Path, model: str, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    assert merit(*running(data, first, script, runs / "one", "--limit", 1)).exit_code == 0
+    assert merit(*running(data, first, model, runs / "one", "--limit", 1)).exit_code == 0
     before = files_of(runs)
-    assert "holds one and no run; choose a new or empty folder" in refused(*running(data, first, script, runs))
+    assert "holds one and no run; choose a new or empty folder" in refused(*running(data, first, model, runs))
     assert files_of(runs) == before
 
 
-def test_nor_is_one_that_another_process_is_at(data: Path, first: Path, script: str, tmp_path: Path) -> None:
+def test_nor_is_one_that_another_process_is_at(data: Path, first: Path, model: str, tmp_path: Path) -> None:
     out = tmp_path / "run"
     with ChatServer(status(404)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_BASE_URL", server.url)
         assert isinstance(merit(*running(data, first, "openai:m", out)).exception, ModelFailed)
     with (out / "run.lock").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        result = merit(*running(data, first, script, out))
+        result = merit(*running(data, first, model, out))
     assert isinstance(result.exception, RunUnusable)
     assert "another process is at this run" in str(result.exception)
     assert json.loads((out / "manifest.json").read_text())["identity"]["model"]["name"] == "openai:m"
@@ -113,34 +106,34 @@ def test_nor_is_one_that_another_process_is_at(data: Path, first: Path, script: 
     ],
 )
 def test_what_differs_is_said_in_plain_words(
-    data: Path, first: Path, script: str, tmp_path: Path, more: list[object], said: str
+    data: Path, first: Path, model: str, tmp_path: Path, more: list[object], said: str
 ) -> None:
-    assert merit(*running(data, first, script, tmp_path / "run")).exit_code == 0
-    assert said in refused(*running(data, first, script, tmp_path / "run", *more))
+    assert merit(*running(data, first, model, tmp_path / "run")).exit_code == 0
+    assert said in refused(*running(data, first, model, tmp_path / "run", *more))
 
 
-def test_other_first_answers_or_another_model_are_named(data: Path, first: Path, script: str, tmp_path: Path) -> None:
-    assert merit(*running(data, first, script, tmp_path / "run")).exit_code == 0
+def test_other_first_answers_or_another_model_are_named(data: Path, first: Path, model: str, tmp_path: Path) -> None:
+    assert merit(*running(data, first, model, tmp_path / "run")).exit_code == 0
     other = tmp_path / "other.jsonl"
     other.write_text(first.read_text() + "\n")
-    said = refused(*running(data, other, script, tmp_path / "run"))
+    said = refused(*running(data, other, model, tmp_path / "run"))
     assert "the hash of the first answers is " in said
     assert said.endswith("give the first answers that it began with to go on with that one, or choose another place")
-    Path(script.removeprefix("scripted:")).rename(tmp_path / "moved.jsonl")
+    Path(model.removeprefix("scripted:")).rename(tmp_path / "moved.jsonl")
     said = refused(*running(data, first, f"scripted:{tmp_path / 'moved.jsonl'}", tmp_path / "run"))
     assert "the model is scripted:script.jsonl there and scripted:moved.jsonl here; give the same set" in said
 
 
-def test_a_seed_is_named_also_where_the_method_carries_it(data: Path, first: Path, script: str, tmp_path: Path) -> None:
-    command = running(data, first, script, tmp_path / "run", "--method", "resample")
+def test_a_seed_is_named_also_where_the_method_carries_it(data: Path, first: Path, model: str, tmp_path: Path) -> None:
+    command = running(data, first, model, tmp_path / "run", "--method", "resample")
     assert merit(*command).exit_code == 0
     assert "the seed is 0 there and 1 here; give the seed 0" in refused(*command, "--seed", 1)
 
 
 def test_a_smaller_limit_is_said_and_shows_the_whole_run(
-    data: Path, first: Path, script: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    data: Path, first: Path, model: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    command = running(data, first, script, tmp_path / "run", "--json")
+    command = running(data, first, model, tmp_path / "run", "--json")
     assert merit(*command, "--limit", 5).exit_code == 0
     assert caplog.messages == []
     shown = json.loads(merit(*command, "--limit", 3).stdout)
@@ -170,6 +163,6 @@ def test_first_answers_that_cannot_be_asked_for_leave_no_file(
     assert len(out.read_text().splitlines()) == len(ITEMS)
 
 
-def test_a_folder_for_first_answers_is_one_sentence(data: Path, script: str, tmp_path: Path) -> None:
-    said = refused("predict", "spider", "--data", data, "--model", script, "--out", tmp_path)
+def test_a_folder_for_first_answers_is_one_sentence(data: Path, model: str, tmp_path: Path) -> None:
+    said = refused("predict", "spider", "--data", data, "--model", model, "--out", tmp_path)
     assert said == f"{tmp_path}: is a folder; name a file for --out, such as {tmp_path / 'initial.jsonl'}"

@@ -5,13 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from making.commands import good, refused
 from making.tampering import reidentify
 from merit import mutation
 from merit.bundled import read_sources
@@ -21,7 +23,17 @@ from merit.cli.main import cli
 REFERENCES = {written.id: written.sql for source in read_sources() for written in source.questions}
 
 
-def merit(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+pytestmark = pytest.mark.usefixtures("bundled_benchmark")
+
+
+def at_width(columns: int, *arguments: object) -> str:
+    """What a command shows in a terminal of this width."""
+    done = CliRunner(env={"COLUMNS": str(columns)}).invoke(cli, [str(argument) for argument in arguments])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+def merit_process(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "merit", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=300)
 
@@ -35,11 +47,9 @@ def script(path: Path) -> Path:
 def test_predict_run_score_and_audit_need_no_folder(tmp_path: Path) -> None:
     model = f"scripted:{script(tmp_path / 'script.jsonl')}"
     initial, out = tmp_path / "initial.jsonl", tmp_path / "run"
-    done = merit("predict", "bundled", "--model", model, "--out", initial, "--limit", 4, "--seed", 0)
-    assert done.returncode == 0, done.stderr
+    good("predict", "bundled", "--model", model, "--out", initial, "--limit", 4, "--seed", 0)
     common = ("--initial", initial, "--model", model, "--budget", 1, "--limit", 4)
-    done = merit("run", "bundled", *common, "--method", "vanilla", "--out", out, "--json")
-    assert done.returncode == 0, done.stderr
+    done = good("run", "bundled", *common, "--method", "vanilla", "--out", out, "--json")
     assert json.loads(done.stdout)["questions"] == 4
     identity = json.loads((out / "manifest.json").read_text())["identity"]
     assert identity["dataset"]["name"] == "bundled"
@@ -48,24 +58,20 @@ def test_predict_run_score_and_audit_need_no_folder(tmp_path: Path) -> None:
     written = "".join(path.read_text() for path in out.rglob("*.json*"))
     for place in (tmp_path, os.environ["MERIT_CACHE"], HERE, Path.home()):
         assert str(place) not in written
-    done = merit("audit", out)
-    assert done.returncode == 0, done.stderr
-    assert "judged again" in done.stdout
+    assert "judged again" in good("audit", out).stdout
     for folder in (tmp_path, tmp_path / "nowhere"):
-        done = merit("audit", out, "--data", folder)
-        assert done.returncode == 1
-        assert done.stderr == "merit: --data: a bundled run takes none, its data comes with merit; leave --data out\n"
+        told = refused("audit", out, "--data", folder)
+        assert told == "--data: a bundled run takes none, its data comes with merit; leave --data out"
     reidentify(out, lambda identity: identity["dataset"].update(sha256="0" * 64))
-    done = merit("audit", out)
-    assert done.returncode == 1
-    assert f"merit: {out / 'manifest.json'}: is not of the benchmark that comes with this merit" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    told = refused("audit", out)
+    assert f"{out / 'manifest.json'}: is not of the benchmark that comes with this merit" in told
 
 
 def test_scoring_its_own_references(tmp_path: Path) -> None:
+    """In a process of its own, with a cache that is empty."""
     file = tmp_path / "pred.jsonl"
     file.write_text("".join(json.dumps({"id": id_, "sql": sql}) + "\n" for id_, sql in REFERENCES.items()))
-    done = merit("score", "bundled", "--pred", file, "--json")
+    done = merit_process("score", "bundled", "--pred", file, "--json", MERIT_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert (summary["dataset"], summary["protocol"], summary["accuracy"]) == ("bundled", "suite", 100.0)
@@ -77,45 +83,58 @@ def test_a_grid_needs_no_folder_either(tmp_path: Path) -> None:
     text = f'out = "runs"\nmodel = "scripted:{tmp_path / "script.jsonl"}"\nmethods = ["merit_type_reliability", "iterative"]\nseeds = [0]\nbudget = 1\n'
     grid = tmp_path / "grid.toml"
     grid.write_text(f'{text}[[dataset]]\nname = "bundled"\ninitial = "initial.jsonl"\nlimit = 3\n')
-    done = merit("grid", grid, COLUMNS="80")
-    assert done.returncode == 0, done.stderr
-    assert "merit_type_reliability/seed0 " in done.stdout  # no name is cut
-    assert f"runs are in {tmp_path / 'runs' / 'bundled-dev'}\n" in done.stdout
+    shown = at_width(80, "grid", grid)
+    assert "merit_type_reliability/seed0 " in shown  # no name is cut
+    assert f"runs are in {tmp_path / 'runs' / 'bundled-dev'}\n" in shown
     assert (tmp_path / "runs" / "bundled-dev" / "iterative" / "seed0" / "manifest.json").is_file()
     grid.write_text(f'{text}[[dataset]]\nname = "spider"\ninitial = "initial.jsonl"\n')
-    done = merit("grid", grid)
-    assert done.stderr == f"merit: {grid}, dataset 1: the field 'data' is missing\n"
+    assert refused("grid", grid) == f"{grid}, dataset 1: the field 'data' is missing"
 
 
 def test_other_benchmarks_still_need_theirs(tmp_path: Path) -> None:
-    done = merit("score", "spider", "--pred", tmp_path / "none.jsonl")
-    assert done.returncode == 1
-    assert done.stderr == "merit: spider: give its folder (--data, or root in Python); only bundled comes with merit\n"
+    told = refused("score", "spider", "--pred", tmp_path / "none.jsonl")
+    assert told == "spider: give its folder (--data, or root in Python); only bundled comes with merit"
 
 
-def test_the_quick_check_prints_statistics() -> None:
-    done = merit("data", "check", "bundled", "--quick", "--json")
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+Check = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def check_once() -> Check:
+    """The quick check, whose result is kept: it takes seconds."""
+    results: list[dict[str, Any]] = []
+    full = mutation.check
+
+    def check(sources: Sequence[DatabaseSource], **options: Any) -> dict[str, Any]:
+        if not results:
+            results.append(full(sources, **options))
+        return deepcopy(results[0])
+
+    return check
+
+
+def test_the_quick_check_prints_statistics(check_once: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends with an error where a reference of any question is not sound."""
+    monkeypatch.setattr(mutation, "check", check_once)
+    found = json.loads(at_width(80, "data", "check", "bundled", "--quick", "--json"))
     assert found["overall"]["questions"] == len(REFERENCES)
     assert len(found["databases"]) == 9
     assert "kill_rate" not in found["overall"]
-    shown = merit("data", "check", "bundled", "--quick", COLUMNS="160").stdout
+    shown = at_width(160, "data", "check", "bundled", "--quick")
     assert "bike_share" in shown
     assert found["content_hash"] in shown
-    narrow = merit("data", "check", "bundled", "--quick", COLUMNS="40").stdout.splitlines()
+    narrow = at_width(40, "data", "check", "bundled", "--quick").splitlines()
     total = found["overall"]
     assert narrow[-1].strip() == (
         f"in all        9 databases, {total['tables']} tables, {total['rows']} rows, {total['questions']} questions"
     )
 
 
-def test_what_the_suites_tell_is_said_at_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_suites_tell_is_said_at_any_width(check_once: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     """With made-up counts of mutants, since real ones take a minute."""
-    full = mutation.check
 
     def counted(sources: Sequence[DatabaseSource], **options: Any) -> dict[str, Any]:
-        found = full(sources, quick=True, on_database=options["on_database"])
+        found = check_once(sources, quick=True, on_database=options["on_database"])
         counts = {
             "mutants": 13392,
             "differing": 11802,
@@ -129,19 +148,17 @@ def test_what_the_suites_tell_is_said_at_any_width(monkeypatch: pytest.MonkeyPat
         }
 
     monkeypatch.setattr(mutation, "check", counted)
-    shown = CliRunner(env={"COLUMNS": "80"}).invoke(cli, ["data", "check", "bundled"])
-    assert shown.exit_code == 0, shown.output
-    lines = shown.stdout.splitlines()
+    shown = at_width(80, "data", "check", "bundled")
+    lines = shown.splitlines()
     assert lines[-1].endswith(" 360 questions; suites tell 11787 of 11802 differing mutants, 99.87%")
-    assert "…" not in shown.stdout
+    assert "…" not in shown
     assert all(any(name in line for line in lines) for name in ("language_school", "overall"))
 
 
 def test_the_schema_is_shown_as_a_model_reads_it() -> None:
-    done = merit("data", "schema", "bundled", "bike_share")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Database: bike_share\nTable: ")
-    assert "FOREIGN KEY -> " in done.stdout
+    shown = good("data", "schema", "bundled", "bike_share").stdout
+    assert shown.startswith("Database: bike_share\nTable: ")
+    assert "FOREIGN KEY -> " in shown
 
 
 @pytest.mark.parametrize(
@@ -158,7 +175,7 @@ def test_what_is_wrong_with_it_is_one_sentence(tmp_path: Path, name: str, old: s
     shutil.copytree(HERE.parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     path = copy / "bundled" / "databases" / "bike_share" / name
     path.write_text(path.read_text().replace(old, new, 1))
-    done = merit("data", "check", "bundled", "--quick", PYTHONPATH=str(copy.parent))
+    done = merit_process("data", "check", "bundled", "--quick", PYTHONPATH=str(copy.parent))
     assert done.returncode == 1
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -1,7 +1,6 @@
-"""The command line as people use it: in a process of its own."""
+"""The command line as people use it, from the door on; what a process adds to it is tried in one of its own."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -9,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from making.commands import entered as merit
 
-def merit(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+
+def merit_process(*arguments: object, given: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "merit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, input=given, timeout=120)
 
 
 def test_scoring_a_file(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "verdicts.jsonl"
     score = ("score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5")
-    done = merit(*score, "--protocol", "suite", "--out", out, "--json")
+    done = merit_process(*score, "--protocol", "suite", "--out", out, "--json")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert (summary["questions"], summary["correct"], summary["accuracy"]) == (10, 4, 40.0)
@@ -81,7 +82,7 @@ def sentence(done: subprocess.CompletedProcess[str]) -> str:
 
 def test_bad_input_is_one_sentence(root: Path, tmp_path: Path) -> None:
     good = root / "predictions.jsonl"
-    assert "no such folder" in sentence(merit("score", "spider", "--data", tmp_path / "x", "--pred", good))
+    assert "no such folder" in sentence(merit_process("score", "spider", "--data", tmp_path / "x", "--pred", good))
     assert "no such file" in sentence(merit("score", "spider", "--data", root, "--pred", tmp_path / "x"))
     assert "there is no folder" in sentence(
         merit("score", "spider", "--data", root, "--pred", good, "--out", tmp_path / "no" / "out")
@@ -141,26 +142,13 @@ def test_a_score_of_nothing_is_no_score(root: Path) -> None:
 
 
 def test_predictions_from_a_pipe(root: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "merit",
-        "score",
-        "spider",
-        "--data",
-        root,
-        "--pred",
-        "/dev/stdin",
-        "--timeout",
-        "0.5",
-    ]
-    text = (root / "predictions.jsonl").read_text()
-    done = subprocess.run([*map(str, command), "--json"], input=text, capture_output=True, text=True, timeout=60)
+    score = ("score", "spider", "--data", root, "--pred", "/dev/stdin", "--timeout", "0.5", "--json")
+    done = merit_process(*score, given=(root / "predictions.jsonl").read_text())
     assert json.loads(done.stdout)["questions"] == 10
 
 
 def test_an_unknown_dataset_is_a_usage_error(root: Path) -> None:
-    done = merit("score", "spidr", "--data", root, "--pred", root / "predictions.jsonl")
+    done = merit_process("score", "spidr", "--data", root, "--pred", root / "predictions.jsonl")
     assert done.returncode == 2
     assert "'spidr'" in done.stderr
 

@@ -33,13 +33,6 @@ def pred(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> str:
-    path = tmp_path / "script.jsonl"
-    path.write_text('{"reply": "<answer>SELECT 1</answer>"}\n')
-    return f"scripted:{path}"
-
-
 # DATASET --data FOLDER
 
 

@@ -68,9 +68,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cache(place: Path) -> Path:
-    """One cache for all tests here, so that the benchmark is built once."""
-    return place / "cache"
+def cache(place: Path, bundled_cache: Path) -> Path:
+    """One cache for all tests here, with the bundled benchmark in it."""
+    folder = place / "cache"
+    folder.mkdir()
+    (folder / "bundled").symlink_to(bundled_cache / "bundled")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -81,19 +84,36 @@ def live(place: Path, cache: Path) -> Path:
     return place / "live"
 
 
-@pytest.fixture
-def recording(live: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A recording of zero_shot, iterative and merit of that demo, in the place of the one that comes with merit."""
-    folder = tmp_path / "recording"
+@pytest.fixture(scope="module")
+def exported(live: Path, place: Path) -> Path:
+    """A recording of zero_shot, iterative and merit of that demo."""
+    folder = place / "recording"
     folder.mkdir()
     runs = [part for name in ("zero_shot", "iterative", "merit") for part in ("--runs", live / "runs" / name)]
     good(merit("answers", "export", *runs, "--out", folder / "answers.jsonl.xz", "--note", "engine=a script"))
+    return folder
+
+
+@pytest.fixture
+def recording(exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that recording, in the place of the one that comes with merit."""
+    folder = tmp_path / "recording"
+    shutil.copytree(exported, folder)
     monkeypatch.setattr(door, "recorded", lambda: recorded(folder))
     return folder
 
 
 def replay(out: Path, cache: Path, *options: object) -> Result:
     return merit("demo", "--limit", LIMIT, "--out", out, "--cache", cache, *options)
+
+
+@pytest.fixture(scope="module")
+def finished(exported: Path, place: Path, cache: Path) -> Path:
+    """A demo of iterative from recorded answers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(door, "recorded", lambda: recorded(exported))
+        good(replay(place / "finished", cache, "--methods", "iterative"))
+    return place / "finished"
 
 
 def test_recorded_answers_give_the_recorded_runs(recording: Path, live: Path, cache: Path, tmp_path: Path) -> None:
@@ -253,9 +273,11 @@ def test_a_live_model_that_fails_is_one_sentence(cache: Path, tmp_path: Path, mo
     assert "answered 404 for model gone" in sentence(result)
 
 
-def test_a_demo_replaces_an_earlier_one_and_nothing_else(recording: Path, cache: Path, tmp_path: Path) -> None:
+def test_a_demo_replaces_an_earlier_one_and_nothing_else(
+    recording: Path, finished: Path, cache: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
-    good(replay(out, cache, "--methods", "iterative"))
+    shutil.copytree(finished, out)
     good(replay(out, cache, "--methods", "zero_shot"))
     assert [path.name for path in (out / "runs").iterdir()] == ["zero_shot"]
     other = tmp_path / "work"
@@ -280,10 +302,15 @@ def test_a_demo_replaces_an_earlier_one_and_nothing_else(recording: Path, cache:
     ids=" ".join,
 )
 def test_a_finished_demo_survives_a_failing_one(
-    recording: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    recording: Path,
+    finished: Path,
+    cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
 ) -> None:
     out = tmp_path / "out"
-    good(replay(out, cache, "--methods", "iterative"))
+    shutil.copytree(finished, out)
     before = files_of(out)
     assert "report/report.html" in before
     with ChatServer(lambda _: as_json({"error": {"message": "no such model"}}, 404)) as server:
@@ -312,14 +339,14 @@ def test_a_demo_writes_and_moves_nothing_through_a_link(recording: Path, cache: 
 def test_a_full_disk_is_named(recording: Path, cache: Path, tmp_path: Path) -> None:
     with no_file_larger_than(10):
         said = sentence(replay(tmp_path / "out", cache, "--methods", "zero_shot"))
-    assert said == f"{tmp_path}/out/made-by-merit-demo.txt: cannot be written (File too large); choose another place"
+    assert said == f"{tmp_path}/out/made-by-merit-demo.txt: cannot be written (File too large); choose another --out"
 
 
 def test_a_demo_that_was_set_aside_when_another_was_killed_comes_back(
-    recording: Path, cache: Path, tmp_path: Path
+    recording: Path, finished: Path, cache: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    good(replay(out, cache, "--methods", "iterative"))
+    shutil.copytree(finished, out)
     before = files_of(out)
     for name in ("runs", "report", "initial.jsonl"):
         (out / "earlier").mkdir(exist_ok=True)
@@ -350,8 +377,9 @@ def test_the_recording_that_comes_with_merit_is_whole(cache: Path, tmp_path: Pat
     assert store.models() == [(ModelIdentity(**found.manifest["model"]), found.manifest["answers"])]
     store.close()
     assert found.path.stat().st_size < 5_000_000
-    assert sorted(found.manifest["methods"]) == sorted(METHODS)
+    recorded_methods = [name for name, method in METHODS.items() if not method.grounds]  # `grounded` asks no model
+    assert sorted(found.manifest["methods"]) == sorted(recorded_methods)
     said = good(merit("demo", "--limit", 25, "--seeds", "0,1,2", "--out", tmp_path / "out", "--cache", cache))
     assert "left out" not in said
-    assert said.count(": holds, 25 of 360 questions") == 7 * 3
+    assert said.count(": holds, 25 of 360 questions") == 8 * 3
     assert found.path.parent == HERE

@@ -41,13 +41,6 @@ def pred(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> str:
-    path = tmp_path / "script.jsonl"
-    path.write_text('{"reply": "<answer>SELECT 1</answer>"}\n')
-    return f"scripted:{path}"
-
-
 def running(data: Path, pred: Path, model: str, out: Path, *more: object) -> list[object]:
     command = ["run", "spider", "--data", data, "--initial", pred, "--method", "iterative", "--budget", 1]
     return [*command, "--model", model, "--out", out, *more]
@@ -172,6 +165,7 @@ def test_programs_choose_too(data: Path, pred: Path) -> None:
         DataSpec("spider", data, distinct="all")  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("bundled_benchmark")
 def test_the_bundled_benchmark_keeps_it(tmp_path: Path) -> None:
     with library.open_benchmark("bundled") as benchmark:
         assert benchmark.distinct is Distinct.KEPT

@@ -132,14 +132,22 @@ def test_an_empty_file_of_first_answers_says_what_to_do(data: Path, model: str, 
     assert said.endswith("empty.jsonl: the file is empty; remove it, and the first answers are asked for")
 
 
-@pytest.mark.parametrize("text", ['{"id": 0, "sql": "SELECT 1"}\n', "SELECT 1\nSELECT 2\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": 0, "sql": "SELECT 1"}\n',
+        "SELECT 1\nSELECT 2\n",
+        '{"format":2,"id":0,"db_id":"shop","sql":"SELECT 1"}\n',  # a run's own predictions
+        '{"0": "SELECT 1"}',
+    ],
+)
 def test_first_answers_are_not_added_to_a_file_of_something_else(
     data: Path, model: str, tmp_path: Path, text: str
 ) -> None:
     mine = tmp_path / "mine.jsonl"
     mine.write_text(text)
     said = refused("predict", "spider", "--data", data, "--model", model, "--out", mine)
-    assert said == f"{mine}: is not a file that `merit predict` wrote; choose another place"
+    assert said == f"{mine}: is not a file of first answers that merit wrote, and was left alone; choose another place"
     assert mine.read_text() == text
 
 

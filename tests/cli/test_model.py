@@ -117,7 +117,7 @@ def test_or_that_a_web_server_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with ChatServer(page) as server:
         server.models = Reply(200, b"<!DOCTYPE html><title>welcome</title>", {"Content-Type": "text/html"})
         said = check_fails(server.url, monkeypatch)
-    assert said == f"{server.url}: answers with a web page instead of JSON; is /v1 missing from OPENAI_BASE_URL?"
+    assert said == f"{server.url}: answers with a web page instead of JSON; does OPENAI_BASE_URL name a model server?"
 
 
 def test_or_that_v1_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,8 @@ def test_shells_complete_commands(shell: str) -> None:
     done = subprocess.run([sys.executable, "-c", begin], capture_output=True, text=True, env=environment, timeout=60)
     assert "_MERIT_COMPLETE=" in done.stdout
     assert "Traceback" not in done.stderr
+    if shell != "zsh":
+        return
     environment |= {"_MERIT_COMPLETE": "zsh_complete", "COMP_WORDS": "merit me", "COMP_CWORD": "1"}
     done = subprocess.run([sys.executable, "-c", begin], capture_output=True, text=True, env=environment, timeout=60)
     assert "methods" in done.stdout

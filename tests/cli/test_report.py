@@ -68,7 +68,7 @@ def test_a_damaged_run_is_said_and_the_rest_reported(runs: Path, tmp_path: Path)
     assert result.stderr.splitlines() == [
         f"merit: {tmp_path / 'nowhere'}: there is no run here, nor in a folder below (no manifest.json)",
         f"merit: {runs / 'merit' / 'seed0' / 'stream.json'}: is not the stream that the manifest names; it was edited",
-        f"merit: {runs / 'merit' / 'seed1'}: not finished (12 of 12 turns); finish it first (a report can show what is "
+        f"merit: {runs / 'merit' / 'seed1'}: not finished (12 turns so far); finish it first (a report can show what is "
         "there, with --unfinished)",
     ]
     assert result.stdout.startswith("4 runs, ")

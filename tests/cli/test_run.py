@@ -163,8 +163,8 @@ def test_an_audit_ends_with_what_it_could_not_prove(data: Path, run: Path, scrip
     ]
     without_data = [
         "- every verdict, and so what is right (prove it with --data)",
-        "- that questions, hints, schemas and fixed examples are the dataset's, and that none is left out (prove it with "
-        "--data)",
+        "- that questions, hints, schemas, shown values and fixed examples are the dataset's, and that none is left out "
+        "(prove it with --data)",
     ]
     beginning = "- that a run over the beginning of its stream was meant to end there"
     assert on_trust(merit("audit", run, "--data", data)) == always
@@ -183,7 +183,7 @@ def test_an_audit_ends_with_what_it_could_not_prove(data: Path, run: Path, scrip
 def test_an_audit_says_when_statements_may_take_long(
     run: Path, data: Path, script: Path, initial: Path, tmp_path: Path
 ) -> None:
-    said = "its statements may run for 90 s each"
+    said = "its statements may run for 90 s each on every database"
     slow = tmp_path / "slow"
     assert merit(*run_command(data, script, initial, slow, "zero_shot"), "--timeout", 90).exit_code == 0
     assert f"note: {slow}: {said}" in merit("audit", slow, "--data", data).stderr

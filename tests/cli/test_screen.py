@@ -24,9 +24,9 @@ from merit.cli.screen import Console, broken, inline, listed, say, shown, visibl
 from merit.memory import Memory
 from merit.types import Question, Status, Verdict
 
-EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066 [red]no[/red] [link=http://x]l[/link] :skull: é"
-ESCAPED = "\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\x7f\\u202eevil\\u2066 [red]no[/red] [link=http://x]l[/link] :skull: é"
-DANGEROUS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u200f\u061c [red]no[/red] [link=http://x]l[/link] :skull: é"
+ESCAPED = "\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\x7f\\u202eevil\\u2066\\u200f\\u061c [red]no[/red] [link=http://x]l[/link] :skull: é"
+DANGEROUS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @pytest.fixture

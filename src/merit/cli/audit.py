@@ -18,7 +18,7 @@ from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
 from merit.errors import AuditFailed, InputError, MeritError, RunUnusable, counted, short_hash
 from merit.models import CachingEncoder, open_encoder
-from merit.runs import RunView, read_manifest, read_run, run_folders
+from merit.runs import RunView, is_finished, read_manifest, read_run, run_folders
 from merit.runs.code import code_hash
 from merit.runs.paths import MANIFEST
 from merit.types import Distinct, Encoder
@@ -166,6 +166,8 @@ def gone_through(findings: Findings) -> str:
     asked = "compared with the dataset" if findings.judged else "taken from the run"
     if findings.timeouts:
         judged += f", but for {findings.timeouts} that met the time limit then and not now"
+    if findings.groundings:
+        judged += f"; {counted(findings.groundings, 'grounding')} made again"
     recalls = f", {counted(findings.recalls, 'recall')} legal and {ranked}" if findings.recalls else ""
     return (
         f"{findings.questions} of {counted(findings.stream, 'question')} ({asked}), "
@@ -201,7 +203,7 @@ class _SharedParts:
         """Audit one run."""
         with ExitStack() as stack:
             try:
-                view = read_run(path)
+                view = read_run(path, torn=not is_finished(path))  # the audit says that it is not finished
             except MeritError as error:
                 return _Outcome(path, False, error=error)
             try:
@@ -209,7 +211,10 @@ class _SharedParts:
             except MeritError as error:
                 return _Outcome(path, False if isinstance(error, AuditFailed) else None, error=error)
             if data is not None and view.identity.timeout_s > _LONG_TIMEOUT_S:
-                say(f"note: {path}: its statements may run for {view.identity.timeout_s:g} s each", err=True)
+                say(
+                    f"note: {path}: its statements may run for {view.identity.timeout_s:g} s each on every database",
+                    err=True,
+                )
             try:
                 findings = audit_run(view, encoder=chosen, data=data)
             except MeritError as error:

@@ -14,16 +14,17 @@ from rich.table import Column, Table
 
 from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
 from merit.cache import cache_folder
-from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, unknown_dataset
+from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, note_limit, unknown_dataset
 from merit.cli.plain import CommandGroup, at_least
 from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError, counted
 from merit.oracle import write_subset
-from merit.oracle.open import read_references
+from merit.oracle.check import faulty_references
 from merit.sql import SQLiteSandbox
 
+_MOST_FAULTY = 5  # references that are named
 _HEADINGS = (
     "tables",
     "rows",
@@ -56,9 +57,10 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
     """Say what is there and what is missing.
 
     For example: merit data check spider --data path/to/spider. Counts, gaps and the content hash of every split are
-    shown; exit 1 if a database is damaged. A folder alone, as in merit data check path/to/spider, is taken for what it
-    holds. Of bundled, the benchmark that comes with merit, everything is proved again, and its test suites are tried on
-    mutants of every reference. --json prints one object, with the splits under datasets.
+    shown; exit 1 if a database is damaged or has no tables, or if a question or its reference is empty or no SQL. A
+    folder alone, as in merit data check path/to/spider, is taken for what it holds. Of bundled, the benchmark that
+    comes with merit, everything is proved again, and its test suites are tried on mutants of every reference. --json
+    prints one object, with the splits under datasets.
     """
     if dataset == NAME:
         open_dataset(dataset, root, "dev", cache_folder(), label)  # refuses a folder or a name
@@ -69,18 +71,26 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
         surveys = [
             {**survey(part, sandbox.is_sound), "dataset": part.title, "layout": part.layout.name} for part in parts
         ]
+        faulty = [faulty_references(part, sandbox) for part in parts]
+    for result, references in zip(surveys, faulty, strict=True):
+        result["faulty_references"] = [f"{reference.where} {reference.why}" for reference in references]
     if as_json:
         print_json({"datasets": surveys})
     else:
         console = Console(highlight=False, soft_wrap=True)
         for result in surveys:
             _show(result, console)
-    damaged = [path for result in surveys for path in result["damaged"]]
+    damaged = list(dict.fromkeys(path for result in surveys for path in result["damaged"]))  # splits share files
     if damaged:
         others = f" and {counted(len(damaged) - 1, 'other')}" if len(damaged) > 1 else ""
-        raise InputError(f"{damaged[0]}{others}: damaged; fetch the dataset again")
+        raise InputError(f"{damaged[0]}{others}: damaged or without tables; fetch the dataset again")
+    unusable = [reference for references in faulty for reference in references if reference.unusable]
+    if unusable:
+        others = f" (and {counted(len(unusable) - 1, 'other')})" if len(unusable) > 1 else ""
+        raise InputError(
+            f"{unusable[0].where} {unusable[0].why}{others}; write the reference SQL, or take the entry out"
+        )
     for part in parts:
-        read_references(part)  # names an entry that has none
         if not part.questions:
             raise InputError(f"{part.questions_file}: holds no question")
     if all(set(part.absent("db")) >= {question.db_id for question in part.questions} for part in parts):
@@ -154,6 +164,7 @@ def subset(
     """
     whole = open_dataset(dataset, root, split, cache_folder())
     count = write_subset(whole, out, databases=databases, distinct=distinct, seed=seed, limit=limit)
+    note_limit(limit, count)
     layout = "spider" if dataset == NAME else dataset  # a part of bundled is ordinary data in Spider's layout
     if as_json:
         print_json({"out": str(out), "layout": layout, "questions": count})
@@ -242,6 +253,10 @@ def _show(result: dict[str, Any], console: Console) -> None:
         console.print(f"  [yellow]missing[/]       {escape(db_id)}, {counted(count, 'question')}")
     for db_id in result["without_suite"]:
         console.print(f"  [yellow]no suite[/]      {escape(db_id)}")
+    for sentence in result["faulty_references"][:_MOST_FAULTY]:
+        console.print(f"  [yellow]reference[/]     {escape(sentence)}")
+    if (more := len(result["faulty_references"]) - _MOST_FAULTY) > 0:
+        console.print(f"  [yellow]reference[/]     and {more} more; --json lists all")
     for path in result["damaged"]:
         console.print(f"  [red]damaged[/]       {escape(path)}")
     console.print(f"  content hash  {result['content_hash']}")

@@ -18,7 +18,7 @@ from merit.agent import METHODS as ALL_METHODS
 from merit.agent import find_method
 from merit.audit import AuditData, audit_run
 from merit.benchmark import DataSpec
-from merit.bundled import NAME, Recording, recorded
+from merit.bundled import NAME, Recording, read_sources, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
 from merit.cli.grid import first_of, following
@@ -37,7 +37,7 @@ from merit.runs import RunView, account, read_run
 from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
 from merit.types import QuestionId
 
-METHODS = "zero_shot,iterative,reflexion,dynamic_rag,merit,precedent,resample"
+METHODS = "zero_shot,grounded,iterative,reflexion,dynamic_rag,merit,precedent,resample"
 _AGAINST = ("merit", "iterative", "zero_shot")  # what the others are compared with: the first that was run
 _MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
 _STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
@@ -88,9 +88,9 @@ def demo(
     console = Console(stderr=as_json)  # with --json, text for people goes to stderr
     recording = None if model else recorded()
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
-    _announce(console, grid, recording, limit)
     folder = (cache or cache_folder()).absolute()
     with _demo_folder(out):
+        _announce(console, grid, recording, limit)
         gaps = _run(grid, folder, concurrency)
         views = [read_run(grid.out / name) for name, gap in gaps.items() if gap is None]
         if not views:
@@ -147,6 +147,8 @@ def _seeds(text: str) -> list[int]:
 
 def _announce(console: Console, grid: Grid, recording: Recording | None, limit: int | None) -> None:
     names = dict.fromkeys(spec.method for spec in grid.runs.values())
+    if limit is not None and limit >= sum(len(source.questions) for source in read_sources()):
+        limit = None
     seeds = dict.fromkeys(spec.seed for spec in grid.runs.values())
     console.print(
         f"[bold]merit demo[/]: {', '.join(names)}\n"
@@ -173,10 +175,13 @@ def _demo_folder(out: Path) -> Iterator[None]:
     """An empty folder for a demo; an earlier demo is restored if this one fails, and other files are never touched."""
     if out.exists() and not (out / _MARKER).is_file() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: is there and holds no earlier demo; choose another --out")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made ({error.strerror}); choose another --out") from None
     if (earlier := out / _EARLIER).is_symlink():  # what is moved there and back is replaced
         raise InputError(f"{earlier}: is a link, which no demo makes; remove it, or choose another --out")
-    with atomic_write(out / _MARKER) as file:
+    with atomic_write(out / _MARKER, way_out="choose another --out") as file:
         file.write(b"Made by `merit demo`; the next one with this --out replaces its runs and report.\n")
     _move(earlier, out)  # left by a demo that was killed
     unfinished_path(out / _INITIAL).unlink(missing_ok=True)

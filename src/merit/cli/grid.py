@@ -89,6 +89,7 @@ def grid(
     split       "dev" or "train" ("dev")
     protocol    "db" or "suite" ("suite" where there is one)
     distinct    "kept" or "dropped" ("kept"); not for bird
+    prompts     "paper" or "live" ("paper")
     timeout     seconds for one execution (30)
     limit       only so many questions of each stream (all)
     examples    the fixed examples of the method vanilla

@@ -1,6 +1,7 @@
 """`merit`: the commands, and how every error reaches a person as one sentence."""
 
 import difflib
+import errno
 import sys
 from importlib import import_module
 from typing import Any
@@ -16,6 +17,7 @@ from merit.errors import MeritError, Stopped
 # What Ctrl-C leaves, for commands that do not say it better themselves.
 _STOPPED = {
     "answers": f"a file of answers is changed as a whole or not at all; {AGAIN}",
+    "ask": "what was asked is not in the history; the same command asks again",
     "audit": f"runs are as they were; {AGAIN}",
     "data check": f"the data is as it was; {AGAIN}",
     "data subset": f"the data is as it was; remove what the subset wrote so far, if any; {AGAIN}",
@@ -30,17 +32,26 @@ _STOPPED = {
 # Each command's module is imported only when the command is called, so that `merit --version` is there at once.
 _COMMANDS = [
     "answers",
+    "ask",
     "audit",
+    "calibrate",
+    "confirm",
+    "correct",
     "data",
     "demo",
+    "doctor",
     "grid",
+    "history",
+    "init",
     "label",
     "memory",
     "methods",
     "model",
     "predict",
+    "reject",
     "report",
     "run",
+    "schema",
     "score",
     "show",
     "view",
@@ -103,6 +114,23 @@ def cli() -> None:
     """Repair Text-to-SQL failures, and remember what was learned."""
 
 
+_ADVICE = {
+    errno.ENOSPC: "make room, or choose another place",
+    errno.EDQUOT: "make room, or choose another place",
+    errno.EROFS: "choose a place that can be written",
+    errno.EACCES: "check its permissions, or choose another place",
+    errno.EPERM: "check its permissions, or choose another place",
+}
+
+
+def _described(error: OSError) -> str:
+    """An error of the system that no command expected, in one sentence."""
+    said, advice = str(error.strerror or error), _ADVICE.get(error.errno or 0)
+    # Of all that merit writes, only its standard output is a file without a name.
+    said = f"{error.filename}: {said}" if error.filename else f"the output cannot be written ({said})"
+    return f"{said}; {advice}" if advice else said
+
+
 def main() -> None:
     """Run the command line; exit 1 with one sentence on anything that went wrong, 130 after Ctrl-C as shells do."""
     with shown():
@@ -117,6 +145,5 @@ def main() -> None:
         except MeritError as error:
             say(f"merit: {error}", err=True)
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            say(f"merit: {where}{error.strerror or error}", err=True)
+            say(f"merit: {_described(error)}", err=True)
         sys.exit(1)

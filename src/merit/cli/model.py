@@ -17,12 +17,10 @@ from merit.cli.screen import Console, print_json
 from merit.errors import ModelFailed, Stopped
 from merit.models import open_completer
 from merit.models.client import names_of
-from merit.models.endpoint import EndpointCompleter
 from merit.models.fetch import SOURCES, fetch_model
 from merit.models.greedy import NEUTRAL
-from merit.models.llamacpp import LlamaCppCompleter
 from merit.stream.replies import beginning
-from merit.types import Completer, Completion, Question, Sampling
+from merit.types import Completer, Completion, NeutralCompleter, Question, Sampling, ServedCompleter
 
 _PATH = click.Path(path_type=Path)
 _SHORTEST_S = 0.01  # a shorter time of writing is lost in the variation of the network
@@ -99,13 +97,13 @@ _GREEDY = {
 async def _check(uri: str) -> dict[str, Any]:
     completer = open_completer(uri)
     try:
-        live = completer if isinstance(completer, EndpointCompleter) else None
-        offered = await live.offered() if live else []
+        served = completer if isinstance(completer, ServedCompleter) else None
+        offered = await served.offered() if served else []
         prompt = prompts.initial(prompts.SPIDER, _QUESTION, _SCHEMA).text
         first, seconds = await _timed(completer, prompt, Sampling())
         second, again_s = await _timed(completer, prompt, Sampling())
         speed = await _tokens_per_second(completer, prompt, second.output_tokens, again_s)
-        greedy = await _greedy(completer) if isinstance(completer, EndpointCompleter | LlamaCppCompleter) else None
+        greedy = await _greedy(completer) if isinstance(completer, NeutralCompleter) else None
     finally:
         await completer.close()
     identity = completer.identity
@@ -121,12 +119,12 @@ async def _check(uri: str) -> dict[str, Any]:
         "tokens_per_second": speed,
         "repeatable": first.text == second.text,
         "greedy": greedy,
-        "address": live.address if live else None,
+        "address": served.address if served else None,
         "offered": names_of(offered) if offered and identity.name.removeprefix("openai:") not in offered else None,
     }
 
 
-async def _greedy(completer: EndpointCompleter | LlamaCppCompleter) -> dict[str, Any]:
+async def _greedy(completer: NeutralCompleter) -> dict[str, Any]:
     """What greedy requests state, what of it is refused, and whether answers differ where nothing is stated."""
     stated, default = await completer.complete(_LONG, _LONGER), await completer.complete_by_default(_LONG, _LONGER)
     differ: bool | None = stated.text != default.text

@@ -13,10 +13,12 @@ import click
 from merit import tracing
 from merit.benchmark import DEFAULT_TIMEOUT_S
 from merit.cli.plain import Number, Price, at_least
+from merit.cli.screen import say
 from merit.data import LAYOUTS, PROTOCOLS
-from merit.errors import InputError, Stopped
+from merit.errors import InputError, Stopped, counted
 from merit.models import Allowance, Prices, check_encoder
 from merit.models.completers import KNOWN
+from merit.prompts import VERSIONS
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.types import Distinct, Sampling
 
@@ -68,6 +70,14 @@ DISTINCT = click.option(
     type=click.Choice([choice.value for choice in Distinct]),
     help="For spider and bundled: keep DISTINCT in both queries, as the paper did, or drop it, as leaderboards do "
     "(default: kept for bundled and for runs, dropped for `merit score`).",
+)
+PROMPTS = click.option(
+    "--prompts",
+    type=click.Choice(list(VERSIONS)),
+    default="paper",
+    show_default=True,
+    help="The paper's prompts, or those for live use: CREATE TABLE text, example values, values that the question "
+    "mentions.",
 )
 TIMEOUT = click.option(
     "--timeout",
@@ -181,6 +191,12 @@ def drawing(max_prompt_tokens: int | None, truncate: str | None) -> Sampling:
             "--max-prompt-tokens and --truncate go together; give both, as in --max-prompt-tokens 4096 --truncate left"
         )
     return Sampling(max_prompt_tokens=max_prompt_tokens)
+
+
+def note_limit(limit: int | None, there: int) -> None:
+    """Say that a --limit is beyond what there is."""
+    if limit is not None and limit > there:
+        say(f"merit: --limit {limit}: there are only {counted(there, 'question')}, and all are taken", err=True)
 
 
 def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float, float] | None) -> Allowance:

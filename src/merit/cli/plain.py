@@ -53,9 +53,12 @@ def at_least(least: int) -> Number:
 
 
 def with_hint(error: click.UsageError) -> click.UsageError:
-    """The error, with what a missing option is for, or how a dataset's folder is given."""
+    """The error, with what a missing option is for, or how a dataset's or the cache's folder is given."""
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option) and not error.message:
         return click.MissingParameter(error.param.help, error.ctx, error.param)
+    if isinstance(error, click.NoSuchOption) and error.option_name == "--cache":
+        words = "This command has no --cache; set the environment variable MERIT_CACHE to the folder instead."
+        return click.UsageError(words, error.ctx)
     command = error.ctx.command if error.ctx else None
     if command and error.message.startswith("Got unexpected extra argument"):
         folder = error.message.partition("(")[2].rstrip(")")

@@ -20,12 +20,14 @@ from merit.cli.options import (
     MAX_TOKENS,
     MODEL,
     PRICES,
+    PROMPTS,
     PROTOCOL,
     SPLIT,
     TRUNCATE,
     allowed,
     chosen_distinct,
     drawing,
+    note_limit,
     stoppable,
 )
 from merit.cli.plain import at_least
@@ -50,6 +52,7 @@ from merit.stream import Replies, Workshop, predict_all
 @SPLIT
 @PROTOCOL
 @DISTINCT
+@PROMPTS
 @click.option("--limit", type=at_least(1), help="Only those that a run with this --limit takes.")
 @click.option("--seed", type=int, default=0, show_default=True, help="With --limit: the seed of that run.")
 @CONCURRENCY
@@ -69,6 +72,7 @@ def predict(
     split: str,
     protocol: str | None,
     distinct: str | None,
+    prompts: str,
     limit: int | None,
     seed: int,
     concurrency: int,
@@ -88,7 +92,7 @@ def predict(
     """
     allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     folder = cache or cache_folder()
-    data = DataSpec(dataset, root, split, protocol, label=label, distinct=chosen_distinct(distinct))
+    data = DataSpec(dataset, root, split, protocol, label=label, distinct=chosen_distinct(distinct), prompts=prompts)
     benchmark = data.for_runs().open(folder)
     loaded = benchmark.dataset
     if out.is_dir():
@@ -100,6 +104,7 @@ def predict(
     else:
         with benchmark:
             questions = beginnings(benchmark.usable_questions(), [(seed, limit)])
+        note_limit(limit, len(questions))
     bar = progress_bar()
 
     async def go() -> int:
@@ -107,7 +112,7 @@ def predict(
             with bar:
                 task = bar.add_task(f"{loaded.title} {split}, first answers", total=len(questions), detail="")
                 return await predict_all(
-                    loaded,
+                    benchmark,
                     questions,
                     shop.completer,
                     shop.sampling,

@@ -81,8 +81,8 @@ def answers(views: Sequence[RunView], roots: Sequence[Path]) -> Answers:
             numbers = {question_id: str(number) for number, question_id in enumerate(view.questions)}
             of_stream = collected.setdefault(f"{stream_key(view.identity)}/{view.identity.judged_by}", {})
             for turn in view.answers:
-                attempts, question = turn.episode.attempts, turn.episode.task.question
-                wrong = [] if turn.initial_correct else [attempts[0].sql]
+                question = turn.episode.task.question
+                wrong = [] if turn.initial_correct else [turn.episode.first.sql]
                 wrong += [] if turn.final_correct else [turn.episode.final.sql]
                 by_sql = of_stream.setdefault(numbers[question.id], {}) if wrong else {}
                 for sql in wrong:

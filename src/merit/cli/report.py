@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from merit.agent import find_method
+from merit.agent.confidence import read_calibration
 from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
 from merit.cli.screen import print_json, say
@@ -34,6 +35,11 @@ from merit.report.writing import check_folder
     type=click.Path(path_type=Path),
     help="Human labels that `merit label` made: report how well the failure classifier agrees.",
 )
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    help="What `merit calibrate` wrote: turns shares of votes into confidences (default: merit's own, if it fits).",
+)
 @WITH_REFERENCES
 @DATA
 def report(
@@ -43,6 +49,7 @@ def report(
     unfinished: bool,
     prices: tuple[float, float] | None,
     labels: tuple[Path, ...],
+    calibration: Path | None,
     with_references: bool,
     roots: tuple[Path, ...],
     as_json: bool,
@@ -58,6 +65,7 @@ def report(
         raise InputError("nothing to report: give run folders, or --labels with a file")
     check_folder(out)
     method, labelled = find_method(against or FULL).name, read_labels(*labels)
+    calibrated = read_calibration(calibration) if calibration else None
     views, refused = open_runs(runs, unfinished=unfinished)
     if sys.stderr.isatty():
         say(f"merit: {counted(len(views), 'run')} read; writing tables, figures and the page", err=True)
@@ -67,6 +75,7 @@ def report(
         against=method,
         named=against is not None,
         labels=labelled,
+        calibration=calibrated,
         refused=refused,
     )
     for sentence in (*made.refused, *made.notes):

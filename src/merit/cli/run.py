@@ -26,6 +26,7 @@ from merit.cli.options import (
     MAX_TOKENS,
     MODEL,
     PRICES,
+    PROMPTS,
     PROTOCOL,
     SPLIT,
     TIMEOUT,
@@ -34,6 +35,7 @@ from merit.cli.options import (
     allowed,
     chosen_distinct,
     drawing,
+    note_limit,
     stoppable,
     traced,
 )
@@ -91,6 +93,7 @@ _FIRST = "first answers"
 @SPLIT
 @PROTOCOL
 @DISTINCT
+@PROMPTS
 @TIMEOUT
 @CONCURRENCY
 @AHEAD
@@ -119,6 +122,7 @@ def run(
     split: str,
     protocol: str | None,
     distinct: str | None,
+    prompts: str,
     timeout_s: float,
     concurrency: int,
     ahead: int | None,
@@ -138,7 +142,7 @@ def run(
     """
     allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     spec = RunSpec(
-        DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct)),
+        DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct), prompts),
         initial,
         find_method(method_name).name,
         seed,
@@ -154,6 +158,7 @@ def run(
         async with Workshop(model, encoder, cache or cache_folder(), concurrency, allowance, sampling) as shop:
             await _answer_first(spec, shop, bar)
             setup = open_setup(spec, shop)
+            note_limit(limit, setup.length)
             far = window(shop.completer.concurrency, 1) if ahead is None else ahead
             with bar:
                 task = bar.add_task(f"{method_name}, seed {seed}", total=setup.length, detail="")

@@ -22,8 +22,8 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
-# C0 but for tab and newline, DEL, C1, what turns the direction of writing, and lone surrogates
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0 but for tab and newline, DEL, C1, what turns the direction of writing, other line ends, and lone surrogates
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _WORD = re.compile(r"\s*(?:[^\s`]|`[^`]*`|`)+")  # with the space before it
 _MOST_LISTED = 10
 _NARROWEST = 20  # columns for a text, however deep it is indented

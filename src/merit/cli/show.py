@@ -1,7 +1,7 @@
 """`merit show`: one episode of a run, for a person to read."""
 
-import difflib
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -9,11 +9,14 @@ from typing import Any
 
 import click
 
-from merit.agent import Attempt
+from merit.agent import Attempt, Written
+from merit.agent.rules import votes
+from merit.cli.difference import show_change
 from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, ReferencePrinter, check_asked
 from merit.cli.screen import Console, inline, listed, print_json
+from merit.cli.voted import confidence_record, votes_in_words
 from merit.errors import InputError
 from merit.memory import Entry, Precedent, entries_in
 from merit.reading import check_fields, parse_json
@@ -24,10 +27,7 @@ from merit.runs.text import read_lines
 from merit.runs.turn import repeated_step, turn_line
 from merit.types import Polarity
 
-_MARKS = {"+": "green", "-": "red"}
 _MOST_QUESTIONS = 40  # of a list, on a terminal
-_MOST_CLAUSES = 200  # a comparison of more clauses takes minutes and cannot be read
-_MOST_COMPARED = 3000  # characters of two texts; all pairs of clauses are compared letter by letter
 
 
 @click.command()
@@ -55,6 +55,8 @@ def show(
         raise InputError("--with-references is for people: it cannot be given together with --json")
     if question is None and with_references:
         raise InputError("--with-references is for one question: name it after the run")
+    if question is not None and not run.exists() and Path(question).is_dir():
+        raise InputError(f"{run}: the run comes first; type `{shlex.join(['merit', 'show', question, str(run)])}`")
     view = open_run(run, "merit show", *([question] if question else []))
     if question is None:
         _list(view, as_json)
@@ -142,6 +144,7 @@ def _record(
         "recalls": [recalls[step] for step in sorted(recalls)],
         "entries": {name: asdict(entries[name]) for name in recalled if name in entries},
         "recalled_later_by": _used_by(view, turn.entry) if turn.entry else [],
+        **({"confidence": confidence_record(view, turn)} if votes(view.method, view.identity.regime) else {}),
     }
 
 
@@ -157,7 +160,10 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
     console.print(f"\n[bold]attempt {step}[/]{'' if step else '  the shared first answer'}{stands}")
     # Without history an attempt does not change an earlier one, so there is nothing to compare with.
     earlier = [other.sql for other in attempts[:step] if not other.repeat and view.method.history]
-    _show_sql(earlier[-1] if earlier else None, attempt.sql, console)
+    if attempt.written is not None:
+        _show_written(attempt.written, console)
+        earlier.append(attempt.written.sql)
+    show_change(earlier[-1] if earlier else None, attempt.sql, console)
     colour = "green" if verdict.satisfied else "yellow"
     kind = f"  {attempt.failure.type} / {attempt.failure.subtype}" if attempt.failure else ""
     head = f"  [{colour}]{verdict.status}[/]{kind}{_agreement(turn, step)}  "
@@ -168,6 +174,13 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
         console.block(verdict.error or "", 4, head=head)
     if attempt.prompt_sha256:
         console.print(asked)
+
+
+def _show_written(written: Written, console: Console) -> None:
+    """What the database refused, and what the schema changed in it."""
+    console.block(written.verdict.error or "", 4, head="  [yellow]refused as written[/]  ")
+    for change in written.changes:
+        console.block(change.why, 4, head=f"  [bold]grounded[/] ({change.rule})  ")
 
 
 def _right(turn: Turn, step: int) -> bool:
@@ -208,30 +221,6 @@ def _recalls(view: RunView, turn: Turn) -> dict[int, Any]:
         if record["question_id"] == identity and record["phase"] == turn.phase:
             recalls[record["step"]] = record
     return recalls
-
-
-def _show_sql(before: str | None, sql: str, console: Console) -> None:
-    long = len(before or "") + len(sql) > _MOST_COMPARED
-    old, new = ([], []) if long else (_clauses(before or ""), _clauses(sql))
-    if before is None or before == sql or long or len(old) + len(new) > _MOST_CLAUSES:
-        again = "  (the same again)" if before == sql else ""
-        console.block((sql or "(no SQL in the reply)") + again, 2, "cyan")
-        return
-    for line in difflib.ndiff(old, new):
-        if line[0] != "?":
-            colour = _MARKS.get(line[0], "cyan")
-            console.block(line[2:], 4, colour, head=f"  [{colour}]{line[0]}[/]")
-
-
-def _clauses(sql: str) -> list[str]:
-    """SQL cut into lines where its clauses begin, so that a change can be seen."""
-    lines = [""]
-    for word in sql.split():
-        breaks = word.upper() in ("SELECT", "FROM", "WHERE", "JOIN", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "ON")
-        if breaks and lines[-1]:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
 
 
 def _shown_by(record: Any) -> list[str] | None:
@@ -283,6 +272,8 @@ def _show_end(view: RunView, turn: Turn, console: Console) -> None:
         f", recalled later by {'question' if len(users) == 1 else 'questions'} {inline(listed(users))}" if users else ""
     )
     console.print(f"\n[bold]{ended}[/], {left}{used}")
+    if votes(view.method, view.identity.regime):
+        console.print(inline(votes_in_words(view, turn)))
 
 
 def _used_by(view: RunView, entry: str) -> list[str]:

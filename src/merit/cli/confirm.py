@@ -1,0 +1,20 @@
+"""`merit confirm`: an answer is right."""
+
+from pathlib import Path
+
+import click
+
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, learned, opened
+
+
+@click.command()
+@click.argument("answer")
+@DATABASE
+@KEPT_IN
+@NAME
+@AUTHOR
+def confirm(answer: str, url: str | None, folder: Path, name: str, author: str) -> None:
+    """Say that ANSWER, by its id or the beginning of it, is right: later questions will see it as an example."""
+    with opened(url, folder, name) as agent:
+        said = agent.confirm(answer, author=author_or_user(author))
+    click.echo(f"{said.answer}: confirmed; {learned(said)}")

@@ -1,0 +1,21 @@
+"""`merit correct`: how an answer should have been."""
+
+from pathlib import Path
+
+import click
+
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, learned, opened
+
+
+@click.command()
+@click.argument("answer")
+@click.argument("sql")
+@DATABASE
+@KEPT_IN
+@NAME
+@AUTHOR
+def correct(answer: str, sql: str, url: str | None, folder: Path, name: str, author: str) -> None:
+    """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first."""
+    with opened(url, folder, name) as agent:
+        said = agent.correct(answer, sql, author=author_or_user(author))
+    click.echo(f"{said.answer}: corrected; {learned(said)}")

@@ -1,0 +1,106 @@
+"""`merit init`: `merit.toml` for a database of one's own, checked as far as it can be."""
+
+import asyncio
+import json
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from merit.cli.options import this_command
+from merit.cli.screen import Console, inline, say
+from merit.errors import InputError, MeritError, counted
+from merit.files import atomic_write, is_file
+from merit.live.opening import name_of
+from merit.models import open_completer
+from merit.models.completers import KNOWN
+from merit.settings import FILE_NAME, read_settings
+from merit.sql.address import masked, parse
+from merit.sql.connect import Inspectable, open_engine
+from merit.types import Sampling
+
+_VARIABLE = "MERIT_DATABASE"
+
+
+@click.command()
+@click.argument("url")
+@click.option("--model", default="", metavar="URI", help=f"{KNOWN}.")
+@click.option("--name", default="", help="What memories call the database (default: its own name).")
+def init(url: str, model: str, name: str) -> None:
+    """Write merit.toml for the database at URL, and check database and model.
+
+    For example: merit init postgresql://reader@host/shop --model openai:MODEL. A URL with a password is not written
+    down: merit.toml then names the environment variable MERIT_DATABASE. Exit 1 where the database or the model does not
+    answer; the file is written all the same, to be mended.
+    """
+    path, address = Path(FILE_NAME), url if "://" in url else f"sqlite:///{url}"
+    if path.exists():
+        raise InputError(f"{path}: is there already; change it, or remove it and try again")
+    parse(url if _may_hold_password(url) else address)  # refused before any of it is written down
+    secret = masked(address) != address
+    with atomic_write(path) as file:
+        file.write(_text(address, name or name_of(address), model, secret=secret).encode())
+    read_settings(path)  # what was written can be read
+    console = Console()
+    console.print(f"wrote {inline(str(path))}")
+    faults = [fault for fault in (_check_database(address, console), _check_model(model, console)) if fault]
+    if secret:
+        say(f"the URL holds a password and was not written down: set {_VARIABLE} to it before each command")
+    if faults:
+        raise InputError("; ".join(faults))
+    console.print(f'next: {this_command()} ask "..."', soft_wrap=True)
+
+
+def _may_hold_password(url: str) -> bool:
+    """Whether what was given for a file is a URL with a slip in it, such as postgresql:/user:password@host."""
+    return "://" not in url and "@" in url and not is_file(Path(url))
+
+
+def _text(url: str, name: str, model: str, *, secret: bool) -> str:
+    where = f"url_env = {json.dumps(_VARIABLE)}" if secret else f"url = {json.dumps(url)}"
+    lines = [
+        "[database]",
+        f"name = {json.dumps(name)}",
+        where,
+        'rows = "prompt"  # or "never": no value in any prompt',
+        "",
+    ]
+    lines += ["[model]", f"uri = {json.dumps(model)}" if model else '# uri = "openai:MODEL"', ""]
+    lines += ["[rules]", '# fiscal_year = "The fiscal year begins in July."', ""]
+    return "\n".join(lines)
+
+
+def _check_database(url: str, console: Console) -> str:
+    try:
+        with closing(open_engine(url)) as engine:
+            schema = engine.schema()
+            only_reads = isinstance(engine, Inspectable) and engine.health().good
+    except MeritError as error:
+        return str(error)
+    if not schema.tables:
+        return f"{masked(url)}: no table can be seen; check the role's rights"
+    columns = sum(len(table.columns) for table in schema.tables)
+    console.print(f"database: {counted(len(schema.tables), 'table')}, {counted(columns, 'column')}")
+    if not only_reads:
+        say(f"its role can do more than read: `{this_command()} doctor {masked(url)}` says how to make one that cannot")
+    return ""
+
+
+def _check_model(model: str, console: Console) -> str:
+    if not model:
+        console.print("model: none yet; name one in the file, or with --model")
+        return ""
+
+    async def ask() -> None:
+        completer = open_completer(model)
+        try:
+            await completer.complete("Answer with the word yes.", Sampling(max_tokens=8))
+        finally:
+            await completer.close()
+
+    try:
+        asyncio.run(ask())
+    except MeritError as error:
+        return str(error)
+    console.print("model: answers")
+    return ""

@@ -1,0 +1,94 @@
+"""What the commands on a person's own database share: which database, and where what is learned is kept."""
+
+import getpass
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from merit.errors import InputError
+from merit.live import Feedback, LiveAgent, connect, open_live
+from merit.live.opening import FOLDER
+from merit.models.completers import KNOWN
+from merit.settings import FILE_NAME, Settings, read_settings
+from merit.sql.address import masked
+
+DATABASE = click.option(
+    "--database",
+    "url",
+    envvar="MERIT_DATABASE",
+    metavar="URL",
+    help="sqlite:///FILE, duckdb:///FILE, postgresql://..., mysql://... or a SQLite file's path (default: "
+    "MERIT_DATABASE, or what merit.toml says).",
+)
+KEPT_IN = click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=FOLDER,
+    show_default=True,
+    help="Where memory and history are kept.",
+)
+NAME = click.option(
+    "--name", default="", help="What the memory calls the database (default: its file's name); copies may share one."
+)
+AUTHOR = click.option("--author", default="", help="Who says so (default: the user's name on this machine).")
+
+
+OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what merit.toml says).")
+
+
+@contextmanager
+def opened(
+    url: str | None, folder: Path, name: str, model: str | None = None, *, rows: bool | None = None
+) -> Iterator[LiveAgent]:
+    """The agent for a database, named by options or by merit.toml; without a model it only learns."""
+    if url is not None:
+        agent = connect(url, model=model, folder=folder, name=name, rows=rows is not False)
+    else:
+        settings = _settings(name, model)
+        if rows is not None:
+            database = replace(settings.database, rows="prompt" if rows else "never")
+            settings = replace(settings, database=database)
+        agent = open_live(settings, folder)
+    with agent:
+        yield agent
+
+
+def _settings(name: str, model: str | None) -> Settings:
+    path = Path(FILE_NAME)
+    if not path.exists():
+        raise InputError(
+            f"no database was named: give --database, set MERIT_DATABASE, or write {FILE_NAME} with `merit init URL`"
+        )
+    settings = read_settings(path)
+    if name:
+        settings = replace(settings, database=replace(settings.database, name=name))
+    return replace(settings, model=replace(settings.model, uri=model)) if model else settings
+
+
+def again(url: str | None, folder: Path, name: str) -> str:
+    """The options of a command that is proposed, so that it works as it is printed."""
+    known = url is None or os.environ.get("MERIT_DATABASE") == url or masked(url) != url  # no password is printed
+    words = [] if known else ["--database", str(url)]
+    words += ["--folder", str(folder)] if folder != FOLDER else []
+    words += ["--name", name] if name else []
+    return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def author_or_user(author: str) -> str:
+    """The author that was given, or the user's name, as far as the system knows it."""
+    try:
+        return author or getpass.getuser()
+    except (KeyError, OSError):
+        return ""
+
+
+def learned(feedback: Feedback) -> str:
+    """What was kept, in words."""
+    if not feedback.entries:
+        return "nothing to remember"
+    return f"remembered as {', '.join(feedback.entries)}"

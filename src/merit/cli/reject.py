@@ -1,0 +1,21 @@
+"""`merit reject`: an answer is wrong."""
+
+from pathlib import Path
+
+import click
+
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, learned, opened
+
+
+@click.command()
+@click.argument("answer")
+@click.argument("reason", default="")
+@DATABASE
+@KEPT_IN
+@NAME
+@AUTHOR
+def reject(answer: str, reason: str, url: str | None, folder: Path, name: str, author: str) -> None:
+    """Say that ANSWER, by its id or the beginning of it, is wrong, with a REASON if you like."""
+    with opened(url, folder, name) as agent:
+        said = agent.reject(answer, reason=reason, author=author_or_user(author))
+    click.echo(f"{said.answer}: rejected; {learned(said)}")

@@ -1,0 +1,21 @@
+"""A person's own database: ask, and learn from what people say about the answers. Must never know a reference."""
+
+from merit.live.agent import LiveAgent
+from merit.live.answer import Answer, AnswerStatus
+from merit.live.history import History
+from merit.live.opening import connect, open_live
+from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
+
+__all__ = [
+    "Answer",
+    "AnswerStatus",
+    "Asked",
+    "Confirmed",
+    "Corrected",
+    "Feedback",
+    "History",
+    "LiveAgent",
+    "Rejected",
+    "connect",
+    "open_live",
+]

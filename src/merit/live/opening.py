@@ -1,0 +1,145 @@
+"""An agent for a database, put together from names or from `merit.toml`."""
+
+import hashlib
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from merit.agent import Method, find_method
+from merit.cache import cache_folder
+from merit.errors import InputError
+from merit.live.agent import LiveAgent, LiveParts
+from merit.live.history import History
+from merit.live.selecting import SchemaSelection
+from merit.live.shown import notes, readable, with_context
+from merit.memory import FileStore, Grade, Memory, entries_in
+from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
+from merit.models.answers import FILE as ANSWERS
+from merit.selection import Selector
+from merit.settings import DatabaseSettings, ModelSettings, Settings
+from merit.sql import content_hash
+from merit.sql.address import FILES, parse
+from merit.sql.connect import SchemaFilter, open_engine
+from merit.types import Completer, Completion, Engine, Limits, ModelIdentity, Sampling, Schema
+from merit.values import ValueIndex, open_values
+
+DEFAULT_METHOD = "precedent_grounded"
+FOLDER = Path(".merit")  # of a project: its memory and history
+
+
+def connect(
+    url: str,
+    *,
+    model: str | Completer | None,
+    name: str = "",
+    folder: str | Path = FOLDER,
+    encoder: str = "wordllama",
+    method: str = DEFAULT_METHOD,
+    rows: bool = True,
+    budget: int = 7,
+) -> LiveAgent:
+    """An agent for the database at a URL: `sqlite:///FILE`, `duckdb:///FILE`, `postgresql://...`, `mysql://...`.
+
+    What it learns and what was asked is kept in `folder`. `name` is what the memory calls the database: another copy of
+    it under the same name shares what was learned. Without `rows` no value of the database reaches a prompt; without a
+    model, answers can be judged but nothing can be asked.
+    """
+    address = url if "://" in url else f"sqlite:///{url}"
+    database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
+    uri = model if isinstance(model, str) else ""
+    settings = Settings(Path("merit.toml"), database, ModelSettings(uri, encoder))
+    given = model if not isinstance(model, str) else None
+    return open_live(settings, Path(folder), given, method=method, budget=budget)
+
+
+def open_live(
+    settings: Settings,
+    folder: Path,
+    model: Completer | None = None,
+    *,
+    method: str = DEFAULT_METHOD,
+    budget: int = 7,
+) -> LiveAgent:
+    """An agent as `merit.toml` describes it; `model` stands in for the one that is named there."""
+    check_encoder(settings.model.encoder)
+    url, database = settings.database.resolved_url(), settings.database
+    chosen = _only_sure(find_method(method))
+    with ExitStack() as stack:
+        shown = SchemaFilter(database.include, database.exclude)
+        engine = open_engine(url, shown=shown, cache=cache_folder())
+        stack.callback(engine.close)
+        schema, context = with_context(replace(engine.schema(), db_id=database.name), settings)
+        values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
+        encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
+        memory = Memory(FileStore(folder / "memory"), encoder)
+        stack.callback(memory.close)
+        completer = _completer(model or settings.model.uri)
+        selector = Selector(
+            schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
+        )
+        selection = SchemaSelection(selector)
+        selection.learn(
+            listed.entry
+            for listed in entries_in(folder / "memory")
+            if listed.deleted is None and listed.entry.provenance.db_id == database.name
+        )
+        parts = LiveParts(engine, schema, completer, memory, History(folder), values, notes(context), selection)
+        limits = Limits(timeout_s=database.timeout_s, rows=10_000)
+        agent = LiveAgent(parts, chosen, budget=_repairs(settings, budget), limits=limits)
+        stack.pop_all()
+        return agent
+
+
+def _repairs(settings: Settings, budget: int) -> int:
+    """How many candidates may follow the first; a limit that is not kept yet is refused, not ignored."""
+    given = settings.budget
+    for name in ("tokens", "seconds", "cost", "calls_per_day", "tokens_per_day", "cost_per_day"):
+        if getattr(given, name) is not None:
+            raise InputError(f"{settings.path}, [budget]: {name!r} is not enforced yet; take it out, and use 'calls'")
+    return budget if given.calls is None else max(given.calls - 1, 0)
+
+
+def name_of(url: str) -> str:
+    """What a database is called where nothing else is said: its file's name, or its own on a server."""
+    address = parse(url)
+    return Path(address.database).stem if address.dialect in FILES else address.database or address.dialect
+
+
+def _only_sure(method: Method) -> Method:
+    """What merely ran or agreed with itself is not shown to later questions: in a trial that cost accuracy."""
+    if method.recall is None:
+        return method
+    return replace(method, recall=replace(method.recall, least_grade=Grade.TESTED))
+
+
+def _values(engine: Engine, schema: Schema, url: str) -> ValueIndex:
+    """The values of a database: a file's are kept under its content, a server's for a day."""
+    address = parse(url)
+    if address.dialect == "sqlite":
+        content = content_hash(Path(address.database))
+    else:
+        named = f"{address.shown} {datetime.now(UTC):%Y-%m-%d} {schema.text()}"
+        content = hashlib.sha256(named.encode()).hexdigest()
+    return open_values(engine, schema, content, cache_folder())
+
+
+class NoModel:
+    """Stands where no model was given: answers can be judged, and nothing can be asked."""
+
+    identity = ModelIdentity("none")
+    concurrency = 1
+    recorded = True
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - always refused
+        """Refused."""
+        raise InputError("no model was named; give one, such as openai:MODEL")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def _completer(model: Completer | str) -> Completer:
+    opened: Completer = (open_completer(model) if model else NoModel()) if isinstance(model, str) else model
+    kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
+    return CachingCompleter(opened, AnswerStore(kept))

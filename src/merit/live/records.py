@@ -1,0 +1,137 @@
+"""What is written down about questions and answers: an event each, without any rows."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from merit.errors import InputError
+from merit.live.answer import AnswerStatus
+from merit.reading import check_fields, check_format, shown
+from merit.types import Status
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A candidate and what the database said."""
+
+    sql: str
+    status: Status
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and the answer that was given."""
+
+    id: str
+    time: str  # ISO 8601 in UTC
+    question: str
+    database: str
+    dialect: str
+    schema_fingerprint: str
+    position: int  # the memory's sequence number when it was asked: only what was committed by then could be recalled
+    method: str
+    model: str
+    first_prompt_sha256: str
+    sql: str
+    status: AnswerStatus
+    agreement: float
+    error: str | None
+    tried: tuple[Tried, ...]  # every candidate in its order
+    recalled: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A person said that an answer is right."""
+
+    answer: str
+    time: str
+    author: str
+    entries: tuple[str, ...]  # what was learned
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A person said that an answer is wrong."""
+
+    answer: str
+    time: str
+    author: str
+    entries: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A person said how an answer should have been."""
+
+    answer: str
+    time: str
+    author: str
+    entries: tuple[str, ...]
+    sql: str
+
+
+Feedback = Confirmed | Rejected | Corrected
+Event = Asked | Feedback
+_KINDS: dict[str, type[Event]] = {
+    "asked": Asked,
+    "confirmed": Confirmed,
+    "rejected": Rejected,
+    "corrected": Corrected,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_LISTS = ("recalled", "entries")
+_OTHERS = ("position", "agreement", "error", "tried", *_LISTS)  # fields that are not texts
+
+
+def event_record(event: Event) -> dict[str, Any]:
+    """An event as plain values."""
+    return {"format": FORMAT, "kind": _NAMES[type(event)], **asdict(event)}
+
+
+def read_event(record: Any, where: str) -> Event:
+    """An event from its record, every field checked."""
+    check_fields(record, {"format": int, "kind": str}, where)
+    check_format(record["format"], FORMAT, "a history", where)
+    kind = _KINDS.get(record["kind"])
+    if kind is None:
+        raise InputError(f"{where}: there is no event {shown(record['kind'])}; use a newer merit")
+    fields = {name: value for name, value in record.items() if name not in ("format", "kind")}
+    if set(fields) != set(kind.__dataclass_fields__):
+        raise InputError(f"{where}: not the fields of an event {record['kind']}")
+    types: dict[str, type] = {
+        name: str for name in fields if name not in ("position", "agreement", "error", "tried", *_LISTS)
+    }
+    check_fields(fields, types, where)
+    for name in _LISTS:
+        if name in fields and not _texts(fields[name]):
+            raise InputError(f"{where}: the field {name!r} should be a list of texts")
+    if kind is Asked:
+        _check_asked(fields, where)
+    made: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in fields.items()}
+    return kind(**made)
+
+
+def _check_asked(fields: dict[str, Any], where: str) -> None:
+    check_fields(fields, {"position": int, "agreement": float, "tried": list}, where)
+    if not isinstance(fields["error"], str | None):
+        raise InputError(f"{where}: the field 'error' should be a text or null")
+    try:
+        fields["status"] = AnswerStatus(fields["status"])
+        fields["tried"] = tuple(_tried(item, where) for item in fields["tried"])
+    except ValueError:
+        raise InputError(f"{where}: a status cannot be what it is; it was edited") from None
+
+
+def _tried(record: Any, where: str) -> Tried:
+    check_fields(record, {"sql": str, "status": str, "error": object}, where)
+    if not isinstance(record["error"], str | None):
+        raise InputError(f"{where}: the field 'error' should be a text or null")
+    return Tried(record["sql"], Status(record["status"]), record["error"])
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

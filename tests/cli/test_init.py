@@ -1,0 +1,82 @@
+"""`merit init`: merit.toml for a database of one's own, checked."""
+
+import sqlite3
+import tomllib
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from making.commands import good, merit, refused
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as db:
+        db.executescript(
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT); INSERT INTO orders VALUES (1, 'paid');"
+        )
+    (tmp_path / "script.jsonl").write_text('{"reply": "<answer>SELECT count(*) FROM orders</answer>"}\n')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MERIT_DATABASE", raising=False)
+    return tmp_path
+
+
+def test_three_words_lead_to_a_first_answer(shop: Path) -> None:
+    said = good("init", "sqlite:///shop.sqlite", "--model", "scripted:script.jsonl").output
+    assert "database: 1 table, 2 columns" in said
+    assert "model: answers" in said
+    assert "count(*)\n1\n" in good("ask", "How many orders?").output
+    assert "remembered" in good("confirm", good("history").output.split()[0]).output
+
+
+def test_a_password_is_not_written_down(shop: Path) -> None:
+    done = merit("init", "postgresql://reader:hunter2@127.0.0.1:1/shop")
+    assert done.exit_code != 0
+    assert "hunter2" not in done.output + str(done.exception)
+    written = tomllib.loads((shop / "merit.toml").read_text())
+    assert written["database"] == {"name": "shop", "url_env": "MERIT_DATABASE", "rows": "prompt"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://reader@example.org:hunter2@127.0.0.1:1/shop",  # users of some servers are called so
+        "postgresql://reader:hunter2/shop",
+        "postgresql:/reader:hunter2@127.0.0.1/shop",
+        "reader:hunter2@127.0.0.1",
+        "duckdb:///none.duckdb?motherduck_token=hunter2",
+        "host=127.0.0.1 password=hunter2",
+    ],
+)
+def test_a_password_is_not_written_down_wherever_it_stands(shop: Path, url: str) -> None:
+    done = merit("init", url, "--name", "shop")
+    assert done.exit_code != 0
+    assert "hunter2" not in done.output + str(done.exception)
+    written = shop / "merit.toml"
+    assert not written.exists() or "hunter2" not in written.read_text()
+
+
+def test_what_is_wrong_is_said_and_the_file_is_there_to_be_mended(shop: Path) -> None:
+    assert "there is no such database file" in refused("init", "sqlite:///none.sqlite")
+    assert (shop / "merit.toml").exists()
+    assert "merit.toml: is there already" in refused("init", "sqlite:///shop.sqlite")
+
+
+def test_without_a_database_the_way_is_named(shop: Path) -> None:
+    assert "no database was named: give --database, set MERIT_DATABASE, or write merit.toml" in refused(
+        "ask", "How many?"
+    )
+
+
+def test_rules_of_the_file_reach_the_model(shop: Path) -> None:
+    good("init", "sqlite:///shop.sqlite", "--model", "scripted:script.jsonl")
+    with (shop / "merit.toml").open("a") as file:
+        file.write('open = "An order is open until it is paid."\n')
+    script = shop / "script.jsonl"
+    script.write_text(
+        '{"contains": "An order is open until it is paid.", "reply": "<answer>SELECT 42</answer>"}\n'
+        + script.read_text()
+    )
+    assert "42" in good("ask", "How many open orders?").output

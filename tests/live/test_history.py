@@ -1,0 +1,108 @@
+"""A history holds what was acknowledged, whole, whatever happens to the process that writes it."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from merit.errors import InputError
+from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
+from merit.live.records import Tried
+from merit.types import Status
+
+ASKED = Asked(
+    "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
+    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",),
+)  # fmt: skip
+SAID: list[Feedback] = [
+    Confirmed("a1", "t", "ada", ("pre-1",)),
+    Rejected("a1", "t", "ada", (), "it counts"),
+    Corrected("a1", "t", "ada", ("pre-1", "pos-1"), "SELECT 2"),
+]
+
+
+def test_events_come_back_as_they_were(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    for event in [ASKED, *SAID]:
+        history.append(event)
+    assert history.events() == [ASKED, *SAID]
+    assert history.find("a") == (ASKED, SAID[-1])
+
+
+def test_what_a_crash_left_of_a_line_is_cut_off(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.append(ASKED)
+    with history.path.open("a") as file:
+        file.write('{"format":1,"kind":"confirmed","answer":')
+    assert history.events() == [ASKED]
+    history.append(SAID[0])
+    assert history.events() == [ASKED, SAID[0]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"kind":"asked"', '"kind":"guessed"', "line 1: there is no event 'guessed'; use a newer merit"),
+        ('"position":3', '"position":"3"', "line 1"),
+        ('"status":"answered"', '"status":"sure"', "line 1: a status cannot be what it is; it was edited"),
+        ('"recalled":["pre-1"]', '"recalled":"pre-1"', "line 1: the field 'recalled' should be a list of texts"),
+        ('"format":1', '"format":9', "line 1"),
+        ('"question":"How many?",', "", "line 1: not the fields of an event asked"),
+    ],
+)  # fmt: skip
+def test_a_damaged_line_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    history = History(tmp_path)
+    history.append(ASKED)
+    text = history.path.read_text()
+    assert old in text
+    history.path.write_text(text.replace(old, new))
+    with pytest.raises(InputError, match=said):
+        history.events()
+
+
+def test_an_ambiguous_beginning_is_told(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.append(ASKED)
+    history.append(replace(ASKED, id="a2"))
+    with pytest.raises(InputError, match="several answers begin with 'a'"):
+        history.find("a")
+
+
+def test_many_writers_lose_nothing(tmp_path: Path) -> None:
+    def write(writer: int) -> None:
+        for number in range(20):
+            History(tmp_path).append(replace(ASKED, id=f"{writer}-{number}"))
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(History(tmp_path).answers()) == 80
+
+
+def test_whatever_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    script = textwrap.dedent(
+        f"""
+        import sys
+        sys.path[:0] = {[str(Path(__file__).parent)]!r}
+        from dataclasses import replace
+        from pathlib import Path
+        from test_history import ASKED, History
+        for number in range(10**6):
+            History(Path({str(tmp_path)!r})).append(replace(ASKED, id=str(number)))
+            print(number, flush=True)
+        """
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(25):
+            process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        acknowledged = 25 + len(process.stdout.read().splitlines())
+    assert len(History(tmp_path).answers()) >= acknowledged

@@ -1,0 +1,95 @@
+"""A schema that does not fit: prompts show the part that a question needs, and learn from what was confirmed."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from merit.errors import InputError
+from merit.live import open_live
+from merit.settings import BudgetSettings, DatabaseSettings, Settings
+from merit.types import Completion, ModelIdentity, Sampling
+
+ANSWER = "SELECT count(*) FROM zz_visits WHERE place_code = 'X'"
+
+
+class Model:
+    """Gives one answer; keeps what it was asked."""
+
+    concurrency = 1
+    recorded = False
+    identity = ModelIdentity("told")
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - the same at any temperature
+        self.prompts.append(prompt)
+        return Completion(f"<answer>{ANSWER}</answer>", 1, 1)
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    database = tmp_path / "large.sqlite"
+    with closing(sqlite3.connect(database)) as db:
+        for number in range(60):
+            columns = ", ".join(f"field_{number}_{column} TEXT" for column in range(8))
+            db.execute(f"CREATE TABLE archive_{number} (id INTEGER PRIMARY KEY, {columns})")
+        db.execute("CREATE TABLE invoices (id INTEGER PRIMARY KEY, customer TEXT, total REAL)")
+        db.execute("CREATE TABLE zz_visits (id INTEGER PRIMARY KEY, place_code TEXT)")
+        db.commit()
+    return Settings(
+        tmp_path / "merit.toml",
+        DatabaseSettings("large", f"sqlite:///{database}"),
+        budget=BudgetSettings(schema_tokens=400),
+    )
+
+
+def test_only_what_a_question_needs_is_shown(settings: Settings, tmp_path: Path) -> None:
+    model = Model()
+    with open_live(settings, tmp_path / "own", model) as agent:
+        agent.ask("What is the total of all invoices of a customer?")
+    assert "CREATE TABLE invoices" in model.prompts[0]
+    assert model.prompts[0].count("CREATE TABLE archive_") < 30
+    assert "other tables and" in model.prompts[0]
+
+
+def test_a_confirmed_question_tells_which_table_a_similar_one_needs(settings: Settings, tmp_path: Path) -> None:
+    question = "How many people came by at the northern gate?"
+    model = Model()
+    with open_live(settings, tmp_path / "own", model) as agent:
+        first = agent.ask(question)
+        assert "CREATE TABLE zz_visits" not in model.prompts[0]
+        agent.confirm(first.id)
+        model.prompts.clear()
+        agent.ask("How many people came by at the southern gate?")
+        assert "CREATE TABLE zz_visits" in model.prompts[0]
+    model.prompts.clear()
+    with open_live(settings, tmp_path / "own", model) as agent:  # and so it is when it is opened again
+        agent.ask("How many people came by at the eastern gate?")
+        assert "CREATE TABLE zz_visits" in model.prompts[0]
+
+
+def test_a_schema_that_fits_is_shown_whole(settings: Settings, tmp_path: Path) -> None:
+    model = Model()
+    with open_live(replace(settings, budget=BudgetSettings()), tmp_path / "own", model) as agent:
+        agent.ask("What is the total of all invoices?")
+    assert model.prompts[0].count("CREATE TABLE ") == 62
+
+
+def test_calls_are_all_calls_of_a_question(settings: Settings, tmp_path: Path) -> None:
+    model = Model()
+    with open_live(replace(settings, budget=BudgetSettings(calls=1)), tmp_path / "own", model) as agent:
+        agent.ask("How many?")
+    assert len(model.prompts) == 1
+
+
+def test_a_limit_that_is_not_enforced_is_refused(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\[budget\]: 'cost_per_day' is not enforced yet"):
+        open_live(replace(settings, budget=BudgetSettings(cost_per_day=1.0)), tmp_path / "own", Model())
