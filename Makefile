@@ -5,15 +5,21 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 MKDOCS = NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs build --strict --quiet
+# Tests start hundreds of processes, which would each compile merit anew.
+unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-# Ray starts processes of its own and needs the machine; DuckDB warns of leaks where a test's process is one of several.
-ALONE := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/test_canonical_dialects.py
+# Ray starts processes of its own and needs the machine. DuckDB warns of leaks where a test's process is one of several, has
+# Ray in it, or both of the tests of dialects: each of these runs in a process of its own.
+APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/test_canonical_dialects.py
+ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/sql/test_connect.py tests/sql/test_contract.py \
+	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_readonly.py tests/grounding/test_engines.py \
+	tests/grounding/test_functions.py tests/bench
 QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/oracle/test_rewrite.py \
 	tests/oracle/test_compare.py tests/sql/test_canonical.py tests/test_architecture.py tests/test_library.py \
 	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py
 
-.PHONY: demo test quick check format docs bench clean
+.PHONY: demo test quick check types format docs bench clean
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
 # METHOD and SEED say the same as METHODS and SEEDS, on the command line alone: others may have such names in their environment.
@@ -34,8 +40,9 @@ demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
 
 test: check
+	set -e; for file in $(APART); do $(BIN)/pytest $$file; done
 	$(BIN)/pytest $(ALONE)
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal $(addprefix --ignore ,$(ALONE))
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal $(addprefix --ignore ,$(APART) $(ALONE))
 
 # Lint, types and quick tests: half a minute on two cores, a minute where mypy has no cache yet.
 quick: $(READY_TO_TEST)
@@ -44,11 +51,14 @@ quick: $(READY_TO_TEST)
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --maxprocesses 4 $(QUICK)
 
+# Types and documentation are checked side by side: each takes one core.
 check: $(READY_TO_TEST)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory -j 2 types docs
+
+types: $(READY_TO_TEST)
 	$(BIN)/mypy
-	$(MKDOCS)
 
 # The documentation as a site, in site/: open site/index.html. Warnings are errors.
 docs: $(READY_TO_TEST)
