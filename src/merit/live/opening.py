@@ -9,8 +9,9 @@ from pathlib import Path
 from merit.agent import Method, find_method
 from merit.cache import cache_folder
 from merit.errors import InputError
-from merit.live.agent import LiveAgent, LiveParts
+from merit.live.agent import LiveAgent
 from merit.live.history import History
+from merit.live.parts import LiveParts
 from merit.live.selecting import SchemaSelection
 from merit.live.shown import notes, readable, with_context
 from merit.memory import FileStore, Grade, Memory, entries_in
