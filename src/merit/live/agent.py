@@ -6,14 +6,12 @@ from typing import Any, TypeVar
 
 from merit.agent import Method
 from merit.errors import InputError
-from merit.live.answer import Answer, AnswerStatus
+from merit.live.answer import Answer
 from merit.live.asking import Asker, Progress
-from merit.live.learning import confirmed_answer, corrected_change, provenance, rejected_change
+from merit.live.feedback import Learner
 from merit.live.parts import LiveParts
-from merit.live.receipt import now
-from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
-from merit.memory import Entry
-from merit.types import Error, Limits, Schema, Timeout
+from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.types import Limits, Schema
 
 T = TypeVar("T")
 
@@ -31,6 +29,7 @@ class LiveAgent:
         self._name = parts.schema.db_id
         if not parts.schema.tables:
             raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
+        self._learner = Learner(parts, self._limits)
         self._asker = Asker(parts, method, budget, enough, self._limits)
 
     # Asking
@@ -47,56 +46,15 @@ class LiveAgent:
 
     def confirm(self, answer: str, *, author: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
-        asked = self._open_answer(answer)
-        if asked.status is AnswerStatus.FAILED:
-            raise InputError(f"{asked.id}: no candidate ran, so there is nothing to confirm; correct it instead")
-        source = provenance(asked, author, now())
-        entries = self._commit([confirmed_answer(asked, asked.sql, self._schema.text(), source)])
-        return self._said(Confirmed(asked.id, str(source.time), author, entries))
+        return self._learner.confirm(answer, author)
 
     def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
         """A person says that an answer is wrong."""
-        asked = self._open_answer(answer)
-        source = provenance(asked, author, now())
-        change = rejected_change(asked, self._schema.text(), source)
-        entries = self._commit([change] if change else [])
-        return self._said(Rejected(asked.id, str(source.time), author, entries, reason))
+        return self._learner.reject(answer, reason, author)
 
     def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
-        asked = self._open_answer(answer)
-        result = self._parts.engine.execute(sql, self._limits)
-        if isinstance(result, Error | Timeout):
-            raise InputError(f"the correction does not run ({result.message}); nothing was kept")
-        source, schema = provenance(asked, author, now()), self._schema.text()
-        learned = [confirmed_answer(asked, sql, schema, source)]
-        if sql.strip() != asked.sql.strip():
-            learned.append(corrected_change(asked, sql, schema, source))
-        return self._said(Corrected(asked.id, str(source.time), author, self._commit(learned), sql))
-
-    def _open_answer(self, answer: str) -> Asked:
-        """An answer that nothing was said about yet."""
-        asked, said = self._parts.history.find(answer)
-        if asked.database != self._name:
-            raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
-        if said is not None:
-            what = type(said).__name__.lower()
-            raise InputError(
-                f"{asked.id}: was {what} already, on {said.time}{f' by {said.author}' if said.author else ''}"
-            )
-        return asked
-
-    def _commit(self, entries: list[Entry]) -> tuple[str, ...]:
-        committed = self._parts.memory.commit_all(entries)
-        if self._parts.selection is not None:
-            self._parts.selection.learn(committed)
-        return tuple(entry.id for entry in committed)
-
-    def _said(self, feedback: T) -> T:
-        """Write feedback down; until then it is not acknowledged, and saying it again keeps the same entries."""
-        assert isinstance(feedback, Feedback)
-        self._parts.history.append(feedback)
-        return feedback
+        return self._learner.correct(answer, sql, author)
 
     # Looking
 

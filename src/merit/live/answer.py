@@ -31,6 +31,8 @@ class Answer:
     error: str | None  # the database's words, where nothing ran
     attempts: tuple[Attempt, ...]
     recalled: tuple[str, ...]  # the ids of the entries that the model was shown
+    remarks: tuple[str, ...] = ()  # what speaks against it: a failed check, an earlier rejection
+    passed: tuple[str, ...] = ()  # the user's own checks
 
     def to_pandas(self) -> Any:
         """The rows as a DataFrame, where pandas is installed."""

@@ -1,23 +1,29 @@
 """Asking: a question becomes prompts, candidates, votes and an answer that is written down."""
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from merit import prompts
 from merit.agent import Agent, Episode, FirstAnswer, Method, RememberingOracle, Task, ThreadedOracle, Work, repair
-from merit.agent.agreement import agreement
+from merit.agent.agreement import agreement, is_agreed
 from merit.agent.rules import cast_votes
 from merit.errors import InputError
 from merit.live.answer import Answer, AnswerStatus
+from merit.live.checks import Checked, applying, run_checks
+from merit.live.feedback import Learner
+from merit.live.history import standing_question
+from merit.live.ladder import RejectedSQL, earned, rejected_before, weighed
 from merit.live.parts import LiveParts
 from merit.live.receipt import fingerprint, now, shown_entries, tried
 from merit.live.records import Asked
+from merit.live.scrubbing import scrubbed
 from merit.live.selecting import left_out
 from merit.memory import Cue, Recall
 from merit.prompts import Family, LiveContext, live_context, live_mentions, parse_sql
-from merit.sql import executed
-from merit.types import FailureType, Limits, Question, Regime, Rows, Sampling, Verdict
+from merit.sql import canonical, executed
+from merit.types import FailureType, Limits, Question, Regime, Rows, Sampling, Status, Verdict
 
 Progress = Callable[[str], object] | None  # is told what is being done
 
@@ -34,18 +40,27 @@ class Asker:
 
     @property
     def _family(self) -> Family:
-        return Family("own", evidence=False, dialect=self.parts.engine.dialect, live=True)
+        return Family("own", evidence=False, dialect=self.parts.engine.dialect, live=True, fenced=True)
 
-    async def ask(self, question: str, *, progress: Progress = None) -> Answer:
-        """The answer to a question; everything that was committed to the memory before may be recalled."""
+    async def ask(self, question: str, *, progress: Progress = None, earlier: Sequence[Asked] = ()) -> Answer:
+        """The answer to a question; everything that was committed to the memory before may be recalled.
+
+        `earlier` are the answers of the same conversation, oldest first: a prompt shows their questions and SQL.
+        """
         if not question.strip():
             raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
         identity, memory = uuid4().hex[:12], self.parts.memory
         memory.refresh()
         position = memory.sequence
         asked = Question(identity, self.parts.schema.db_id, question)
-        live = self._context(asked)
-        recalled = self._recall(asked, position)
+        whole = replace(asked, text=standing_question([turn.question for turn in earlier], question))
+        rejected = rejected_before(self.parts.history, whole.db_id, whole.text, self._family.dialect)
+        live = replace(
+            self._context(whole),
+            conversation=tuple((turn.question, turn.sql) for turn in earlier),
+            rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
+        )
+        recalled = self._recall(whole, position)
         prompt = prompts.initial(
             self._family, asked, self.parts.schema.text(), recalled.precedents if recalled else (), live
         )
@@ -56,18 +71,45 @@ class Asker:
         )
         task = Task(asked, self.parts.schema.text(), position, first, position + 1, self.parts.schema, live)
         rows: dict[str, Rows] = {}
-        episode = await self._episode(task, rows, progress)
-        answer = self._answer(episode, rows, recalled)
-        self.parts.history.append(self._asked(answer, position, prompt.sha256))
+        episode = await self._episode(task, rows, rejected, progress)
+        answer, checked = self._weighed(self._answer(episode, rows, recalled), whole.text, rejected)
+        written = replace(
+            self._asked(answer, position, prompt.sha256),
+            earlier=tuple(turn.id for turn in earlier),
+            passed=checked.passed,
+            failed=tuple(name for name, _ in checked.failed),
+            replies=tuple(hashlib.sha256(attempt.reply.encode()).hexdigest() for attempt in episode.attempts),
+        )
+        agreed = is_agreed([attempt.verdict for attempt in episode.attempts], self.enough)
+        kept = Learner(self.parts, self.limits).keep(written, earned(answer, checked, agreed))
+        self.parts.history.append(replace(written, kept=kept))
         return answer
 
-    async def _episode(self, task: Task, rows: dict[str, Rows], progress: Progress) -> Episode:
+    def _weighed(self, answer: Answer, question: str, rejected: Mapping[str, RejectedSQL]) -> tuple[Answer, Checked]:
+        """An answer with what the user's checks and people's earlier words say about it."""
+        checked, dialect = Checked(), self._family.dialect
+        if answer.rows is not None:
+            checks = applying(self.parts.checks, question, answer.sql, dialect)
+            checked = run_checks(self.parts.engine, checks, answer.sql, self.limits, self._message)
+        weighty = weighed(answer, rejected.get(canonical(answer.sql, dialect)), checked)
+        return replace(weighty, passed=checked.passed), checked
+
+    def _message(self, message: str, sql: str) -> str:
+        """The database's words, as far as a model and a file may have them."""
+        return scrubbed(message, sql, self.parts.schema) if self.parts.scrubs else message
+
+    async def _episode(
+        self, task: Task, rows: dict[str, Rows], rejected: Mapping[str, RejectedSQL], progress: Progress
+    ) -> Episode:
         def judge(_question: Question, sql: str) -> Verdict:
             _tell(progress, "executing a candidate")
             result = self.parts.engine.execute(sql, self.limits)
             if isinstance(result, Rows):
                 rows[sql] = result
-            return executed(result, self.parts.schema.db_id, coded=self._family.dialect != "sqlite")
+                if canonical(sql, self._family.dialect) in rejected:  # a person's word counts for more than votes
+                    return Verdict(Status.DENOTATION_MISMATCH)
+            verdict = executed(result, self.parts.schema.db_id, coded=self._family.dialect != "sqlite")
+            return replace(verdict, error=self._message(verdict.error, sql)) if verdict.error else verdict
 
         work = Work()
         oracle = RememberingOracle(ThreadedOracle(judge), {}, work)

@@ -65,7 +65,7 @@ def open_live(
     """An agent as `merit.toml` describes it; `model` stands in for the one that is named there."""
     check_encoder(settings.model.encoder)
     url, database = settings.database.resolved_url(), settings.database
-    chosen = _only_sure(find_method(method))
+    chosen = _only_sure(find_method(method), Grade(settings.memory.recall))
     with ExitStack() as stack:
         shown = SchemaFilter(database.include, database.exclude)
         engine = open_engine(url, shown=shown, cache=cache_folder())
@@ -85,7 +85,19 @@ def open_live(
             for listed in entries_in(folder / "memory")
             if listed.deleted is None and listed.entry.provenance.db_id == database.name
         )
-        parts = LiveParts(engine, schema, completer, memory, History(folder), values, notes(context), selection)
+        parts = LiveParts(
+            engine,
+            schema,
+            completer,
+            memory,
+            History(folder),
+            values,
+            notes(context),
+            selection,
+            settings.checks,
+            Grade(settings.memory.keep),
+            scrubs=database.rows == "never",
+        )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
         agent = LiveAgent(parts, chosen, budget=_repairs(settings, budget), limits=limits)
         stack.pop_all()
@@ -107,11 +119,11 @@ def name_of(url: str) -> str:
     return Path(address.database).stem if address.dialect in FILES else address.database or address.dialect
 
 
-def _only_sure(method: Method) -> Method:
-    """What merely ran or agreed with itself is not shown to later questions: in a trial that cost accuracy."""
+def _only_sure(method: Method, least: Grade) -> Method:
+    """By default, what merely ran or agreed with itself is not shown to later questions: in a trial that cost accuracy."""
     if method.recall is None:
         return method
-    return replace(method, recall=replace(method.recall, least_grade=Grade.TESTED))
+    return replace(method, recall=replace(method.recall, least_grade=least))
 
 
 def _values(engine: Engine, schema: Schema, url: str) -> ValueIndex:

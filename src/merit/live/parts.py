@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from merit.live.history import History
 from merit.live.selecting import SchemaSelection
-from merit.memory import Memory
+from merit.memory import Grade, Memory
 from merit.prompts import StoredValues
+from merit.settings import CheckSettings
 from merit.types import Completer, Engine, Schema
 
 
@@ -21,3 +22,6 @@ class LiveParts:
     values: StoredValues | None = None
     notes: tuple[str, ...] = ()  # rules and meanings that people wrote down
     selection: SchemaSelection | None = None  # None: the whole schema is always shown
+    checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
+    keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+    scrubs: bool = False  # whether messages of the database are shown and written down without values

@@ -40,6 +40,11 @@ class Asked:
     error: str | None
     tried: tuple[Tried, ...]  # every candidate in its order
     recalled: tuple[str, ...]
+    earlier: tuple[str, ...] = ()  # the answers of the same conversation that the prompt showed
+    passed: tuple[str, ...] = ()  # the user's own checks
+    failed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()  # entries that were committed without a person's word, at the grade the answer earned
+    replies: tuple[str, ...] = ()  # hashes of the model's replies, by which a cache can be rid of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,8 @@ _KINDS: dict[str, type[Event]] = {
     "corrected": Corrected,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_LISTS = ("recalled", "entries")
+_ADDED = ("earlier", "passed", "failed", "kept", "replies")  # fields of `Asked` that older histories lack
+_LISTS = ("recalled", "entries", *_ADDED)
 _OTHERS = ("position", "agreement", "error", "tried", *_LISTS)  # fields that are not texts
 
 
@@ -100,6 +106,8 @@ def read_event(record: Any, where: str) -> Event:
     if kind is None:
         raise InputError(f"{where}: there is no event {shown(record['kind'])}; use a newer merit")
     fields = {name: value for name, value in record.items() if name not in ("format", "kind")}
+    if kind is Asked:
+        fields = {**dict.fromkeys(_ADDED, []), **fields}
     if set(fields) != set(kind.__dataclass_fields__):
         raise InputError(f"{where}: not the fields of an event {record['kind']}")
     types: dict[str, type] = {

@@ -93,18 +93,28 @@ class Memory:
         """Keep a finalised episode's entry; it is durable when this returns. Gives it back under its id."""
         return self.commit_all([entry])[0]
 
-    def commit_all(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Keep many entries at once, all or none. A known one is not kept twice, and a deleted one stays deleted."""
-        named = [with_id(entry) for entry in entries]
+    def commit_all(self, entries: Iterable[Entry], retracted: Iterable[Deletion] = ()) -> list[Entry]:
+        """Keep many entries at once, and take out those they stand against: all of it or nothing.
+
+        A known entry is not kept twice, and a deleted one stays deleted.
+        """
+        named, gone = [with_id(entry) for entry in entries], list(retracted)
         with self._in_use():
             while True:
                 self.refresh()
                 fresh = self._fresh(named)
+                deletions = [deletion for deletion in gone if self._is_live(deletion.id)]
                 try:
-                    self._append(list(fresh.values()))
+                    self._append([*fresh.values(), *deletions])
                 except MemoryChanged:
                     continue  # another process may have committed one of these
                 return [fresh.get(entry.id) or self.entry(entry.id) for entry in named]
+
+    def _is_live(self, identity: str) -> bool:
+        if identity not in self._index:
+            return False
+        segment, row = self._index.row_of(identity)
+        return not segment.deleted[row]
 
     def delete(self, identity: str, reason: str) -> None:
         """Take an entry out of every later recall; the log keeps it, with the reason."""

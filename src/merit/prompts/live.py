@@ -31,6 +31,8 @@ class LiveContext:
     bare: str  # without
     mentions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # rules and meanings that people wrote down, a line each
+    conversation: tuple[tuple[str, str], ...] = ()  # earlier questions and their SQL, oldest first
+    rejected: tuple[str, ...] = ()  # SQL that people rejected for this very question, each with the reason
 
     def text(self) -> str:
         """The schema block of the prompts that show an episode's history."""

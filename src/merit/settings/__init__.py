@@ -1,11 +1,13 @@
 """`merit.toml`, read and checked."""
 
+from merit.settings.checks import CheckSettings
 from merit.settings.read import FILE_NAME, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
+    MemorySettings,
     ModelSettings,
     Settings,
     matches,
@@ -15,8 +17,10 @@ __all__ = [
     "DEFAULT_PRIVATE",
     "FILE_NAME",
     "BudgetSettings",
+    "CheckSettings",
     "ContextSettings",
     "DatabaseSettings",
+    "MemorySettings",
     "ModelSettings",
     "Settings",
     "matches",

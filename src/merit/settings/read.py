@@ -12,12 +12,15 @@ from urllib.parse import parse_qsl
 
 from merit.errors import InputError
 from merit.reading import check_name, check_path, shown
+from merit.settings.checks import read_checks
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    GRADES,
     ROWS,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
+    MemorySettings,
     ModelSettings,
     Settings,
 )
@@ -55,11 +58,13 @@ SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "schema_tokens": int,
     },
     "context": {"comments": bool, "dbt": str, "semantic": (str, list), "schema": str},
+    "memory": {"recall": str, "keep": str},
 }
 _SHOWN = "write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN, with * for anything"
 _PATTERNS = {"include": _SHOWN, "exclude": _SHOWN}
 _PATTERNS |= {"private": "write COLUMN, TABLE.COLUMN or SCHEMA.TABLE.COLUMN, with * for anything"}
 _TEXTS = ("rules", "glossary")  # tables of texts, under names that people choose
+_CHECKS = "check"  # a list of tables
 _WRITTEN = {
     str: "a text in quotes",
     int: "a whole number without quotes",
@@ -72,7 +77,8 @@ _WRITTEN = {
 def read_settings(path: Path) -> Settings:
     """Read a `merit.toml`; paths in it are relative to it."""
     record = read_toml(path)
-    known = [*SECTIONS, *_TEXTS]
+    known = [*SECTIONS, *_TEXTS, _CHECKS]
+    checks = read_checks(record.pop(_CHECKS, []), path)
     for name, section in record.items():
         if name not in known:
             raise InputError(f"{path}: {shown(name)} means nothing here; known are {_listed(known)}")
@@ -87,7 +93,10 @@ def read_settings(path: Path) -> Settings:
         ModelSettings(**record.get("model", {})),
         _budget(record.get("budget", {}), f"{path}, [budget]"),
         _context(record.get("context", {}), base, f"{path}, [context]"),
-        *(_texts(record.get(name, {}), f"{path}, [{name}]") for name in _TEXTS),
+        rules=_texts(record.get("rules", {}), f"{path}, [rules]"),
+        glossary=_texts(record.get("glossary", {}), f"{path}, [glossary]"),
+        memory=_memory(record.get("memory", {}), f"{path}, [memory]"),
+        checks=checks,
     )
 
 
@@ -189,6 +198,13 @@ def _context(section: Mapping[str, Any], base: Path, where: str) -> ContextSetti
     dbt = base / section["dbt"] if section.get("dbt") else None
     paths = tuple(base / text for text in files)
     return ContextSettings(section.get("comments", True), dbt, paths, section.get("schema", ""))
+
+
+def _memory(section: Mapping[str, Any], where: str) -> MemorySettings:
+    for name, grade in section.items():
+        if grade not in GRADES:
+            raise InputError(f"{where}: the field {name!r} cannot be {shown(grade)}; write one of {', '.join(GRADES)}")
+    return MemorySettings(**section)
 
 
 def _texts(section: Mapping[str, Any], where: str) -> dict[str, str]:

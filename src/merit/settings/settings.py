@@ -7,8 +7,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from merit.errors import InputError
+from merit.settings.checks import CheckSettings
 
 ROWS = ("prompt", "never")  # whether rows and stored values may stand in prompts and indexes
+GRADES = ("confirmed", "tested", "agreed", "executed")  # of `merit.types.Grade`, the surest first
 # Columns whose values are never read, unless the file says otherwise: keys to other doors, and what names a person.
 DEFAULT_PRIVATE = (
     *("*password*", "*passwd*", "*secret*", "*token*", "*api_key*", "*apikey*", "*private_key*", "*salt*"),
@@ -78,6 +80,14 @@ class ContextSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MemorySettings:
+    """The table `[memory]`: how sure an answer must be, by its grade."""
+
+    recall: str = "tested"  # the least grade that later questions are shown
+    keep: str = "tested"  # the least grade that is kept without a person's word
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a `merit.toml` says."""
 
@@ -88,6 +98,8 @@ class Settings:
     context: ContextSettings = field(default_factory=ContextSettings)
     rules: Mapping[str, str] = field(default_factory=dict)
     glossary: Mapping[str, str] = field(default_factory=dict)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    checks: tuple[CheckSettings, ...] = ()
 
 
 def matches(patterns: Iterable[str], name: str) -> bool:
