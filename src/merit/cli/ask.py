@@ -48,7 +48,7 @@ def ask(
     where nothing ran. --json prints one object.
     """
     with opened(url, folder, name, model, rows=rows) as agent:
-        answer = agent.ask(question, progress=_progress if sys.stderr.isatty() else None)
+        answer = agent.ask(question, progress=show_progress if sys.stderr.isatty() else None)
     if as_json:
         print_json(_record(answer))
     elif sql_only:
@@ -59,7 +59,8 @@ def ask(
         raise SystemExit(1)
 
 
-def _progress(what: str) -> None:
+def show_progress(what: str) -> None:
+    """Tell what is being done."""
     say(f"{what} ...", err=True)
 
 
@@ -77,6 +78,8 @@ def _record(answer: Answer) -> dict[str, Any]:
         "error": answer.error,
         "candidates": len(answer.attempts),
         "recalled": list(answer.recalled),
+        "remarks": list(answer.remarks),
+        "passed": list(answer.passed),
     }
 
 
@@ -84,7 +87,8 @@ def _plain(value: Value) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _show(answer: Answer, options: str) -> None:
+def show_answer(answer: Answer) -> None:
+    """SQL, rows, how far they can be relied on, and what speaks against them."""
     console = Console()
     console.block(answer.sql or "(no SQL in the reply)", 0, "cyan")
     if answer.rows is not None:
@@ -92,7 +96,13 @@ def _show(answer: Answer, options: str) -> None:
     colour, agreed = _SAID[answer.status], f"{100 * answer.agreement:.0f}% of the votes"
     said = f"{agreed}, not calibrated" if answer.status is not AnswerStatus.FAILED else inline(answer.error or "")
     console.print(f"[{colour}]{answer.status}[/] ({said})")
-    command = this_command()
+    for remark in answer.remarks:
+        console.print(f"[yellow]{inline(remark)}[/]")
+
+
+def _show(answer: Answer, options: str) -> None:
+    show_answer(answer)
+    console, command = Console(), this_command()
     if answer.status is not AnswerStatus.FAILED:
         console.print(f"right?  {command} confirm {answer.id}{inline(options)}", soft_wrap=True)
     console.print(f"wrong?  {command} reject {answer.id}{inline(options)}", soft_wrap=True)

@@ -1,14 +1,17 @@
 """The agent for one database: asks, and learns from what people say."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from merit.agent import Method
 from merit.errors import InputError
 from merit.live.answer import Answer
 from merit.live.asking import Asker, Progress
+from merit.live.chat import Chat
 from merit.live.feedback import Learner
+from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.records import Asked, Confirmed, Corrected, Rejected
 from merit.types import Limits, Schema
@@ -34,13 +37,29 @@ class LiveAgent:
 
     # Asking
 
-    async def ask_async(self, question: str, *, progress: Progress = None) -> Answer:
-        """The answer to a question; everything that was committed to the memory before may be recalled."""
-        return await self._asker.ask(question, progress=progress)
+    async def ask_async(self, question: str, *, progress: Progress = None, earlier: Sequence[str] = ()) -> Answer:
+        """The answer to a question; everything that was committed to the memory before may be recalled.
 
-    def ask(self, question: str, *, progress: Progress = None) -> Answer:
+        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
+        """
+        return await self._asker.ask(question, progress=progress, earlier=[self._turn(answer) for answer in earlier])
+
+    def ask(self, question: str, *, progress: Progress = None, earlier: Sequence[str] = ()) -> Answer:
         """The same, for plain code."""
-        return _run(self.ask_async(question, progress=progress))
+        return _run(self.ask_async(question, progress=progress, earlier=earlier))
+
+    def chat(self) -> Chat:
+        """A conversation: its questions see those before them."""
+        return Chat(self.ask, self.ask_async)
+
+    def _turn(self, answer: str) -> Asked:
+        """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
+        asked, said = self._parts.history.find(answer)
+        if asked.database != self._name:
+            raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
+        if said is None:
+            return asked
+        return replace(asked, sql=right_sql(asked, said) or "(rejected)")
 
     # Learning
 

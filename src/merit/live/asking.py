@@ -1,6 +1,5 @@
 """Asking: a question becomes prompts, candidates, votes and an answer that is written down."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
@@ -11,19 +10,17 @@ from merit.agent.agreement import agreement, is_agreed
 from merit.agent.rules import cast_votes
 from merit.errors import InputError
 from merit.live.answer import Answer, AnswerStatus
-from merit.live.checks import Checked, applying, run_checks
-from merit.live.feedback import Learner
 from merit.live.history import standing_question
-from merit.live.ladder import RejectedSQL, earned, rejected_before, weighed
+from merit.live.ladder import PeoplesOracle, RejectedSQL, rejected_before
 from merit.live.parts import LiveParts
 from merit.live.receipt import fingerprint, now, shown_entries, tried
 from merit.live.records import Asked
-from merit.live.scrubbing import scrubbed
 from merit.live.selecting import left_out
+from merit.live.settling import settled
 from merit.memory import Cue, Recall
 from merit.prompts import Family, LiveContext, live_context, live_mentions, parse_sql
-from merit.sql import canonical, executed
-from merit.types import FailureType, Limits, Question, Regime, Rows, Sampling, Status, Verdict
+from merit.sql import executed
+from merit.types import FailureType, Limits, Question, Regime, Rows, Sampling, Verdict
 
 Progress = Callable[[str], object] | None  # is told what is being done
 
@@ -71,45 +68,28 @@ class Asker:
         )
         task = Task(asked, self.parts.schema.text(), position, first, position + 1, self.parts.schema, live)
         rows: dict[str, Rows] = {}
-        episode = await self._episode(task, rows, rejected, progress)
-        answer, checked = self._weighed(self._answer(episode, rows, recalled), whole.text, rejected)
-        written = replace(
-            self._asked(answer, position, prompt.sha256),
-            earlier=tuple(turn.id for turn in earlier),
-            passed=checked.passed,
-            failed=tuple(name for name, _ in checked.failed),
-            replies=tuple(hashlib.sha256(attempt.reply.encode()).hexdigest() for attempt in episode.attempts),
+        episode = await self._episode(task, rows, progress, rejected)
+        answer, written = settled(
+            self.parts,
+            self.limits,
+            self._answer(episode, rows, recalled),
+            lambda answer: self._asked(answer, position, prompt.sha256),
+            earlier,
+            rejected,
+            agreed=is_agreed([attempt.verdict for attempt in episode.attempts], self.enough),
         )
-        agreed = is_agreed([attempt.verdict for attempt in episode.attempts], self.enough)
-        kept = Learner(self.parts, self.limits).keep(written, earned(answer, checked, agreed))
-        self.parts.history.append(replace(written, kept=kept))
+        self.parts.history.append(written)
         return answer
 
-    def _weighed(self, answer: Answer, question: str, rejected: Mapping[str, RejectedSQL]) -> tuple[Answer, Checked]:
-        """An answer with what the user's checks and people's earlier words say about it."""
-        checked, dialect = Checked(), self._family.dialect
-        if answer.rows is not None:
-            checks = applying(self.parts.checks, question, answer.sql, dialect)
-            checked = run_checks(self.parts.engine, checks, answer.sql, self.limits, self._message)
-        weighty = weighed(answer, rejected.get(canonical(answer.sql, dialect)), checked)
-        return replace(weighty, passed=checked.passed), checked
-
-    def _message(self, message: str, sql: str) -> str:
-        """The database's words, as far as a model and a file may have them."""
-        return scrubbed(message, sql, self.parts.schema) if self.parts.scrubs else message
-
     async def _episode(
-        self, task: Task, rows: dict[str, Rows], rejected: Mapping[str, RejectedSQL], progress: Progress
+        self, task: Task, rows: dict[str, Rows], progress: Progress, rejected: Mapping[str, RejectedSQL]
     ) -> Episode:
         def judge(_question: Question, sql: str) -> Verdict:
             _tell(progress, "executing a candidate")
             result = self.parts.engine.execute(sql, self.limits)
             if isinstance(result, Rows):
                 rows[sql] = result
-                if canonical(sql, self._family.dialect) in rejected:  # a person's word counts for more than votes
-                    return Verdict(Status.DENOTATION_MISMATCH)
-            verdict = executed(result, self.parts.schema.db_id, coded=self._family.dialect != "sqlite")
-            return replace(verdict, error=self._message(verdict.error, sql)) if verdict.error else verdict
+            return executed(result, self.parts.schema.db_id, coded=self._family.dialect != "sqlite")
 
         work = Work()
         oracle = RememberingOracle(ThreadedOracle(judge), {}, work)
@@ -118,7 +98,7 @@ class Asker:
             self.budget,
             self._family,
             self.parts.completer,
-            oracle,
+            PeoplesOracle(oracle, rejected, self._family.dialect),
             self.parts.memory,
             Regime.DBMS_ONLY,
             work=work,

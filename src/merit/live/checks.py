@@ -1,7 +1,7 @@
 """The user's own checks of an answer: SQL that reads the answer's rows and returns those that must not be there."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -39,21 +39,18 @@ def applying(checks: Iterable[CheckSettings], question: str, sql: str, dialect: 
     ]
 
 
-def run_checks(
-    engine: Engine, checks: Iterable[CheckSettings], sql: str, limits: Limits, told: Callable[[str, str], str]
-) -> Checked:
-    """Run checks on an answer that ran; they only read, like everything else. `told` is how a message may be shown."""
+def run_checks(engine: Engine, checks: Iterable[CheckSettings], sql: str, limits: Limits) -> Checked:
+    """Run checks on an answer that ran; they only read, like everything else."""
     passed, failed = [], []
     limits = Limits(timeout_s=limits.timeout_s, rows=_ONE_ROW)
     for check in checks:
         if _swallows(sql, engine.dialect):
             failed.append((check.name, "it could not run (a comment of the answer is never closed)"))
             continue
-        statement = composed(check.sql, sql)
-        result = engine.execute(statement, limits)
+        result = engine.execute(composed(check.sql, sql), limits)
         if not isinstance(result, Rows):
             code = f"{result.code}: " if isinstance(result, Error) and result.code else ""
-            failed.append((check.name, f"it could not run ({code}{told(result.message, statement)})"))
+            failed.append((check.name, f"it could not run ({code}{result.message})"))
         elif result.rows:
             failed.append((check.name, "the answer has rows that it says must not be"))
         else:
@@ -62,7 +59,7 @@ def run_checks(
 
 
 def composed(check: str, sql: str) -> str:
-    """A check with the answer under the name `answer`; the answer ran by itself, so its brackets and quotes are closed."""
+    """A check with the answer as `answer`; since the answer ran by itself, its brackets and quotes are closed."""
     answer = f"answer AS (\n{sql.strip().rstrip(';')}\n)"
     check = check.strip().rstrip(";")
     if begins := _WITH.match(check):

@@ -3,6 +3,7 @@
 What a person rejected for a question does not count as an answer to it, however many candidates agree on it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from merit.live.answer import Answer, AnswerStatus
@@ -11,6 +12,7 @@ from merit.live.history import History
 from merit.live.records import Asked, Confirmed, Corrected, Feedback
 from merit.memory import Grade
 from merit.sql import canonical
+from merit.types import Oracle, Question, Status, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,22 @@ def rejected_before(history: History, database: str, question: str, dialect: str
     return rejected
 
 
+@dataclass(frozen=True, slots=True)
+class PeoplesOracle:
+    """An oracle that knows what people rejected for the question: it counts as wrong, whatever it returns."""
+
+    oracle: Oracle
+    rejected: Mapping[str, RejectedSQL]
+    dialect: str
+
+    async def judge(self, question: Question, sql: str) -> Verdict:
+        """The oracle's verdict, unless a person's word stands against it."""
+        verdict = await self.oracle.judge(question, sql)
+        if verdict.satisfied and canonical(sql, self.dialect) in self.rejected:
+            return Verdict(Status.DENOTATION_MISMATCH)
+        return verdict
+
+
 def right_sql(asked: Asked, said: Feedback) -> str:
     """What feedback says is right, if it says so."""
     return asked.sql if isinstance(said, Confirmed) else said.sql if isinstance(said, Corrected) else ""
@@ -55,7 +73,7 @@ def weighed(answer: Answer, rejected: RejectedSQL | None, checked: Checked) -> A
     remarks = [str(rejected)] if rejected else []
     remarks += [f"the check {name!r} failed: {why}" for name, why in checked.failed]
     status = AnswerStatus.UNSURE if remarks and answer.rows is not None else answer.status
-    return replace(answer, status=status, remarks=(*answer.remarks, *remarks))
+    return replace(answer, status=status, remarks=tuple(remarks), passed=checked.passed)
 
 
 def earned(answer: Answer, checked: Checked, agreed: bool) -> Grade | None:

@@ -1,7 +1,8 @@
 """What is learned from what a person says: confirmed answers, confirmed changes, directions seen to fail.
 
-Nothing else is ever kept as confirmed; what merely passed checks, agreed or ran is kept at that grade, if at all. A rejection is the person's word on the last change alone: where there was only
-one candidate, there is no change to learn from.
+Nothing else is ever kept as confirmed; what merely passed checks, agreed or ran is kept at that grade, if at all. A
+rejection is the person's word on the last change alone: where there was only one candidate, there is no change to
+learn from, and the history alone remembers what was rejected.
 """
 
 from merit.failure import classify

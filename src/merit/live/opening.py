@@ -12,6 +12,7 @@ from merit.errors import InputError
 from merit.live.agent import LiveAgent
 from merit.live.history import History
 from merit.live.parts import LiveParts
+from merit.live.scrubbing import ScrubbedEngine, names_of
 from merit.live.selecting import SchemaSelection
 from merit.live.shown import notes, readable, with_context
 from merit.memory import FileStore, Grade, Memory, entries_in
@@ -69,6 +70,7 @@ def open_live(
     with ExitStack() as stack:
         shown = SchemaFilter(database.include, database.exclude)
         engine = open_engine(url, shown=shown, cache=cache_folder())
+        engine = ScrubbedEngine(engine, names_of(engine.schema())) if database.rows == "never" else engine
         stack.callback(engine.close)
         schema, context = with_context(replace(engine.schema(), db_id=database.name), settings)
         values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
@@ -96,7 +98,6 @@ def open_live(
             selection,
             settings.checks,
             Grade(settings.memory.keep),
-            scrubs=database.rows == "never",
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
         agent = LiveAgent(parts, chosen, budget=_repairs(settings, budget), limits=limits)
@@ -120,7 +121,7 @@ def name_of(url: str) -> str:
 
 
 def _only_sure(method: Method, least: Grade) -> Method:
-    """By default, what merely ran or agreed with itself is not shown to later questions: in a trial that cost accuracy."""
+    """Show later questions only what is sure enough: in a trial, what agreed with itself cost accuracy."""
     if method.recall is None:
         return method
     return replace(method, recall=replace(method.recall, least_grade=least))

@@ -24,4 +24,3 @@ class LiveParts:
     selection: SchemaSelection | None = None  # None: the whole schema is always shown
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
-    scrubs: bool = False  # whether messages of the database are shown and written down without values

@@ -107,7 +107,7 @@ def read_event(record: Any, where: str) -> Event:
         raise InputError(f"{where}: there is no event {shown(record['kind'])}; use a newer merit")
     fields = {name: value for name, value in record.items() if name not in ("format", "kind")}
     if kind is Asked:
-        fields = {**dict.fromkeys(_ADDED, []), **fields}
+        fields = {**{name: [] for name in _ADDED}, **fields}
     if set(fields) != set(kind.__dataclass_fields__):
         raise InputError(f"{where}: not the fields of an event {record['kind']}")
     types: dict[str, type] = {

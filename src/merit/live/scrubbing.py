@@ -6,8 +6,9 @@ or it belongs to the words that databases complain with.
 """
 
 import re
+from dataclasses import dataclass, replace
 
-from merit.types import Schema
+from merit.types import Engine, Error, Limits, Result, Schema
 
 _WORD = re.compile(r"[\w$]+")
 _LONGEST = 500  # characters of a message
@@ -32,17 +33,51 @@ _COMPLAINTS = frozenset(
     text than that the then this time timeout timestamp tinyint to token too transaction tried truncated try type types
     unable undefined unexpected union unique unknown unrecognized unsupported unterminated update usage use used using
     valid value values varchar view was were when where which window with within without would write wrong you your zero
-    """.split()
+    """.split()  # noqa: SIM905 - three hundred words
 )
 
 
-def scrubbed(message: str, sql: str, schema: Schema) -> str:
-    """A message about a statement, with every word that may be a stored value hidden."""
+@dataclass(frozen=True, slots=True)
+class ScrubbedEngine:
+    """An engine whose messages hold no stored value; rows still go to the person who asked."""
+
+    engine: Engine
+    names: frozenset[str]  # of tables and columns
+
+    @property
+    def dialect(self) -> str:
+        """The engine's own."""
+        return self.engine.dialect
+
+    def execute(self, sql: str, limits: Limits) -> Result:
+        """The engine's result; of a message, only what is known to be no value. Its code stays."""
+        result = self.engine.execute(sql, limits)
+        if not isinstance(result, Error):
+            return result
+        shown = {name: scrubbed(getattr(result, name), sql, self.names) for name in ("message", "hint")}
+        return replace(result, **shown)
+
+    def schema(self) -> Schema:
+        """The engine's own."""
+        return self.engine.schema()
+
+    def close(self) -> None:
+        """Close the engine."""
+        self.engine.close()
+
+
+def names_of(schema: Schema) -> frozenset[str]:
+    """The words in the names of tables and columns."""
     names = [name for table in schema.tables for name in (table.name, *(column.name for column in table.columns))]
-    known = {*_COMPLAINTS, *_words(sql), *_words(" ".join(names))}
+    return _words(" ".join(names))
+
+
+def scrubbed(message: str, sql: str, names: frozenset[str]) -> str:
+    """A message about a statement, with every word that may be a stored value hidden."""
+    known = _COMPLAINTS | names | _words(sql)
     shown = _WORD.sub(lambda word: word[0] if word[0].casefold() in known else _HIDDEN, message[: 4 * _LONGEST])
     return shown[:_LONGEST]
 
 
-def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.casefold() for word in _WORD.findall(text))
