@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -34,7 +35,8 @@ def _print_json(value: object) -> None:
     click.echo(json.dumps(value))  # ASCII alone
 
 
-def _tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
+def tell(as_json: bool, result: dict[str, object], sentence: str) -> None:
+    """What was done, as one object or in one sentence."""
     if as_json:
         _print_json(result)
     else:
@@ -63,12 +65,13 @@ def _remembers(run: Path) -> bool:
     return curate.size_bytes(memory_folder(run)) > 0
 
 
-def _warn_of_audit(folder: Path) -> None:
+def warn_of_audit(folder: Path) -> None:
+    """Say it where a run's own memory was changed."""
     if (folder.parent / MANIFEST).exists():
         say("merit: this is the memory of a run, whose audit will no longer hold", err=True)
 
 
-_FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
+FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
 
 
 @contextmanager
@@ -85,16 +88,34 @@ def _writing(folder: Path) -> Iterator[FileStore]:
         yield store
 
 
-@click.group(cls=CommandGroup)
+class _MemoryCommands(CommandGroup):
+    """The group, with the commands that have a module of their own: those are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All names in order."""
+        return sorted([*super().list_commands(ctx), *_ELSEWHERE])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command of this module, or of its own."""
+        if cmd_name not in _ELSEWHERE:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(f"merit.cli.{cmd_name}"), cmd_name)
+        return command
+
+
+_ELSEWHERE = ("purge", "review")
+
+
+@click.group(cls=_MemoryCommands)
 def memory() -> None:
-    """List, show, delete, confirm, export, import and count a memory's entries.
+    """List, show, delete, confirm, review, purge, export, import and count a memory's entries.
 
     FOLDER is a memory's folder, or that of a run, which has its memory in it.
     """
 
 
 @memory.command("list")
-@_FOLDER
+@FOLDER
 @click.option("--polarity", type=click.Choice([p.value for p in Polarity]), help="Only entries of this kind.")
 @click.option(
     "--type",
@@ -144,7 +165,7 @@ def _cut(text: str, width: int) -> str:
 
 
 @memory.command()
-@_FOLDER
+@FOLDER
 @click.argument("identity")
 @JSON
 def show(folder: Path, identity: str, as_json: bool) -> None:
@@ -187,7 +208,7 @@ def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
 
 
 @memory.command()
-@_FOLDER
+@FOLDER
 @click.argument("identity")
 @click.option("--reason", required=True, help="Why; it is kept with the deletion.")
 @JSON
@@ -195,24 +216,24 @@ def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
     with _writing(folder) as store:
         gone = curate.delete(store, identity, reason).id
-    _warn_of_audit(folder)
-    _tell(as_json, {"deleted": gone}, f"deleted {gone}")
+    warn_of_audit(folder)
+    tell(as_json, {"deleted": gone}, f"deleted {gone}")
 
 
 @memory.command()
-@_FOLDER
+@FOLDER
 @click.argument("identity")
 @JSON
 def confirm(folder: Path, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
     with _writing(folder) as store:
         old, new = curate.confirm(store, identity)
-    _warn_of_audit(folder)
-    _tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
+    warn_of_audit(folder)
+    tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
 
 @memory.command()
-@_FOLDER
+@FOLDER
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, JSON lines.")
 @click.option(
     "--format", "version", type=click.Choice(["3", "4"]), default="4", show_default=True,
@@ -227,11 +248,11 @@ def export(folder: Path, out: Path, version: str, as_json: bool) -> None:
         say(f"merit: {out}: is there already and is replaced", err=True)
     with _reading(folder) as store:
         count = curate.export(store, out, int(version))
-    _tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
+    tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
 
 
 @memory.command("import")
-@_FOLDER
+@FOLDER
 @click.argument("file", type=click.Path(path_type=Path))
 @JSON
 def import_entries(folder: Path, file: Path, as_json: bool) -> None:
@@ -239,15 +260,15 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
     with closing(FileStore(folder)) as store:
         new, known, deleted = curate.import_entries(store, file)
     if new:
-        _warn_of_audit(folder)
+        warn_of_audit(folder)
     said = f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already"
     if deleted:
         said += f", {counted(deleted, 'was deleted here and stays', 'were deleted here and stay')} deleted"
-    _tell(as_json, {"imported": new, "known": known, "deleted": deleted}, said)
+    tell(as_json, {"imported": new, "known": known, "deleted": deleted}, said)
 
 
 @memory.command()
-@_FOLDER
+@FOLDER
 @JSON
 def stats(folder: Path, as_json: bool) -> None:
     """Count entries."""

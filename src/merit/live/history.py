@@ -59,9 +59,9 @@ class History:
         return dict(self._said)
 
     def same_question(self, database: str, question: str) -> list[Asked]:
-        """Every answer to this very question, whatever its case, spaces and last punctuation."""
+        """Every answer to this very question, apart from case, spaces and the last punctuation."""
         self._follow()
-        return list(self._same.get((database, _plain(question)), ()))
+        return list(self._same.get((database, plain_question(question)), ()))
 
     def standing(self, asked: Asked) -> str:
         """A question as it stands by itself: one of a conversation together with those before it."""
@@ -78,15 +78,18 @@ class History:
             raise InputError(f"{self.path}: {why} {identity!r}; `merit history` lists them")
         return found[0], self._said.get(found[0].id)
 
-    def rewrite(self, keep: Callable[[Event], bool]) -> int:
-        """Write the file again without the events that are not kept; how many went."""
-        if not self.path.exists():
-            return 0
+    @contextmanager
+    def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
+        """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
         with self._open():
-            kept = [event for event in self.events() if keep(event)]
-            gone = len(self._events) - len(kept)
-            with atomic_write(self.path) as file:
-                file.writelines(_line(event) for event in kept)
+            yield self._rewrite
+
+    def _rewrite(self, keep: Callable[[Event], bool]) -> int:
+        """How many events went."""
+        kept = [event for event in self.events() if keep(event)]
+        gone = len(self._events) - len(kept)
+        with atomic_write(self.path) as file:
+            file.writelines(_line(event) for event in kept)
         return gone
 
     def _append(self, file: int, event: Event) -> None:
@@ -150,7 +153,7 @@ class History:
         if isinstance(event, Asked):
             self._answers[event.id] = event
             before = [self._answers[identity].question for identity in event.earlier if identity in self._answers]
-            key = (event.database, _plain(standing_question(before, event.question)))
+            key = (event.database, plain_question(standing_question(before, event.question)))
             self._same.setdefault(key, []).append(event)
         else:
             self._said[event.answer] = event
@@ -187,7 +190,8 @@ def _line(event: Event) -> bytes:
     return (to_json(event_record(event)) + "\n").encode()
 
 
-def _plain(question: str) -> str:
+def plain_question(question: str) -> str:
+    """A question without what does not matter: case, spaces and the last punctuation."""
     return " ".join(question.casefold().split()).rstrip(" .?!")
 
 

@@ -12,6 +12,7 @@ from merit.errors import InputError
 from merit.live.agent import LiveAgent
 from merit.live.history import History
 from merit.live.parts import LiveParts
+from merit.live.purging import finish_purge
 from merit.live.scrubbing import ScrubbedEngine, names_of
 from merit.live.selecting import SchemaSelection
 from merit.live.shown import notes, readable, with_context
@@ -65,6 +66,7 @@ def open_live(
 ) -> LiveAgent:
     """An agent as `merit.toml` describes it; `model` stands in for the one that is named there."""
     check_encoder(settings.model.encoder)
+    finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
     chosen = _only_sure(find_method(method), Grade(settings.memory.recall))
     with ExitStack() as stack:

@@ -29,8 +29,8 @@ _COMPLAINTS = frozenset(
     offset on one only operand operator operators or order other out over overflow parameter parser parse partition
     pattern perhaps permission point position possible precision procedure query range read real recursive reference
     referenced regexp relation requires result returned returns right row rows same scalar schema select set should
-    similar size smallint sort stack statement string subquery supported syntax system table tables temporary terminated
-    text than that the then this time timeout timestamp tinyint to token too transaction tried truncated try type types
+    similar size smallint sort stack statement string subquery such supported syntax system table tables temporary
+    terminated text than that the then this time timeout timestamp tinyint to token too transaction tried truncated try type types
     unable undefined unexpected union unique unknown unrecognized unsupported unterminated update usage use used using
     valid value values varchar view was were when where which window with within without would write wrong you your zero
     """.split()  # noqa: SIM905 - three hundred words
@@ -54,8 +54,8 @@ class ScrubbedEngine:
         result = self.engine.execute(sql, limits)
         if not isinstance(result, Error):
             return result
-        shown = {name: scrubbed(getattr(result, name), sql, self.names) for name in ("message", "hint")}
-        return replace(result, **shown)
+        message, hint = (scrubbed(text, sql, self.names) for text in (result.message, result.hint))
+        return replace(result, message=message, hint=hint)
 
     def schema(self) -> Schema:
         """The engine's own."""

@@ -1,4 +1,4 @@
-"""Memory as people look after it: list, find, delete, confirm, export, import, count. It works on any store."""
+"""Memory as people look after it: list, find, delete, confirm, export, import, count, purge. It works on any store."""
 
 import os
 from collections import Counter
@@ -95,6 +95,11 @@ def confirm(store: Store, identity: str) -> tuple[Entry, Entry]:
         return [*fresh, Deletion(old.id, f"confirmed as {new.id}")], (old, new)
 
     return _changed(store, change)
+
+
+def deleted_ids(store: Store) -> list[str]:
+    """The entries that were deleted and are still in the file."""
+    return [identity for identity, listed in read_contents(store).entries.items() if listed.deleted is not None]
 
 
 def export(store: Store, path: Path, version: int = format4.FORMAT) -> int:

@@ -15,7 +15,7 @@ from merit.memory.index import Index
 from merit.memory.policy import Cue, Recall, RecallPolicy
 from merit.memory.recall import Catalogue, recall
 from merit.memory.segment import Segment
-from merit.memory.store import FileStore
+from merit.memory.store import INDEX, FileStore
 from merit.memory.vectors import Matrix
 from merit.types import Change, Deletion, Encoder, Entry, Store
 from merit.vectors import unit_vectors
@@ -42,7 +42,7 @@ class Memory:
         folder, or else in `index_folder`. The store is closed with the memory.
         """
         if isinstance(store, Path):
-            index_folder = index_folder or store / "index"
+            index_folder = index_folder or store / INDEX
             store = FileStore(store)
         self._lock = threading.RLock()
         self._encoder = encoder
@@ -169,6 +169,7 @@ class Memory:
             self._closed = True
             try:
                 if self._index_folder and self._whole and not self._saved and not self._index.unread_vectors:
+                    self._store.since(self._index.sequence)  # refused where the log was purged meanwhile
                     snapshot.save(self._index_folder, self._index, self._store)
             except (OSError, InputError, MemoryUnusable) as error:
                 _logger.warning("%s: the index was not saved (%s); opening will take longer", self._index_folder, error)

@@ -16,6 +16,7 @@ from pathlib import Path
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.files import atomic_write
 from merit.memory import format3
+from merit.memory.erasing import erase_lines, remove_folder
 from merit.memory.files import open_to_append, sync_folder, write_all
 from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
 from merit.memory.lock import WriterLock
@@ -25,6 +26,7 @@ from merit.types import Change, Entry
 LOCK_NAME = "memory.lock"
 _WAY_OUT = "make the folder writable, or choose another one"
 ASIDE = "format-3"  # where the files of format 3 go
+INDEX = "index"
 _logger = logging.getLogger(__name__)
 
 
@@ -105,6 +107,33 @@ class FileStore:
         with self._mutex:
             self._check_usable()
             return self._log.fingerprint(sequence)
+
+    def erase(self, ids: Iterable[str]) -> int:
+        """Take entries out of the file itself; in their place stays, under the same number, that they were purged.
+
+        Whatever else holds them goes first: the index, which is made again, and the files of format 3 put aside. Other
+        processes that have this memory open are told to open it again.
+        """
+        if self._lock is None and not self._closed:
+            raise MemoryUnusable(f"{self.folder}: opened for reading only")
+        with self._mutex:
+            self._check_usable()
+            assert self._lock is not None
+            with self._lock:
+                self._follow()
+                try:
+                    if self._log.is_converted:
+                        self._convert()
+                    _put_aside(self.folder)
+                    for name in (ASIDE, INDEX):
+                        remove_folder(self.folder / name)
+                    self._log, erased = erase_lines(self._log, frozenset(ids))
+                    sync_folder(self.folder)
+                except OSError as error:
+                    raise MemoryUnusable(
+                        f"{self.folder}: could not be purged ({error.strerror}); purge again"
+                    ) from error
+                return erased
 
     def close(self) -> None:
         """Give back the lock."""
