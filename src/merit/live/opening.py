@@ -15,7 +15,7 @@ from merit.live.parts import LiveParts
 from merit.live.purging import finish_purge
 from merit.live.scrubbing import ScrubbedEngine, names_of
 from merit.live.selecting import SchemaSelection
-from merit.live.shown import notes, readable, with_context
+from merit.live.shown import nameable, notes, readable, with_context
 from merit.memory import FileStore, Grade, Memory, entries_in
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
@@ -74,7 +74,7 @@ def open_live(
         engine = open_engine(url, shown=shown, cache=cache_folder())
         engine = ScrubbedEngine(engine, names_of(engine.schema())) if database.rows == "never" else engine
         stack.callback(engine.close)
-        schema, context = with_context(replace(engine.schema(), db_id=database.name), settings)
+        schema, context = with_context(nameable(replace(engine.schema(), db_id=database.name)), settings)
         values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
         memory = Memory(FileStore(folder / "memory"), encoder)

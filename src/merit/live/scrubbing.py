@@ -30,9 +30,10 @@ _COMPLAINTS = frozenset(
     pattern perhaps permission point position possible precision procedure query range read real recursive reference
     referenced regexp relation requires result returned returns right row rows same scalar schema select set should
     similar size smallint sort stack statement string subquery such supported syntax system table tables temporary
-    terminated text than that the then this time timeout timestamp tinyint to token too transaction tried truncated try type types
-    unable undefined unexpected union unique unknown unrecognized unsupported unterminated update usage use used using
-    valid value values varchar view was were when where which window with within without would write wrong you your zero
+    terminated text than that the then this time timeout timestamp tinyint to token too transaction tried truncated try
+    type types unable undefined unexpected union unique unknown unrecognized unsupported unterminated update usage use
+    used using valid value values varchar view was were when where which window with within without would write
+    wrong you your zero
     """.split()  # noqa: SIM905 - three hundred words
 )
 

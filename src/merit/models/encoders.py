@@ -13,9 +13,8 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from functools import cache
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
