@@ -82,7 +82,7 @@ def open_live(
         selection.learn(
             listed.entry
             for listed in entries_in(folder / "memory")
-            if listed.deleted is None and listed.entry.provenance.db_id == database.name
+            if listed.recallable and listed.entry.provenance.db_id == database.name
         )
         parts = LiveParts(engine, schema, completer, memory, History(folder), values, notes(context), selection)
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
