@@ -1,64 +1,78 @@
 """The agent for one database: asks, and learns from what people say."""
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from merit.agent import Method
 from merit.errors import InputError
-from merit.live.answer import Answer, AnswerStatus
-from merit.live.asking import Asker, Progress
+from merit.live.answer import Answer
+from merit.live.asking import Asker
 from merit.live.learning import confirmed_answer, corrected_change, provenance, rejected_change
 from merit.live.parts import LiveParts
+from merit.live.progress import Progress
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
 from merit.memory import Entry
+from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Error, Limits, Schema, Timeout
 
 T = TypeVar("T")
 
 
 class LiveAgent:
-    """Answers questions about one database. Usable from one event loop, or from plain code, at a time."""
+    """Answers questions about one database: from plain code, or several at a time from one event loop."""
 
     def __init__(
-        self, parts: LiveParts, method: Method, *, budget: int = 7, enough: float = 0.5, limits: Limits | None = None
+        self,
+        parts: LiveParts,
+        method: Method,
+        *,
+        asking: AskingSettings | None = None,
+        budget: BudgetSettings | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        """`budget` is how many candidates may follow the first, `enough` the share that must agree."""
+        """`asking` is how many candidates a question gets, `budget` what it may take, `limits` what a statement may."""
         self._parts = parts
         self._limits = limits or Limits(rows=10_000)
         self._schema = parts.schema
         self._name = parts.schema.db_id
         if not parts.schema.tables:
             raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
-        self._asker = Asker(parts, method, budget, enough, self._limits)
+        self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
+        self._in_plain_code = threading.Lock()  # one event loop at a time
 
     # Asking
 
-    async def ask_async(self, question: str, *, progress: Progress = None) -> Answer:
-        """The answer to a question; everything that was committed to the memory before may be recalled."""
-        return await self._asker.ask(question, progress=progress)
+    async def ask_async(self, question: str, *, execute: bool = True, progress: Progress = None) -> Answer:
+        """The answer to a question; everything that was committed to the memory before may be recalled.
 
-    def ask(self, question: str, *, progress: Progress = None) -> Answer:
-        """The same, for plain code."""
-        return _run(self.ask_async(question, progress=progress))
+        Without `execute` it is one candidate that only the guard has seen. `progress` is told what is being done.
+        """
+        return await self._asker.ask(question, execute=execute, progress=progress)
+
+    def ask(self, question: str, *, execute: bool = True, progress: Progress = None) -> Answer:
+        """The same, for plain code; from several threads, one after the other."""
+        with self._in_plain_code:
+            return _run(self.ask_async(question, execute=execute, progress=progress))
 
     # Learning
 
     def confirm(self, answer: str, *, author: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
         asked = self._open_answer(answer)
-        if asked.status is AnswerStatus.FAILED:
-            raise InputError(f"{asked.id}: no candidate ran, so there is nothing to confirm; correct it instead")
+        if not asked.status.ran:
+            raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
         source = provenance(asked, author, now())
-        entries = self._commit([confirmed_answer(asked, asked.sql, self._schema.text(), source)])
+        entries = self._commit([confirmed_answer(asked, asked.sql, self._parts.schema_text, source)])
         return self._said(Confirmed(asked.id, str(source.time), author, entries))
 
     def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
         """A person says that an answer is wrong."""
         asked = self._open_answer(answer)
         source = provenance(asked, author, now())
-        change = rejected_change(asked, self._schema.text(), source)
+        change = rejected_change(asked, self._parts.schema_text, source)
         entries = self._commit([change] if change else [])
         return self._said(Rejected(asked.id, str(source.time), author, entries, reason))
 
@@ -68,7 +82,7 @@ class LiveAgent:
         result = self._parts.engine.execute(sql, self._limits)
         if isinstance(result, Error | Timeout):
             raise InputError(f"the correction does not run ({result.message}); nothing was kept")
-        source, schema = provenance(asked, author, now()), self._schema.text()
+        source, schema = provenance(asked, author, now()), self._parts.schema_text
         learned = [confirmed_answer(asked, sql, schema, source)]
         if sql.strip() != asked.sql.strip():
             learned.append(corrected_change(asked, sql, schema, source))
