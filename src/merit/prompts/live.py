@@ -31,6 +31,8 @@ class LiveContext:
     bare: str  # without
     mentions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # rules and meanings that people wrote down, a line each
+    failed: tuple[tuple[str, str], ...] = ()  # earlier candidates, and what the database said to each
+    declinable: bool = False  # whether the model is told how to say that the database holds no answer
 
     def text(self) -> str:
         """The schema block of the prompts that show an episode's history."""

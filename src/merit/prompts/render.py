@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from merit.errors import InputError
+from merit.errors import InputError, one_line
 from merit.memory import Precedent, Repair
 from merit.prompts.live import LiveContext
-from merit.prompts.template import LIVE, fill, names, read
+from merit.prompts.template import LIVE, OWN, fill, names, read
 from merit.types import Demonstration, Failure, Grade, Question, Verdict
 
 T = TypeVar("T")
@@ -16,6 +16,8 @@ VERSION = "merit-prompts-v3"
 LIVE_VERSION = "merit-live-v1"
 VERSIONS = {"paper": VERSION, "live": LIVE_VERSION}  # the prompt families by the names that users give
 _NONE = "(none)"
+_LONGEST_SQL = 1000  # characters of a statement that failed before
+_LONGEST_ERROR = 300  # and of what the database said
 Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
 
 
@@ -134,16 +136,33 @@ def _live_prompt(
 ) -> Prompt:
     purpose = "initial" if not draw else "odd_draw" if draw % 2 else "even_draw"
     mentions, evidence = "\n".join(live.mentions), question.evidence or ""
-    notes = "\n".join(f"- {note}" for note in live.notes)
     values = {
         "DATABASE_SCHEMA": live.tables if draw else live.bare,
         "MENTIONED_VALUES_IF_ANY": fill(f"{LIVE}/mentioned", {"VALUES": mentions}) if mentions else "",
-        "NOTES_IF_ANY": fill(f"{LIVE}/notes", {"NOTES": notes}) if notes else "",
+        "NOTES_IF_ANY": _known(live),
         "PRECEDENTS_IF_ANY": _precedents(precedents, question),
         "EVIDENCE_IF_ANY": fill(f"{LIVE}/evidence", {"EVIDENCE": evidence}) if evidence else "",
         "QUESTION": question.text,
     }
-    return Prompt(f"{family.name}-live-{purpose}-v1", fill(f"{LIVE}/{purpose}", values, family.dialect))
+    text = fill(f"{LIVE}/{purpose}", values, family.dialect)
+    if live.declinable:
+        text = f"{text}\n\n{read(f'{OWN}/decline')}"
+    return Prompt(f"{family.name}-live-{purpose}-v1", text)
+
+
+def _known(live: LiveContext) -> str:
+    """What people wrote down, and what earlier candidates came to."""
+    notes = "\n".join(f"- {note}" for note in live.notes)
+    blocks = [fill(f"{LIVE}/notes", {"NOTES": notes})] if notes else []
+    if live.failed:
+        failed = [fill(f"{OWN}/failed_statement", _failed_statement(*statement)) for statement in live.failed]
+        blocks.append(fill(f"{OWN}/failed", {"STATEMENTS": "\n".join(failed)}))
+    return "\n\n".join(blocks)
+
+
+def _failed_statement(sql: str, error: str) -> dict[str, str]:
+    """A statement that stays in its fence, and a message that stays in its line."""
+    return {"SQL": sql[:_LONGEST_SQL].replace("```", "` ` `"), "ERROR": one_line(error)[:_LONGEST_ERROR]}
 
 
 def _prompt(purpose: str, family: Family, question: Question, schema: str, values: dict[str, str]) -> Prompt:

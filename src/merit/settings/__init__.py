@@ -3,6 +3,7 @@
 from merit.settings.read import FILE_NAME, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    AskingSettings,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
@@ -14,6 +15,7 @@ from merit.settings.settings import (
 __all__ = [
     "DEFAULT_PRIVATE",
     "FILE_NAME",
+    "AskingSettings",
     "BudgetSettings",
     "ContextSettings",
     "DatabaseSettings",

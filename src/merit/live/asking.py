@@ -1,0 +1,115 @@
+"""Asking: a question becomes candidates, votes and an answer that is written down."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repair
+from merit.agent.rules import chosen
+from merit.errors import BudgetSpent, InputError, MeritError
+from merit.live.answer import Answer
+from merit.live.budget import Account, AccountedCompleter
+from merit.live.candidates import Election, LiveBehaviour, LiveOracle
+from merit.live.deciding import answer_of, answer_without, unexecuted
+from merit.live.parts import LiveParts
+from merit.live.preparing import Prepared, live_family, prepare
+from merit.live.progress import Progress
+from merit.live.receipt import asked_of, today
+from merit.models import Sent
+from merit.prompts import parse_sql
+from merit.settings import AskingSettings, BudgetSettings
+from merit.types import Limits, Regime, Sampling
+
+_LONGEST = 10_000  # characters of a question
+_REGIME = Regime.DBMS_ONLY
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Answers questions about one database, also several at the same time on one event loop."""
+
+    parts: LiveParts
+    method: Method
+    asking: AskingSettings = field(default_factory=AskingSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    limits: Limits = field(default_factory=lambda: Limits(rows=10_000))
+    under_way: list[Account] = field(default_factory=list)  # of the questions that are being asked
+
+    def __post_init__(self) -> None:
+        if self.budget.prices is None and (self.budget.cost, self.budget.cost_per_day) != (None, None):
+            raise InputError("a limit on cost needs 'prices', of a million prompt and output tokens")
+
+    async def ask(self, question: str, *, execute: bool = True, progress: Progress = None) -> Answer:
+        """The answer to a question; everything that was committed to the memory before may be recalled.
+
+        It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
+        for the day.
+        """
+        _check(question)
+        account = Account(self.budget, lambda: self._earlier_today(account))
+        self.under_way.append(account)
+        try:
+            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question)
+            try:
+                answer = await self._answer(prepared, account, execute=execute, progress=progress)
+            except BaseException as error:
+                if account.sent.calls:
+                    self._write(answer_without(prepared, account, _said(error)), prepared)
+                raise
+            await asyncio.to_thread(self._write, answer, prepared)
+        finally:
+            self.under_way.remove(account)
+        return answer
+
+    async def _answer(self, prepared: Prepared, account: Account, *, execute: bool, progress: Progress) -> Answer:
+        dialect, most = self.parts.engine.dialect, self.asking.candidates if execute else 1
+        completer = AccountedCompleter(self.parts.completer, account, most, progress)
+        reply = await completer.complete(prepared.prompt.text, Sampling())
+        counts = (reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
+        first = FirstAnswer(parse_sql(reply.text, dialect), reply.text, *counts)
+        if not execute:
+            return unexecuted(prepared, first.sql, dialect, account)
+        schema, position = self.parts.schema, prepared.position
+        task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
+        oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
+        election = Election(self.method, most, self.asking.least, self.asking.enough)
+        episode, stopped = await self._episode(task, oracle, completer, election)
+        return answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+
+    async def _episode(
+        self, task: Task, oracle: LiveOracle, completer: AccountedCompleter, election: Election
+    ) -> tuple[Episode, str]:
+        """The episode as far as the budget reaches, and which limit ended it."""
+        method, so_far = self.method, list[Attempt]()
+        if method.origin is None:  # a method of another package decides by itself what its prompts show
+            method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
+
+        def goes_on(attempts: Sequence[Attempt]) -> bool:
+            so_far[:] = attempts
+            return election.goes_on(attempts)
+
+        family, memory = live_family(self.parts), self.parts.memory
+        agent = Agent(method, election.most - 1, family, completer, oracle, memory, _REGIME, goes_on=goes_on)
+        try:
+            return await repair(agent, task), ""
+        except BudgetSpent as spent:
+            return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
+
+    def _write(self, answer: Answer, prepared: Prepared) -> None:
+        self.parts.history.append(asked_of(answer, prepared, self.parts, self.method.name))
+
+    def _earlier_today(self, account: Account) -> Sent:
+        """What the day's other questions took: those that are written down, and those under way here."""
+        others = [other.taken for other in self.under_way if other is not account]
+        return Sent.total([self.parts.history.sent_on(today()), *others])
+
+
+def _check(question: str) -> None:
+    if not question.strip():
+        raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
+    if len(question) > _LONGEST:
+        raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, MeritError) else "it was stopped"
