@@ -10,8 +10,7 @@ import pytest
 from making.memories import make_entry, make_precedent
 from merit.live.drift import Drift, find_drift, statement
 from merit.live.lineage import Columns, Lineage, lineage
-from merit.live.receipt import fingerprint
-from merit.live.schemas import LINEAGE, SCHEMAS, KnownSchemas
+from merit.live.schemas import LINEAGE, SCHEMAS, KnownSchemas, fingerprint
 from merit.memory import Entry, Listed, with_id
 from merit.sql import SQLiteEngine
 from merit.types import Error, Limits, Polarity, Schema, Timeout
@@ -36,7 +35,7 @@ class Shop:
     def __init__(self, folder: Path) -> None:
         self.path, self.folder = folder / "shop.sqlite", folder / "kept"
         self.change(TABLES)
-        learned = fingerprint(self.schema())
+        learned = fingerprint(self.schema().text())
         entries = [
             with_id(make_precedent(n, sql=sql, schema_fingerprint=learned, dialect="sqlite"))
             for n, sql in enumerate(STATEMENTS.values())

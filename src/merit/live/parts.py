@@ -1,11 +1,11 @@
 """What the agent for one database works with."""
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 
 from merit.agent.confidence import Calibration
 from merit.live.history import History
+from merit.live.schemas import fingerprint
 from merit.live.selecting import SchemaSelection
 from merit.memory import Memory
 from merit.models import CachingCompleter
@@ -37,4 +37,4 @@ class LiveParts:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of what the schema says: with the database's name, it tells which database a question was about."""
-        return hashlib.sha256(self.schema_text.encode()).hexdigest()[:16]
+        return fingerprint(self.schema_text)

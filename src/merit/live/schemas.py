@@ -3,6 +3,7 @@
 Both are kept beside the memory: schemas under their fingerprints, lineages in a cache that can be made anew.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -14,7 +15,6 @@ from merit.errors import MeritError
 from merit.files import atomic_write, is_file, open_regular, write_all
 from merit.live.drift import statement
 from merit.live.lineage import Columns, Lineage, lineage, read_lineage
-from merit.live.receipt import fingerprint
 from merit.memory import Entry
 from merit.reading import LINES_BYTES, read_bytes, read_text
 from merit.types import Schema
@@ -22,6 +22,11 @@ from merit.types import Schema
 SCHEMAS, LINEAGE = "schemas", "lineage.jsonl"
 _FINGERPRINT = re.compile("[0-9a-f]{16}")
 _FORMAT = 1
+
+
+def fingerprint(schema_text: str) -> str:
+    """A hash of what a schema says."""
+    return hashlib.sha256(schema_text.encode()).hexdigest()[:16]
 
 
 class KnownSchemas:
@@ -32,9 +37,10 @@ class KnownSchemas:
         self._folder = folder
         self._dialect = dialect
         self.now = Columns.of(schema)
-        self._past: dict[str, Columns | None] = {fingerprint(schema): self.now}
+        present = fingerprint(schema.text())
+        self._past: dict[str, Columns | None] = {present: self.now}
         self._cache: dict[str, Lineage] | None = None
-        self._keep(fingerprint(schema))
+        self._keep(present)
 
     def lineage_of(self, entry: Entry) -> Lineage:
         """What an entry uses; computed once, with the schema that it was learned with where that is known."""
