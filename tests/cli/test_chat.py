@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from making.live import make_shop
+from making.shop import make_shop
 from merit.cli.main import cli
 from merit.live import Asked, Corrected, History, Rejected
 

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from making.commands import good, refused
-from making.live import COUNT, PAID, Model, open_shop
+from making.shop import COUNT, PAID, Model, open_shop
 from merit.cli import review as reviewing
 from merit.live import LiveAgent
 from merit.live.review import waiting

@@ -12,13 +12,15 @@ import pytest
 
 from merit.errors import InputError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
-from merit.live.records import Tried
+from merit.live.records import Tried, event_record
+from merit.runs.text import to_json
 from merit.types import Status
 
 ASKED = Asked(
     "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
-    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",),
+    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5,
 )  # fmt: skip
+ADDED = ("earlier", "passed", "failed", "kept", "replies")
 SAID: list[Feedback] = [
     Confirmed("a1", "t", "ada", ("pre-1",)),
     Rejected("a1", "t", "ada", (), "it counts"),
@@ -51,7 +53,10 @@ def test_what_a_crash_left_of_a_line_is_cut_off(tmp_path: Path) -> None:
         ('"position":3', '"position":"3"', "line 1"),
         ('"status":"answered"', '"status":"sure"', "line 1: a status cannot be what it is; it was edited"),
         ('"recalled":["pre-1"]', '"recalled":"pre-1"', "line 1: the field 'recalled' should be a list of texts"),
-        ('"format":1', '"format":9', "line 1"),
+        ('"format":2', '"format":9', "line 1: a history of format 9, and this merit .* reads format 2; update merit"),
+        ('"format":2', '"format":1', "line 1: not the fields of an event asked"),
+        ('"calls":4', '"calls":-4', "line 1: a number cannot be below 0; it was edited"),
+        ('"seconds":1.5', '"seconds":"1.5"', "line 1: the field 'seconds' should be a number"),
         ('"question":"How many?",', "", "line 1: not the fields of an event asked"),
     ],
 )  # fmt: skip
@@ -62,6 +67,42 @@ def test_a_damaged_line_is_named(tmp_path: Path, old: str, new: str, said: str) 
     assert old in text
     history.path.write_text(text.replace(old, new))
     with pytest.raises(InputError, match=said):
+        history.events()
+
+
+def test_a_history_of_the_first_format_is_read(tmp_path: Path) -> None:
+    record = event_record(ASKED)
+    for name in ("reason", "calls", "prompt_tokens", "output_tokens", "seconds", *ADDED):
+        del record[name]
+    history = History(tmp_path)
+    history.path.write_text(to_json({**record, "format": 1}) + "\n")
+    history.append(SAID[0])
+    assert history.find("a1") == (replace(ASKED, calls=0, prompt_tokens=0, output_tokens=0, seconds=0.0), SAID[0])
+    assert history.sent_on("2026-11-16").calls == 0
+
+
+def test_what_a_day_took_is_added_up_as_the_history_grows(tmp_path: Path) -> None:
+    history, other = History(tmp_path), History(tmp_path)
+    assert history.sent_on("2026-11-16").calls == 0
+    for number in range(3):
+        other.append(replace(ASKED, id=str(number)))
+        assert history.sent_on("2026-11-16").calls == 4 * (number + 1)
+    other.append(replace(ASKED, question='"time":"2026-11-17', time="2026-11-15T23:59:59+00:00"))
+    sent = history.sent_on("2026-11-16")
+    assert (sent.calls, sent.prompt_tokens, sent.output_tokens, sent.seconds) == (12, 120, 60, 4.5)
+    assert history.sent_on("2026-11-17").calls == 0
+    assert history.sent_on("2026-11-15").calls == 4
+
+
+def test_an_answer_is_found_by_its_text_without_reading_the_others(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    history.append(replace(ASKED, id="b1", question='{"id":"a1"}, or "answer":"a1"?'))
+    with history.path.open("a") as file:
+        file.write("a line that is damaged\n")
+    history.append(ASKED)
+    history.append(SAID[0])
+    assert history.find("a1") == (ASKED, SAID[0])
+    with pytest.raises(InputError, match="line 2"):
         history.events()
 
 

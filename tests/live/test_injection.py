@@ -16,10 +16,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from making.live import COUNT, Model, make_shop, open_shop
+from making.shop import COUNT, Model, make_shop, open_shop
 from merit.live import Answer, LiveAgent, connect
 from merit.memory import Grade, entries_in
 from merit.prompts.fence import CLOSE, OPEN, escaped, fenced
+from merit.prompts.template import LIVE, OWN, names, read
 from merit.settings import CheckSettings, MemorySettings
 from merit.types import Sampling
 
@@ -90,14 +91,18 @@ class Shop:
         grades = [listed.entry.grade for listed in entries_in(self.folder / "own" / "memory") if not listed.deleted]
         assert grades.count(Grade.CONFIRMED) == confirmed
         assert Grade.TESTED not in grades
-        benign = {line for prompt in self.model.prompts[:8] for line in outside(prompt).splitlines()}
         for prompt in self.model.prompts:
             assert len(prompt) < MOST
             assert prompt.count(OPEN) == prompt.count(CLOSE) == len(_FENCED.findall(prompt))
-            assert set(outside(prompt).splitlines()) - benign <= HEADINGS
+            assert set(outside(prompt).splitlines()) <= TEMPLATES, "nothing but merit's own words"
 
 
-HEADINGS = {"ANSWERS TO EARLIER QUESTIONS:", "SQL THAT A PERSON REJECTED FOR THIS QUESTION; WRITE ANOTHER:"}
+TEMPLATES = {
+    line
+    for name in [*names(), *names(LIVE), *names(OWN)]
+    for dialect in ("sqlite", "duckdb")
+    for line in re.sub(r"\{[A-Z_]+\}", "", _FENCED.sub("", read(name, dialect))).splitlines()
+} | {""}
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from making.live import COUNT, PAID, Model, open_shop
+from making.shop import COUNT, PAID, Model, open_shop
 from merit.errors import InputError
 from merit.live import AnswerStatus, LiveAgent
 from merit.live.checks import applying, composed

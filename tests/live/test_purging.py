@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from making.live import COUNT, Model, make_shop, open_shop
+from making.shop import COUNT, Model, make_shop, open_shop
 from merit.errors import MemoryUnusable
 from merit.live import AnswerStatus, History, purging
 from merit.live.purging import INTENTION, Purge, Purged, finish_purge, purge_all

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from merit.errors import InputError
 from merit.live import open_live
 from merit.settings import BudgetSettings, DatabaseSettings, Settings
 from merit.types import Completion, ModelIdentity, Sampling
@@ -88,8 +87,3 @@ def test_calls_are_all_calls_of_a_question(settings: Settings, tmp_path: Path) -
     with open_live(replace(settings, budget=BudgetSettings(calls=1)), tmp_path / "own", model) as agent:
         agent.ask("How many?")
     assert len(model.prompts) == 1
-
-
-def test_a_limit_that_is_not_enforced_is_refused(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"\[budget\]: 'cost_per_day' is not enforced yet"):
-        open_live(replace(settings, budget=BudgetSettings(cost_per_day=1.0)), tmp_path / "own", Model())

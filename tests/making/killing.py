@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from making.live import COUNT, PAID, Model, make_shop, open_shop
+from making.shop import COUNT, PAID, Model, make_shop, open_shop
 from merit.models import open_encoder
 from merit.settings import MemorySettings
 from merit.types import Sampling

@@ -1,55 +1,65 @@
-"""A person's own database in tests: a small shop, a model that does as it is told, and an agent for both."""
+"""A model that does as it is told, and a small shop to ask about: for tests of live use."""
 
+import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
-from merit.live import LiveAgent, open_live
-from merit.settings import DatabaseSettings, ModelSettings, Settings
+from merit.live import LiveAgent
 from merit.types import Completion, ModelIdentity, Sampling
 
-COUNT = "SELECT count(*) AS number FROM orders"
-PAID = "SELECT count(*) AS number FROM orders WHERE state = 'paid'"
+COUNT = "SELECT count(*) FROM orders"
+PAID = "SELECT count(*) FROM orders WHERE state = 'paid'"
+DECLINED = "-- UNANSWERABLE: there is nothing about cars"
+ShopOpener = Callable[..., LiveAgent]  # of a model and tables of merit.toml, by their names
 
 
-class Model:
-    """Answers by what a prompt holds; keeps what it was asked."""
+class ToldModel:
+    """Gives the replies it was told, in turn, the last one for ever; keeps what it was asked.
 
-    concurrency = 1
+    A number stands for a call that takes so many seconds and never ends in time.
+    """
+
+    concurrency = 8
     recorded = False
 
-    def __init__(self, answer: Callable[[str, Sampling], str] | str) -> None:
+    def __init__(self, *replies: str | float, tokens: tuple[int, int] = (10, 5)) -> None:
         self.identity = ModelIdentity("told")
         self.prompts: list[str] = []
-        self._answer = answer if not isinstance(answer, str) else lambda *_: answer
+        self._replies = replies
+        self._tokens = tokens
 
-    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - told beforehand
+        reply = self._replies[min(len(self.prompts), len(self._replies) - 1)]
         self.prompts.append(prompt)
-        return Completion(f"<answer>{self._answer(prompt, sampling)}</answer>", 10, 5)
+        if not isinstance(reply, str):
+            await asyncio.sleep(reply)
+        return Completion(f"<answer>{reply}</answer>", *self._tokens)
 
     async def close(self) -> None:
         pass
 
 
-def make_shop(path: Path, script: str = "") -> Path:
-    """A database with three orders, and what a script adds."""
+class AnsweringModel(ToldModel):
+    """Answers by what a prompt holds."""
+
+    def __init__(self, answer: Callable[[str], str]) -> None:
+        super().__init__("")
+        self._answer = answer
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        self.prompts.append(prompt)
+        await asyncio.sleep(0)  # lets other questions go on
+        del sampling
+        return Completion(f"<answer>{self._answer(prompt)}</answer>", *self._tokens)
+
+
+def make_shop(path: Path) -> Path:
+    """A database with three orders."""
     with closing(sqlite3.connect(path)) as db:
         db.executescript(
             "CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT, total REAL);"
-            "INSERT INTO orders VALUES (1, 'paid', 5), (2, 'open', 7), (3, 'paid', 9);" + script
+            "INSERT INTO orders VALUES (1, 'paid', 5), (2, 'open', 7), (3, 'paid', 9);"
         )
     return path
-
-
-def open_shop(
-    folder: Path, model: Model, rows: str = "prompt", method: str = "precedent_grounded", **more: Any
-) -> LiveAgent:
-    """An agent for the shop in a folder, which is made where it is missing; `more` are fields of `Settings`."""
-    path = folder / "shop.sqlite"
-    if not path.exists():
-        make_shop(path)
-    database = DatabaseSettings("shop", f"sqlite:///{path}", rows=rows)
-    settings = Settings(folder / "merit.toml", database, ModelSettings(), **more)
-    return open_live(settings, folder / "own", model, method=method)

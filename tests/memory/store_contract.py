@@ -9,7 +9,7 @@ import pytest
 
 from making.memories import make_entry, make_precedent
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
-from merit.memory import Change, Deletion, Entry, Store, with_id
+from merit.memory import Change, Deletion, Entry, Staleness, Store, with_id
 from merit.types import Polarity
 
 Open = Callable[[], Store]
@@ -131,6 +131,13 @@ class StoreContract(ABC):
         deletion = Deletion("neg-0123456789abcdef", "an entry that is not here")
         store.append([deletion])
         assert changes(store) == [deletion]
+
+    def test_staleness_is_a_change_like_others(self, store: Store) -> None:
+        (first,) = entries(0, 1)
+        said = [Staleness(first.id, stale=True, reason="a column is gone"), Staleness(first.id, stale=False, reason="")]
+        store.append([first, *said])
+        assert changes(store) == [first, *said]
+        assert store.read([first.id]) == [first]
 
     def test_texts_of_any_language_come_back(self, store: Store) -> None:
         odd = 'naïve \n\t"quoted" \u2028 \x00 \x1b[2J \U0001f600 中文 \\ ;'

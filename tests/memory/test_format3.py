@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
-from merit.memory import Change, Deletion, Entry, FileStore, Grade, Memory, RecallPolicy, curate, entries_in, with_id
+from merit.memory import Deletion, Entry, FileStore, Grade, Memory, RecallPolicy, curate, entries_in, with_id
 from merit.memory.format3 import deletion_line, entry_line, file_name, format3_files
 from merit.types import FailureSubtype, FailureType, Polarity, Status
 
@@ -41,7 +41,7 @@ PRECEDENT = (
 DELETION = '{"delete": "pos-45444c3e0344ea13", "format": 3, "reason": "wrong jöin"}'
 
 
-def lay_out(folder: Path, changes: list[Change]) -> dict[str, str]:
+def lay_out(folder: Path, changes: Sequence[Entry | Deletion]) -> dict[str, str]:
     """Write a folder as merit 0.1 would have."""
     texts = dict.fromkeys(NAMES, "")
     pools = {change.id: change.polarity for change in changes if not isinstance(change, Deletion)}
@@ -131,10 +131,10 @@ PRECEDENTS = st.builds(
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> list[Change]:
+def logs(draw: st.DrawFn) -> list[Entry | Deletion]:
     """Entries of every kind in any order, some of them deleted later."""
     made = {entry.id: entry for entry in map(with_id, draw(st.lists(REPAIRS | PRECEDENTS, max_size=8)))}
-    changes: list[Change] = []
+    changes: list[Entry | Deletion] = []
     for entry in made.values():
         changes.append(entry)
         known = [change for change in changes if not isinstance(change, Deletion)]
@@ -145,7 +145,7 @@ def logs(draw: st.DrawFn) -> list[Change]:
 
 @settings(max_examples=tries(10))
 @given(logs())
-def test_there_and_back_again_byte_for_byte(changes: list[Change]) -> None:
+def test_there_and_back_again_byte_for_byte(changes: list[Entry | Deletion]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, older = Path(folder, "log"), Path(folder, "older")
         texts = lay_out(older, changes)

@@ -14,7 +14,7 @@ from making import naive
 from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
-from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, with_id
+from merit.memory import Cue, Databases, Entry, Memory, Recall, RecallPolicy, TypeFilter, entries_in, with_id
 from merit.memory.lexical import Postings, weigh
 from merit.types import FailureType, Grade, Polarity, Status
 
@@ -337,6 +337,34 @@ def test_a_deleted_entry_is_not_recalled_any_more(tmp_path: Path) -> None:
     with Memory(tmp_path, WordEncoder()) as memory:
         assert memory.recall(make_cue(), RecallPolicy()).positives == [kept]
         assert len(memory) == 1
+
+
+def test_a_stale_entry_is_not_recalled_until_it_is_fresh_again(tmp_path: Path) -> None:
+    def recalled() -> list[str]:
+        with Memory(tmp_path, WordEncoder()) as memory:  # opened again: from the snapshot and from the log
+            return sorted(entry.id for entry in memory.recall(make_cue(), RecallPolicy()).positives)
+
+    with Memory(tmp_path, WordEncoder()) as memory:
+        kept, moved, gone = (memory.commit(make_entry(number)) for number in range(3))
+        memory.delete(gone.id, "it was wrong")
+        marked = memory.mark_stale({moved.id: "singer.age was dropped", gone.id: "singer.age was dropped"})
+        assert marked == (moved.id,)  # what is deleted stays deleted
+        assert memory.mark_stale({moved.id: "again"}) == ()
+        assert memory.recall(make_cue(), RecallPolicy()).positives == [kept]
+        assert len(memory) == 2
+        with pytest.raises(InputError, match="there is no entry pos-0000000000000000"):
+            memory.mark_stale({"pos-0000000000000000": "?"})
+    assert recalled() == [kept.id]
+    assert [(listed.deleted, listed.stale) for listed in entries_in(tmp_path)] == [
+        (None, None),
+        (None, "singer.age was dropped"),
+        ("it was wrong", None),
+    ]
+    with Memory(tmp_path, WordEncoder()) as memory:
+        assert memory.mark_stale({moved.id: "singer.age is back", gone.id: "singer.age is back"}, stale=False) == (
+            moved.id,
+        )
+    assert recalled() == sorted([kept.id, moved.id])
 
 
 def test_without_an_encoder_only_words_count(tmp_path: Path) -> None:

@@ -222,6 +222,19 @@ def test_a_run_that_goes_on_is_told_from_one_that_was_left(run: RunView, bench: 
     assert states()["state"] == "stopped"
 
 
+def test_a_run_with_a_limit_goes_as_far_as_its_limit(bench: Bench, tmp_path: Path) -> None:
+    run = bench.run(tmp_path / "runs" / "merit-0", "merit", limit=5)
+    live = live_over(tmp_path / "runs")
+    live.look()
+    assert asked(live, "state")["said"] == "1 finished: 5 of 5 episodes"
+    cut(run, 3)
+    live = live_over(tmp_path / "runs")
+    live.look()
+    assert asked(live, "state")["said"] == "1 stopped: 3 of 5 episodes"
+    (run.path / "timings.json").unlink()  # as an earlier version, which did not say how far a run goes
+    assert asked(live, "state")["said"] == "1 stopped: 3 episodes"
+
+
 def test_looking_at_a_lock_keeps_nobody_from_taking_it(run: RunView) -> None:
     looked = threading.Event()
 

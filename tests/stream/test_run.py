@@ -148,7 +148,7 @@ def test_the_account_of_a_session_is_kept_while_it_runs(
             return await super().complete(prompt, sampling)
 
     bench.run(tmp_path / "run", model=Watching())
-    assert [turns for turns, _ in groupby(seen)] == [[], [4], [8]]
+    assert [turns for turns, _ in groupby(seen)] == [[0], [4], [8]]
     assert [one["turns"] for one in sessions(tmp_path / "run")] == [len(ITEMS)]
 
 

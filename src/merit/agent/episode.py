@@ -4,7 +4,7 @@ Attempts stay in their episode. Nothing here writes to the memory: `finalise` tu
 entry, and the stream commits it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from merit.agent.behaviour import Moment, Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
@@ -17,7 +17,7 @@ from merit.failure import classify
 from merit.memory import Memory, Recall
 from merit.prompts import Family, Prompt, parse_reflection, parse_sql
 from merit.tracing import span
-from merit.types import Completer, Completion, Demonstration, Failure, Oracle, Regime, Sampling, Verdict
+from merit.types import Completer, Completion, Demonstration, Oracle, Regime, Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class Agent:
     sampling: Sampling = field(default_factory=Sampling)
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
+    goes_on: Callable[[Sequence[Attempt]], bool] | None = None  # decides in place of the method; benchmarks have none
 
 
 async def repair(agent: Agent, task: Task) -> Episode:
@@ -42,7 +43,7 @@ async def repair(agent: Agent, task: Task) -> Episode:
     answered = Completion(first.reply, first.prompt_tokens, first.output_tokens, first.tokens_estimated)
     attempts = [await _judged(agent, task, first.sql, answered, ())]
     reflections: list[Reflection] = []
-    while unfinished(agent.method, agent.regime, agent.budget, attempts):
+    while _goes_on(agent, attempts):
         if agent.method.reflects:
             reflections.append(await _reflect(agent, task, attempts))
         if spent(agent.method, agent.budget, attempts):
@@ -52,6 +53,12 @@ async def repair(agent: Agent, task: Task) -> Episode:
     return Episode(task, tuple(attempts), tuple(reflections), chosen(agent.method, agent.regime, attempts))
 
 
+def _goes_on(agent: Agent, attempts: Sequence[Attempt]) -> bool:
+    if agent.goes_on is not None:
+        return agent.goes_on(attempts)
+    return unfinished(agent.method, agent.regime, agent.budget, attempts)
+
+
 async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
     """Algorithm 1, lines 11 to 15: recall, ask for one revision, judge it."""
     moment = moment_of(agent.family, task, attempts, reflections, agent.demonstrations)
@@ -59,7 +66,7 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     recalled = Recalled(recall.positives, recall.negatives, recall.precedents) if recall else Recalled()
     prompt = repair_prompt(agent.method, moment, recalled)
     reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
-    attempt = await _judged(agent, task, parse_sql(reply.text), reply, attempts)
+    attempt = await _judged(agent, task, parse_sql(reply.text, agent.family.dialect), reply, attempts)
     return replace(attempt, prompt_sha256=prompt.sha256, recall=recall)
 
 
@@ -72,7 +79,7 @@ async def _judged(agent: Agent, task: Task, sql: str, reply: Completion, before:
     else:
         verdict = await agent.oracle.judge(task.question, sql)
         if grounded := grounding(agent.method, task, sql, verdict, agent.family.dialect):
-            written = Written(sql, verdict, classify(verdict), grounded.changes)
+            written = Written(sql, verdict, classify(verdict, agent.family.dialect), grounded.changes)
             sql, earlier = grounded.sql, repeated(agent.method, agent.regime, grounded.sql, before)
             verdict = earlier.verdict if earlier else await agent.oracle.judge(task.question, sql)
     return Attempt(
@@ -81,7 +88,7 @@ async def _judged(agent: Agent, task: Task, sql: str, reply: Completion, before:
         reply.prompt_tokens,
         reply.output_tokens,
         verdict,
-        _failure(verdict),
+        None if verdict.satisfied else classify(verdict, agent.family.dialect),
         repeat=earlier is not None,
         tokens_estimated=reply.tokens_estimated,
         written=written,
@@ -94,10 +101,6 @@ def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], moment: Momen
         return None
     with agent.work.of("recall"):
         return agent.memory.recall(cue_of(task, attempts), policy)
-
-
-def _failure(verdict: Verdict) -> Failure | None:
-    return None if verdict.satisfied else classify(verdict)
 
 
 async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Reflection:

@@ -1,6 +1,6 @@
 """`merit ask`: a question to a person's own database."""
 
-import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,20 @@ import click
 from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, again, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
-from merit.live import Answer, AnswerStatus
+from merit.live import Answer, AnswerStatus, Found
+from merit.live.progress import Progress
 from merit.types import Rows, Value
 
 _MOST_ROWS = 50  # on a terminal
 _WIDEST = 60  # characters of a cell, on a terminal
-_SAID = {
+_COLOURS = {
     AnswerStatus.ANSWERED: "green",
     AnswerStatus.UNSURE: "yellow",
+    AnswerStatus.UNANSWERABLE: "yellow",
     AnswerStatus.FAILED: "red",
+    AnswerStatus.NOT_EXECUTED: "yellow",
 }
+_UNANSWERABLE = 3  # the exit code
 
 
 @click.command()
@@ -29,6 +33,7 @@ _SAID = {
 @NAME
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
 @click.option("--sql-only", is_flag=True, help="Print the SQL and nothing else.")
+@click.option("--no-execute", is_flag=True, help="Ask for one candidate, and check its text without executing it.")
 @JSON
 def ask(
     question: str,
@@ -38,30 +43,34 @@ def ask(
     name: str,
     rows: bool | None,
     sql_only: bool,
+    no_execute: bool,
     as_json: bool,
 ) -> None:
     """Answer QUESTION from a database of your own, and learn from what you say about it afterwards.
 
     For example: merit ask "How many orders are open?" --database sqlite:///shop.sqlite --model openai:MODEL. The
     database is only read. Several candidates are asked for, and the result that most of them give stands. Say what you
-    think of it with `merit confirm`, `merit reject` or `merit correct`: later questions see what was confirmed. Exit 1
-    where nothing ran. --json prints one object.
+    think of it with `merit confirm`, `merit reject` or `merit correct`: later questions see what was confirmed. Exit 0
+    where a statement ran (or, with --no-execute, may run), 1 where none did, 3 where the database holds no answer.
+    --json prints one object.
     """
     with opened(url, folder, name, model, rows=rows) as agent:
-        answer = agent.ask(question, progress=show_progress if sys.stderr.isatty() else None)
+        answer = agent.ask(question, execute=not no_execute, progress=progress_shown())
     if as_json:
         print_json(_record(answer))
     elif sql_only:
         click.echo(answer.sql)
     else:
         _show(answer, again(url, folder, name))
-    if answer.status is AnswerStatus.FAILED:
+    if answer.status is AnswerStatus.UNANSWERABLE:
+        raise SystemExit(_UNANSWERABLE)
+    if answer.error is not None:
         raise SystemExit(1)
 
 
-def show_progress(what: str) -> None:
-    """Tell what is being done."""
-    say(f"{what} ...", err=True)
+def progress_shown() -> Progress:
+    """Tells what is being done, where there is a terminal to tell it on."""
+    return (lambda what: say(f"{what} ...", err=True)) if Console(stderr=True).is_terminal else None
 
 
 def _record(answer: Answer) -> dict[str, Any]:
@@ -72,6 +81,10 @@ def _record(answer: Answer) -> dict[str, Any]:
         "sql": answer.sql,
         "status": answer.status,
         "agreement": round(answer.agreement, 4),
+        "confidence": None if answer.confidence is None else round(answer.confidence, 4),
+        "calibrated_on": answer.calibrated_on or None,
+        "found": answer.found,
+        "reason": answer.reason,
         "columns": list(rows.columns) if rows else [],
         "rows": [[_plain(value) for value in row] for row in rows.rows] if rows else [],
         "truncated": rows.truncated if rows else False,
@@ -80,6 +93,11 @@ def _record(answer: Answer) -> dict[str, Any]:
         "recalled": list(answer.recalled),
         "remarks": list(answer.remarks),
         "passed": list(answer.passed),
+        "left_out": asdict(answer.left_out),
+        "calls": answer.calls,
+        "prompt_tokens": answer.prompt_tokens,
+        "output_tokens": answer.output_tokens,
+        "seconds": answer.seconds,
     }
 
 
@@ -90,23 +108,51 @@ def _plain(value: Value) -> Any:
 def show_answer(answer: Answer) -> None:
     """SQL, rows, how far they can be relied on, and what speaks against them."""
     console = Console()
-    console.block(answer.sql or "(no SQL in the reply)", 0, "cyan")
+    if answer.status is not AnswerStatus.UNANSWERABLE:
+        console.block(answer.sql or "(no SQL in the reply)", 0, "cyan")
     if answer.rows is not None:
         _show_rows(answer.rows, console)
-    colour, agreed = _SAID[answer.status], f"{100 * answer.agreement:.0f}% of the votes"
-    said = f"{agreed}, not calibrated" if answer.status is not AnswerStatus.FAILED else inline(answer.error or "")
-    console.print(f"[{colour}]{answer.status}[/] ({said})")
-    for remark in answer.remarks:
-        console.print(f"[yellow]{inline(remark)}[/]")
+    named = answer.status.value.replace("_", " ")
+    console.print(f"[{_COLOURS[answer.status]}]{named}[/] ({inline(_how_sure(answer))})", soft_wrap=True)
+    for sentence in _remarks(answer):
+        console.print(inline(sentence), soft_wrap=True)
 
 
 def _show(answer: Answer, options: str) -> None:
     show_answer(answer)
     console, command = Console(), this_command()
-    if answer.status is not AnswerStatus.FAILED:
+    if answer.status.ran:
         console.print(f"right?  {command} confirm {answer.id}{inline(options)}", soft_wrap=True)
     console.print(f"wrong?  {command} reject {answer.id}{inline(options)}", soft_wrap=True)
     console.print(f"        {command} correct {answer.id} 'SELECT ...'{inline(options)}", soft_wrap=True)
+
+
+def _how_sure(answer: Answer) -> str:
+    """What stands behind the status, in a few words."""
+    votes = f"{100 * answer.agreement:.0f}% of the votes"
+    if answer.status is AnswerStatus.FAILED:
+        return answer.error or ""
+    if answer.status is AnswerStatus.NOT_EXECUTED:
+        return f"the guard refuses it: {answer.error}" if answer.error else "the guard would let it run"
+    if answer.status is AnswerStatus.UNANSWERABLE:
+        return f"{votes} say that the database holds no answer: {answer.reason}"
+    if answer.confidence is None:
+        return f"{votes}, not calibrated"
+    return f"{votes}; such answers were right in {100 * answer.confidence:.0f}% of {answer.calibrated_on}"
+
+
+def _remarks(answer: Answer) -> list[str]:
+    """What else to know: why asking ended, and why there is nothing to see."""
+    remarks = list(answer.remarks)
+    if answer.reason and answer.status is not AnswerStatus.UNANSWERABLE:
+        remarks.append(f"asking ended early: {answer.reason}")
+    if answer.found is Found.NO_ROWS:
+        remarks.append("no rows: the statement ran, and nothing fits its conditions")
+    if answer.found is Found.NOT_PERMITTED:
+        remarks.append("not permitted: the database's role may not read what the question needs; grant it, or ask less")
+    if answer.found is Found.NOT_RETRIEVED or (answer.found is Found.NO_ROWS and answer.left_out):
+        remarks.append(f"not retrieved: the model was not shown {answer.left_out}; see 'schema_tokens' in merit.toml")
+    return remarks
 
 
 def _show_rows(rows: Rows, console: Console) -> None:

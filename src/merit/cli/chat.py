@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.ask import show_answer, show_progress
+from merit.cli.ask import progress_shown, show_answer
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, learned, opened
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError
@@ -69,7 +69,7 @@ class _Conversation:
             if line.startswith(":"):
                 self._command(*_parted(line))
             else:
-                answer = self._chat.ask(line, progress=show_progress if sys.stderr.isatty() else None)
+                answer = self._chat.ask(line, progress=progress_shown())
                 show_answer(answer)
                 self.failed |= answer.rows is None
         except MeritError as error:

@@ -125,9 +125,16 @@ def memory() -> None:
 )
 @click.option("--db", "db_id", help="Only entries learned on this database.")
 @click.option("--deleted", is_flag=True, help="Only deleted entries.")
+@click.option("--stale", is_flag=True, help="Only stale entries: their database changed.")
 @JSON
 def list_entries(
-    folder: Path, polarity: str | None, kind: str | None, db_id: str | None, deleted: bool, as_json: bool
+    folder: Path,
+    polarity: str | None,
+    kind: str | None,
+    db_id: str | None,
+    deleted: bool,
+    stale: bool,
+    as_json: bool,
 ) -> None:
     """List entries, one line each: cut to the terminal's width, whole and separated by tabs in a pipe or file."""
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
@@ -139,6 +146,8 @@ def list_entries(
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
             continue
         if db_id not in (None, entry.provenance.db_id) or deleted != (item.deleted is not None):
+            continue
+        if stale and item.stale is None:
             continue
         shown += 1
         if as_json:
@@ -177,8 +186,8 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
         _print_entry(entry)
         return
     console = Console()
-    deleted = listed.deleted is not None
-    console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}" + ("  [red]deleted[/]" if deleted else ""))
+    state = "" if listed.recallable else f"  [red]{'stale' if listed.deleted is None else 'deleted'}[/]"
+    console.print(f"[bold]{entry.id}[/]  {entry.polarity}, {entry.grade}{state}")
     for name, value in (
         ("question", entry.question),
         *_what_it_says(entry),
@@ -187,6 +196,7 @@ def show(folder: Path, identity: str, as_json: bool) -> None:
         ("author", source.author or ""),
         ("time", source.time or ""),
         ("deleted", listed.deleted or ""),
+        ("stale", listed.stale or ""),
     ):
         for number, line in enumerate(value.split("\n") if value else ()):
             label = name if number == 0 else ""  # later lines are indented, so that none passes for a field
@@ -278,7 +288,8 @@ def stats(folder: Path, as_json: bool) -> None:
         click.echo(json.dumps(counts, indent=2))
         return
     console = Console(soft_wrap=True)
-    console.print(f"{_entries(counts['entries'])}, {counts['deleted']} deleted, {counted(counts['bytes'], 'byte')}")
+    states = f"{counts['deleted']} deleted, {counts['stale']} stale"
+    console.print(f"{_entries(counts['entries'])}, {states}, {counted(counts['bytes'], 'byte')}")
     for group in ("by_polarity", "by_type", "by_grade", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")
         for name, count in counts[group].items():

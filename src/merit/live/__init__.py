@@ -1,7 +1,7 @@
 """A person's own database: ask, and learn from what people say about the answers. Must never know a reference."""
 
 from merit.live.agent import LiveAgent
-from merit.live.answer import Answer, AnswerStatus
+from merit.live.answer import Answer, AnswerStatus, Found, LeftOut
 from merit.live.chat import Chat
 from merit.live.history import History
 from merit.live.opening import connect, open_live
@@ -15,7 +15,9 @@ __all__ = [
     "Confirmed",
     "Corrected",
     "Feedback",
+    "Found",
     "History",
+    "LeftOut",
     "LiveAgent",
     "Rejected",
     "connect",

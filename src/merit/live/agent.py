@@ -1,6 +1,7 @@
 """The agent for one database: asks, and learns from what people say."""
 
 import asyncio
+import threading
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -8,24 +9,32 @@ from typing import Any, TypeVar
 from merit.agent import Method
 from merit.errors import InputError
 from merit.live.answer import Answer
-from merit.live.asking import Asker, Progress
+from merit.live.asking import Asker
 from merit.live.chat import Chat
 from merit.live.feedback import Learner
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
+from merit.live.progress import Progress
 from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
 
 T = TypeVar("T")
 
 
 class LiveAgent:
-    """Answers questions about one database. Usable from one event loop, or from plain code, at a time."""
+    """Answers questions about one database: from plain code, or several at a time from one event loop."""
 
     def __init__(
-        self, parts: LiveParts, method: Method, *, budget: int = 7, enough: float = 0.5, limits: Limits | None = None
+        self,
+        parts: LiveParts,
+        method: Method,
+        *,
+        asking: AskingSettings | None = None,
+        budget: BudgetSettings | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        """`budget` is how many candidates may follow the first, `enough` the share that must agree."""
+        """`asking` is how many candidates a question gets, `budget` what it may take, `limits` what a statement may."""
         self._parts = parts
         self._limits = limits or Limits(rows=10_000)
         self._schema = parts.schema
@@ -33,20 +42,28 @@ class LiveAgent:
         if not parts.schema.tables:
             raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
         self._learner = Learner(parts, self._limits)
-        self._asker = Asker(parts, method, budget, enough, self._limits)
+        self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
+        self._in_plain_code = threading.Lock()  # one event loop at a time
 
     # Asking
 
-    async def ask_async(self, question: str, *, progress: Progress = None, earlier: Sequence[str] = ()) -> Answer:
+    async def ask_async(
+        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[str] = ()
+    ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
+        Without `execute` it is one candidate that only the guard has seen. `progress` is told what is being done.
         `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
         """
-        return await self._asker.ask(question, progress=progress, earlier=[self._turn(answer) for answer in earlier])
+        turns = [self._turn(answer) for answer in earlier]
+        return await self._asker.ask(question, execute=execute, progress=progress, earlier=turns)
 
-    def ask(self, question: str, *, progress: Progress = None, earlier: Sequence[str] = ()) -> Answer:
-        """The same, for plain code."""
-        return _run(self.ask_async(question, progress=progress, earlier=earlier))
+    def ask(
+        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[str] = ()
+    ) -> Answer:
+        """The same, for plain code; from several threads, one after the other."""
+        with self._in_plain_code:
+            return _run(self.ask_async(question, execute=execute, progress=progress, earlier=earlier))
 
     def chat(self) -> Chat:
         """A conversation: its questions see those before them."""
@@ -57,9 +74,7 @@ class LiveAgent:
         asked, said = self._parts.history.find(answer)
         if asked.database != self._name:
             raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
-        if said is None:
-            return asked
-        return replace(asked, sql=right_sql(asked, said) or "(rejected)")
+        return asked if said is None else replace(asked, sql=right_sql(asked, said) or "(rejected)")
 
     # Learning
 

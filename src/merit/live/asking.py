@@ -1,176 +1,130 @@
-"""Asking: a question becomes prompts, candidates, votes and an answer that is written down."""
+"""Asking: a question becomes candidates, votes and an answer that is written down."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from uuid import uuid4
 
-from merit import prompts
-from merit.agent import Agent, Episode, FirstAnswer, Method, RememberingOracle, Task, ThreadedOracle, Work, repair
-from merit.agent.agreement import agreement, is_agreed
-from merit.agent.rules import cast_votes
-from merit.errors import InputError
-from merit.live.answer import Answer, AnswerStatus
-from merit.live.history import standing_question
-from merit.live.ladder import PeoplesOracle, RejectedSQL, rejected_before
+from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repair
+from merit.agent.rules import chosen
+from merit.errors import BudgetSpent, InputError, MeritError
+from merit.live.answer import Answer
+from merit.live.budget import Account, AccountedCompleter
+from merit.live.candidates import Election, LiveBehaviour, LiveOracle
+from merit.live.deciding import answer_of, answer_without, unexecuted
+from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
-from merit.live.receipt import fingerprint, now, shown_entries, tried
+from merit.live.preparing import Prepared, live_family, prepare
+from merit.live.progress import Progress
+from merit.live.receipt import asked_of, today
 from merit.live.records import Asked
-from merit.live.selecting import left_out
 from merit.live.settling import settled
-from merit.memory import Cue, Recall
-from merit.prompts import Family, LiveContext, live_context, live_mentions, parse_sql
-from merit.sql import executed
-from merit.types import FailureType, Limits, Question, Regime, Rows, Sampling, Verdict
+from merit.models import Sent
+from merit.prompts import parse_sql
+from merit.settings import AskingSettings, BudgetSettings
+from merit.types import Limits, Oracle, Regime, Sampling
 
-Progress = Callable[[str], object] | None  # is told what is being done
+_LONGEST = 10_000  # characters of a question
+_REGIME = Regime.DBMS_ONLY
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Answers questions about one database; what it needs to know is in its fields."""
+    """Answers questions about one database, also several at the same time on one event loop."""
 
     parts: LiveParts
     method: Method
-    budget: int = 7  # how many candidates may follow the first
-    enough: float = 0.5  # the share that must agree
+    asking: AskingSettings = field(default_factory=AskingSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
     limits: Limits = field(default_factory=lambda: Limits(rows=10_000))
+    under_way: list[Account] = field(default_factory=list)  # of the questions that are being asked
 
-    @property
-    def _family(self) -> Family:
-        return Family("own", evidence=False, dialect=self.parts.engine.dialect, live=True, fenced=True)
+    def __post_init__(self) -> None:
+        if self.budget.prices is None and (self.budget.cost, self.budget.cost_per_day) != (None, None):
+            raise InputError("a limit on cost needs 'prices', of a million prompt and output tokens")
 
-    async def ask(self, question: str, *, progress: Progress = None, earlier: Sequence[Asked] = ()) -> Answer:
+    async def ask(
+        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[Asked] = ()
+    ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
-        `earlier` are the answers of the same conversation, oldest first: a prompt shows their questions and SQL.
+        `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL.
+        It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
+        for the day.
         """
-        if not question.strip():
-            raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
-        identity, memory = uuid4().hex[:12], self.parts.memory
-        memory.refresh()
-        position = memory.sequence
-        asked = Question(identity, self.parts.schema.db_id, question)
-        whole = replace(asked, text=standing_question([turn.question for turn in earlier], question))
-        rejected = rejected_before(self.parts.history, whole.db_id, whole.text, self._family.dialect)
-        live = replace(
-            self._context(whole),
-            conversation=tuple((turn.question, turn.sql) for turn in earlier),
-            rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
+        _check(question)
+        account = Account(self.budget, lambda: self._earlier_today(account))
+        self.under_way.append(account)
+        try:
+            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier)
+            try:
+                answer = await self._answer(prepared, account, execute=execute, progress=progress)
+            except BaseException as error:
+                if account.sent.calls:
+                    self._write(answer_without(prepared, account, _said(error)), prepared, account)
+                raise
+            answer = await asyncio.to_thread(self._write, answer, prepared, account)
+        finally:
+            self.under_way.remove(account)
+        return answer
+
+    async def _answer(self, prepared: Prepared, account: Account, *, execute: bool, progress: Progress) -> Answer:
+        dialect, most = self.parts.engine.dialect, self.asking.candidates if execute else 1
+        completer = AccountedCompleter(self.parts.completer, account, most, progress)
+        reply = await completer.complete(prepared.prompt.text, Sampling())
+        counts = (reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
+        first = FirstAnswer(parse_sql(reply.text, dialect), reply.text, *counts)
+        if not execute:
+            return unexecuted(prepared, first.sql, dialect, account)
+        schema, position = self.parts.schema, prepared.position
+        task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
+        oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
+        election = Election(self.method, most, self.asking.least, self.asking.enough)
+        episode, stopped = await self._episode(
+            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election
         )
-        recalled = self._recall(whole, position)
-        prompt = prompts.initial(
-            self._family, asked, self.parts.schema.text(), recalled.precedents if recalled else (), live
-        )
-        _tell(progress, "asking the model")
-        reply = await self.parts.completer.complete(prompt.text, Sampling())
-        first = FirstAnswer(
-            parse_sql(reply.text), reply.text, reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated
-        )
-        task = Task(asked, self.parts.schema.text(), position, first, position + 1, self.parts.schema, live)
-        rows: dict[str, Rows] = {}
-        episode = await self._episode(task, rows, progress, rejected)
-        answer, written = settled(
-            self.parts,
-            self.limits,
-            self._answer(episode, rows, recalled),
-            lambda answer: self._asked(answer, position, prompt.sha256),
-            earlier,
-            rejected,
-            agreed=is_agreed([attempt.verdict for attempt in episode.attempts], self.enough),
-        )
+        return answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+
+    async def _episode(
+        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election
+    ) -> tuple[Episode, str]:
+        """The episode as far as the budget reaches, and which limit ended it."""
+        method, so_far = self.method, list[Attempt]()
+        if method.origin is None:  # a method of another package decides by itself what its prompts show
+            method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
+
+        def goes_on(attempts: Sequence[Attempt]) -> bool:
+            so_far[:] = attempts
+            return election.goes_on(attempts)
+
+        family, memory = live_family(self.parts), self.parts.memory
+        agent = Agent(method, election.most - 1, family, completer, oracle, memory, _REGIME, goes_on=goes_on)
+        try:
+            return await repair(agent, task), ""
+        except BudgetSpent as spent:
+            return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
+
+    def _write(self, answer: Answer, prepared: Prepared, account: Account) -> Answer:
+        """Settle an answer and write it down."""
+
+        def receipt(answer: Answer) -> Asked:
+            return asked_of(answer, prepared, self.parts, self.method.name, account.replies)
+
+        answer, written = settled(self.parts, self.limits, answer, prepared, receipt)
         self.parts.history.append(written)
         return answer
 
-    async def _episode(
-        self, task: Task, rows: dict[str, Rows], progress: Progress, rejected: Mapping[str, RejectedSQL]
-    ) -> Episode:
-        def judge(_question: Question, sql: str) -> Verdict:
-            _tell(progress, "executing a candidate")
-            result = self.parts.engine.execute(sql, self.limits)
-            if isinstance(result, Rows):
-                rows[sql] = result
-            return executed(result, self.parts.schema.db_id, coded=self._family.dialect != "sqlite")
-
-        work = Work()
-        oracle = RememberingOracle(ThreadedOracle(judge), {}, work)
-        agent = Agent(
-            self.method,
-            self.budget,
-            self._family,
-            self.parts.completer,
-            PeoplesOracle(oracle, rejected, self._family.dialect),
-            self.parts.memory,
-            Regime.DBMS_ONLY,
-            work=work,
-        )
-        return await repair(agent, task)
-
-    def _answer(self, episode: Episode, rows: dict[str, Rows], recalled: Recall | None) -> Answer:
-        final, share = episode.final, agreement(cast_votes(self.method, episode.attempts))
-        status = AnswerStatus.ANSWERED if share >= self.enough else AnswerStatus.UNSURE
-        if not final.verdict.satisfied:
-            status, share = AnswerStatus.FAILED, 0.0
-        shown = dict.fromkeys(entry.id for entry in shown_entries(recalled))
-        for attempt in episode.attempts:
-            shown |= dict.fromkeys(entry.id for entry in shown_entries(attempt.recall))
-        question = episode.task.question
-        return Answer(
-            str(question.id),
-            question.text,
-            final.sql,
-            status,
-            share,
-            rows.get(final.sql),
-            final.verdict.error,
-            episode.attempts,
-            tuple(shown),
-        )
-
-    def _asked(self, answer: Answer, position: int, prompt_sha256: str) -> Asked:
-        identity = self.parts.completer.identity
-        return Asked(
-            id=answer.id,
-            time=now(),
-            question=answer.question,
-            database=self.parts.schema.db_id,
-            dialect=self._family.dialect,
-            schema_fingerprint=fingerprint(self.parts.schema),
-            position=position,
-            method=self.method.name,
-            model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
-            first_prompt_sha256=prompt_sha256,
-            sql=answer.sql,
-            status=answer.status,
-            agreement=answer.agreement,
-            error=answer.error,
-            tried=tuple(tried(answer.attempts)),
-            recalled=answer.recalled,
-        )
-
-    def _context(self, question: Question) -> LiveContext:
-        dialect, values = self._family.dialect, self.parts.values
-        chosen = self.parts.selection.choose(question.text) if self.parts.selection else None
-        context = live_context(chosen.schema if chosen else self.parts.schema, dialect, values)
-        mentions = live_mentions(question, dialect, values) if values is not None else ()
-        return replace(context, mentions=mentions, notes=(*self.parts.notes, *(left_out(chosen) if chosen else ())))
-
-    def _recall(self, question: Question, position: int) -> Recall | None:
-        policy = self.method.recall
-        if policy is None:
-            return None
-        cue = Cue(
-            question=question.text,
-            question_id=question.id,
-            db_id=question.db_id,
-            position=position + 1,
-            step=0,
-            sql="",
-            failure_context="",
-            type=FailureType.UNKNOWN,
-        )
-        return self.parts.memory.recall(cue, policy)
+    def _earlier_today(self, account: Account) -> Sent:
+        """What the day's other questions took: those that are written down, and those under way here."""
+        others = [other.taken for other in self.under_way if other is not account]
+        return Sent.total([self.parts.history.sent_on(today()), *others])
 
 
-def _tell(progress: Progress, what: str) -> None:
-    if progress is not None:
-        progress(what)
+def _check(question: str) -> None:
+    if not question.strip():
+        raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
+    if len(question) > _LONGEST:
+        raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, MeritError) else "it was stopped"

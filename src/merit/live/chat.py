@@ -4,7 +4,7 @@ from collections.abc import Awaitable
 from typing import Protocol
 
 from merit.live.answer import Answer
-from merit.live.asking import Progress
+from merit.live.progress import Progress
 
 MOST_TURNS = 5  # earlier questions that a prompt shows
 

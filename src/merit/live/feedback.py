@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from merit.errors import InputError
-from merit.live.answer import AnswerStatus
-from merit.live.ladder import right_sql
+from merit.live.ladder import judged, right_sql
 from merit.live.learning import confirmed_answer, corrected_change, kept_answer, provenance, rejected_change
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
@@ -30,8 +29,8 @@ class Learner:
     def confirm(self, answer: str, author: str) -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
         with self._judging(answer) as (asked, write):
-            if asked.status is AnswerStatus.FAILED or not asked.sql:
-                raise InputError(f"{asked.id}: no candidate ran, so there is nothing to confirm; correct it instead")
+            if not asked.status.ran:
+                raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
             source = provenance(asked, author, now())
             right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
             entries = self._commit([right], self._superseded(asked, asked.sql, "confirmed"))
@@ -86,7 +85,7 @@ class Learner:
 
     @property
     def _schema(self) -> str:
-        return self.parts.schema.text()
+        return self.parts.schema_text
 
     def _question(self, asked: Asked) -> str:
         return self.parts.history.standing(asked)
@@ -101,12 +100,10 @@ class Learner:
 
     def _examples(self, asked: Asked, sql: str, *, sure: bool) -> list[str]:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
-        feedback, found = history.feedback(), list[str]()
-        for other in history.same_question(asked.database, self._question(asked)):
-            said = feedback.get(other.id)
-            if canonical(other.sql, other.dialect) == wanted:
-                found += other.kept
-            if sure and said is not None and canonical(right_sql(other, said), other.dialect) == wanted:
+        same = history.same_question(asked.database, history.before(asked), asked.question)
+        found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
+        for other, said in judged(history, same) if sure else ():
+            if canonical(right_sql(other, said), other.dialect) == wanted:
                 found += [identity for identity in said.entries if identity.startswith("pre-")]
         return found
 

@@ -1,32 +1,37 @@
 """The history of a database's questions: one line an event, on the disk before it is acknowledged.
 
 Several processes may append. What a crash left of a line was never acknowledged; the next writer cuts it off. A purge
-replaces the file as a whole, so whatever follows it looks at which file it is.
+replaces the file as a whole, so a writer makes sure that it writes to the one that is there.
 """
 
 import os
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from merit.errors import InputError, RunUnusable
 from merit.files import atomic_write, open_regular, take_lock, write_all
+from merit.live.lines import HistoryLines, plain_question
 from merit.live.records import Asked, Event, Feedback, event_record, read_event
+from merit.models import Sent
 from merit.reading import LINES_BYTES, parse_json
-from merit.runs.text import decode_line, to_json
+from merit.runs.text import decode_line, read_lines, to_json
 
 HISTORY = "history.jsonl"
 _WAIT_S = 5.0  # an append takes milliseconds
+_AGAIN_S = 0.001
 _WAY_OUT = "make the folder writable, or choose another one"
 
 
 class History:
-    """The file history.jsonl in a folder, as far as it was read; `events` and the like read what is new."""
+    """The file history.jsonl in a folder. Usable from many threads."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / HISTORY
-        self._forget()
+        self._day = _Day(self.path)
+        self._lines = HistoryLines(self.path)
 
     def append(self, event: Event) -> None:
         """Write an event down; it survives a crash once this returns."""
@@ -43,58 +48,71 @@ class History:
                 raise InputError(f"{asked.id}: was {what} already, on {said.time}{by}")
             yield asked, lambda feedback: self._append(file, feedback)
 
-    def events(self) -> list[Event]:
-        """Everything that happened, in order."""
-        self._follow()
-        return list(self._events)
-
-    def answers(self) -> dict[str, Asked]:
-        """The questions that were asked, by the ids of their answers."""
-        self._follow()
-        return dict(self._answers)
-
-    def feedback(self) -> dict[str, Feedback]:
-        """What was said about answers, by their ids."""
-        self._follow()
-        return dict(self._said)
-
-    def same_question(self, database: str, question: str) -> list[Asked]:
-        """Every answer to this very question, apart from case, spaces and the last punctuation."""
-        self._follow()
-        return list(self._same.get((database, plain_question(question)), ()))
-
-    def standing(self, asked: Asked) -> str:
-        """A question as it stands by itself: one of a conversation together with those before it."""
-        self._follow()
-        before = [self._answers[identity].question for identity in asked.earlier if identity in self._answers]
-        return standing_question(before, asked.question)
-
-    def find(self, identity: str) -> tuple[Asked, Feedback | None]:
-        """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
-        self._follow()
-        found = [asked for known, asked in self._answers.items() if known.startswith(identity)]
-        if len(found) != 1 or not identity:
-            why = "there is no answer" if not found else "several answers begin with"
-            raise InputError(f"{self.path}: {why} {identity!r}; `merit history` lists them")
-        return found[0], self._said.get(found[0].id)
-
     @contextmanager
     def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
         """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
         with self._open():
             yield self._rewrite
 
-    def _rewrite(self, keep: Callable[[Event], bool]) -> int:
-        """How many events went."""
-        kept = [event for event in self.events() if keep(event)]
-        gone = len(self._events) - len(kept)
-        with atomic_write(self.path) as file:
-            file.writelines(_line(event) for event in kept)
-        return gone
+    def events(self) -> list[Event]:
+        """Everything that happened, in order."""
+        if not self.path.exists():
+            return []
+        lines = read_lines(self.path, torn=True)
+        return [_event(line, self.path, number) for number, line in enumerate(lines, 1)]
+
+    def answers(self) -> dict[str, Asked]:
+        """The questions that were asked, by the ids of their answers."""
+        return {event.id: event for event in self.events() if isinstance(event, Asked)}
+
+    def feedback(self) -> dict[str, Feedback]:
+        """What was said about answers, by their ids."""
+        return {event.answer: event for event in self.events() if not isinstance(event, Asked)}
+
+    def find(self, identity: str) -> tuple[Asked, Feedback | None]:
+        """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
+        found = self._lines.ids(identity) if identity else []
+        if len(found) != 1:
+            why = "there is no answer" if not found else "several answers begin with"
+            raise InputError(f"{self.path}: {why} {identity!r}; `merit history` lists them")
+        (asked,) = self._asked(self._lines.answers(found))
+        return asked, self.said(found[0])
+
+    def said(self, answer: str) -> Feedback | None:
+        """What was said about an answer last."""
+        events = [self._event(*line) for line in self._lines.said(answer)[-1:]]
+        return next((event for event in events if not isinstance(event, Asked)), None)
+
+    def same_question(self, database: str, before: Sequence[str], question: str) -> list[Asked]:
+        """Every answer to this very question, apart from case, spaces and the last punctuation.
+
+        `before` are the questions of the conversation that it was asked in: behind others it is another question.
+        """
+        whole = plain_question(standing_question(before, question))
+        same = self._asked(self._lines.same(question))
+        return [asked for asked in same if asked.database == database and plain_question(self.standing(asked)) == whole]
+
+    def before(self, asked: Asked) -> list[str]:
+        """The questions before one of a conversation, as far as they were not purged."""
+        return [turn.question for turn in self._asked(self._lines.answers(list(asked.earlier)))]
+
+    def standing(self, asked: Asked) -> str:
+        """A question as it stands by itself: one of a conversation together with those before it."""
+        return standing_question(self.before(asked), asked.question)
+
+    def sent_on(self, day: str) -> Sent:
+        """What all questions of a day, such as 2026-11-16, have taken."""
+        return self._day.sent(day)
+
+    def _event(self, line: bytes, number: int) -> Event:
+        return _event(decode_line(line, self.path, number), self.path, number)
+
+    def _asked(self, lines: list[tuple[bytes, int]]) -> list[Asked]:
+        events = [self._event(*line) for line in lines]
+        return [event for event in events if isinstance(event, Asked)]
 
     def _append(self, file: int, event: Event) -> None:
-        line = _line(event)
-        end = _whole_lines(file)
+        line, end = _line(event), _whole_lines(file)
         if end + len(line) > LINES_BYTES:
             raise RunUnusable(f"{self.path}: the history is full; move the file aside and go on with a new one")
         os.ftruncate(file, end)
@@ -106,57 +124,13 @@ class History:
             os.ftruncate(file, end)
             raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
 
-    def _forget(self) -> None:
-        self._events: list[Event] = []
-        self._answers: dict[str, Asked] = {}
-        self._said: dict[str, Feedback] = {}
-        self._same: dict[tuple[str, str], list[Asked]] = {}
-        self._end = 0  # bytes up to here were read
-        self._last_line = b""
-        self._seen: tuple[int, ...] = ()  # what the file system said of the file at the last look
-
-    def _follow(self) -> None:
-        """Read what was appended since the last look; a file that is another one, or was edited, from its beginning."""
-        try:
-            file = open_regular(self.path, os.O_RDONLY)
-        except FileNotFoundError:
-            self._forget()
-            return
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error.strerror})") from None
-        try:
-            status = os.fstat(file)
-            seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-            if seen == self._seen:
-                return
-            last = self._last_line
-            if seen[:2] != self._seen[:2] or os.pread(file, len(last), self._end - len(last)) != last:
-                self._forget()
-            if status.st_size > LINES_BYTES:
-                raise RunUnusable(f"{self.path}: too large for a history; move it away")
-            with os.fdopen(os.dup(file), "rb") as reader:
-                reader.seek(self._end)
-                for line in reader:
-                    if line.endswith(b"\n"):  # else it is being written, or never was finished
-                        self._take_in(line)
-            self._seen = seen
-        finally:
-            os.close(file)
-
-    def _take_in(self, line: bytes) -> None:
-        number = len(self._events) + 1
-        record = parse_json(decode_line(line[:-1], self.path, number), self.path, number)
-        event = read_event(record, f"{self.path}, line {number}")
-        self._events.append(event)
-        self._end += len(line)
-        self._last_line = line
-        if isinstance(event, Asked):
-            self._answers[event.id] = event
-            before = [self._answers[identity].question for identity in event.earlier if identity in self._answers]
-            key = (event.database, plain_question(standing_question(before, event.question)))
-            self._same.setdefault(key, []).append(event)
-        else:
-            self._said[event.answer] = event
+    def _rewrite(self, keep: Callable[[Event], bool]) -> int:
+        """How many events went."""
+        events = self.events()
+        kept = [event for event in events if keep(event)]
+        with atomic_write(self.path) as file:
+            file.writelines(_line(event) for event in kept)
+        return len(events) - len(kept)
 
     @contextmanager
     def _open(self) -> Iterator[int]:
@@ -174,6 +148,7 @@ class History:
                         raise RunUnusable(
                             f"{self.path}: another process is writing the history; wait for it or stop it"
                         )
+                    time.sleep(_AGAIN_S)
                 if _is_at(file, self.path):
                     yield file
                     return
@@ -181,7 +156,46 @@ class History:
                 os.close(file)
 
 
-def standing_question(before: list[str], question: str) -> str:
+class _Day:
+    """What the questions of one day took, kept up with a file that grows; one that was written anew is read anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._day = ""
+        self._file = (0, 0)  # device and inode
+        self._read = self._lines = 0  # bytes and lines
+        self._sent = Sent()
+
+    def sent(self, day: str) -> Sent:
+        """What they took so far, as far as it is written down."""
+        with self._lock:
+            try:
+                file = open_regular(self._path, os.O_RDONLY)
+            except FileNotFoundError:
+                return Sent()
+            try:
+                status = os.fstat(file)
+                if (day, (status.st_dev, status.st_ino)) != (self._day, self._file) or status.st_size < self._read:
+                    self._day, self._file = day, (status.st_dev, status.st_ino)
+                    self._read, self._lines, self._sent = 0, 0, Sent()
+                with os.fdopen(os.dup(file), "rb") as stream:
+                    stream.seek(self._read)
+                    data = stream.read(LINES_BYTES)
+            finally:
+                os.close(file)
+            whole = data[: data.rfind(b"\n") + 1]
+            for start, line in _lines_with(whole, f'"time":"{day}'.encode()):
+                number = self._lines + whole.count(b"\n", 0, start) + 1
+                event = _event(decode_line(line, self._path, number), self._path, number)
+                if isinstance(event, Asked):
+                    spent = Sent(event.calls, event.prompt_tokens, event.output_tokens, event.seconds)
+                    self._sent = Sent.total([self._sent, spent])
+            self._read, self._lines = self._read + len(whole), self._lines + whole.count(b"\n")
+            return self._sent
+
+
+def standing_question(before: Sequence[str], question: str) -> str:
     """A question of a conversation, with those before it: `How many orders? | and in May?`."""
     return " | ".join([*before, question])
 
@@ -190,16 +204,26 @@ def _line(event: Event) -> bytes:
     return (to_json(event_record(event)) + "\n").encode()
 
 
-def plain_question(question: str) -> str:
-    """A question without what does not matter: case, spaces and the last punctuation."""
-    return " ".join(question.casefold().split()).rstrip(" .?!")
-
-
 def _is_at(file: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:
         return False
+
+
+def _event(line: str, path: Path, number: int) -> Event:
+    return read_event(parse_json(line, path, number), f"{path}, line {number}")
+
+
+def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """The whole lines that have a mark, and where each begins; inside a JSON text, a mark's quotes are escaped."""
+    at = data.find(mark)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        if end < 0:
+            return
+        yield start, data[start:end]
+        at = data.find(mark, end)
 
 
 def _whole_lines(file: int) -> int:

@@ -3,13 +3,13 @@
 What a person rejected for a question does not count as an answer to it, however many candidates agree on it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from merit.live.answer import Answer, AnswerStatus
 from merit.live.checks import Checked
 from merit.live.history import History
-from merit.live.records import Asked, Confirmed, Corrected, Feedback
+from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
 from merit.memory import Grade
 from merit.sql import canonical
 from merit.types import Oracle, Question, Status, Verdict
@@ -27,18 +27,24 @@ class RejectedSQL:
         return f"this SQL was rejected on {self.day}{f': {self.reason}' if self.reason else ''}"
 
 
-def rejected_before(history: History, database: str, question: str, dialect: str) -> dict[str, RejectedSQL]:
+def rejected_before(
+    history: History, database: str, before: Sequence[str], question: str, dialect: str
+) -> dict[str, RejectedSQL]:
     """What people rejected for this very question, by its canonical form; the last word on a statement holds."""
-    feedback, rejected = history.feedback(), dict[str, RejectedSQL]()
-    answers = [asked for asked in history.same_question(database, question) if asked.id in feedback]
-    for asked in sorted(answers, key=lambda asked: feedback[asked.id].time):
-        said = feedback[asked.id]
+    rejected = dict[str, RejectedSQL]()
+    for asked, said in judged(history, history.same_question(database, before, question)):
         if right := right_sql(asked, said):
             rejected.pop(canonical(right, dialect), None)
         if wrong := wrong_sql(asked, said, dialect):
-            reason = getattr(said, "reason", "")
+            reason = said.reason if isinstance(said, Rejected) else ""
             rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, said.time[:10], reason)
     return rejected
+
+
+def judged(history: History, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
+    """The answers that people said something about, with what they said, in its order."""
+    found = [(asked, said) for asked in answers if (said := history.said(asked.id)) is not None]
+    return sorted(found, key=lambda pair: pair[1].time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from merit.agent import Method, find_method
+from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
 from merit.errors import InputError
 from merit.live.agent import LiveAgent
@@ -19,8 +20,9 @@ from merit.live.shown import nameable, notes, readable, with_context
 from merit.memory import FileStore, Grade, Memory, entries_in
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
+from merit.prompts import LIVE_VERSION
 from merit.selection import Selector
-from merit.settings import DatabaseSettings, ModelSettings, Settings
+from merit.settings import AskingSettings, BudgetSettings, DatabaseSettings, ModelSettings, Settings
 from merit.sql import content_hash
 from merit.sql.address import FILES, parse
 from merit.sql.connect import SchemaFilter, open_engine
@@ -40,7 +42,8 @@ def connect(
     encoder: str = "wordllama",
     method: str = DEFAULT_METHOD,
     rows: bool = True,
-    budget: int = 7,
+    asking: AskingSettings | None = None,
+    budget: BudgetSettings | None = None,
 ) -> LiveAgent:
     """An agent for the database at a URL: `sqlite:///FILE`, `duckdb:///FILE`, `postgresql://...`, `mysql://...`.
 
@@ -51,9 +54,10 @@ def connect(
     address = url if "://" in url else f"sqlite:///{url}"
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
-    settings = Settings(Path("merit.toml"), database, ModelSettings(uri, encoder))
+    limits = (budget or BudgetSettings(), asking or AskingSettings())
+    settings = Settings(Path("merit.toml"), database, ModelSettings(uri, encoder), *limits)
     given = model if not isinstance(model, str) else None
-    return open_live(settings, Path(folder), given, method=method, budget=budget)
+    return open_live(settings, Path(folder), given, method=method)
 
 
 def open_live(
@@ -62,7 +66,6 @@ def open_live(
     model: Completer | None = None,
     *,
     method: str = DEFAULT_METHOD,
-    budget: int = 7,
 ) -> LiveAgent:
     """An agent as `merit.toml` describes it; `model` stands in for the one that is named there."""
     check_encoder(settings.model.encoder)
@@ -87,7 +90,7 @@ def open_live(
         selection.learn(
             listed.entry
             for listed in entries_in(folder / "memory")
-            if listed.deleted is None and listed.entry.provenance.db_id == database.name
+            if listed.recallable and listed.entry.provenance.db_id == database.name
         )
         parts = LiveParts(
             engine,
@@ -98,22 +101,28 @@ def open_live(
             values,
             notes(context),
             selection,
+            database.include,
+            database.exclude,
+            _calibration(settings.model, completer.identity.name),
             settings.checks,
             Grade(settings.memory.keep),
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
-        agent = LiveAgent(parts, chosen, budget=_repairs(settings, budget), limits=limits)
+        agent = LiveAgent(parts, chosen, asking=settings.asking, budget=settings.budget, limits=limits)
         stack.pop_all()
         return agent
 
 
-def _repairs(settings: Settings, budget: int) -> int:
-    """How many candidates may follow the first; a limit that is not kept yet is refused, not ignored."""
-    given = settings.budget
-    for name in ("tokens", "seconds", "cost", "calls_per_day", "tokens_per_day", "cost_per_day"):
-        if getattr(given, name) is not None:
-            raise InputError(f"{settings.path}, [budget]: {name!r} is not enforced yet; take it out, and use 'calls'")
-    return budget if given.calls is None else max(given.calls - 1, 0)
+def _calibration(model: ModelSettings, name: str) -> Calibration | None:
+    """What a share of this model's votes is worth; a file that says so of another one is refused."""
+    given = read_calibration(model.calibration) if model.calibration is not None else None
+    calibration = find_calibration(name, LIVE_VERSION, given)
+    if given is not None and calibration is None:
+        raise InputError(
+            f"{model.calibration}: was fitted on {given.about}, and this is the model {name} with the prompts "
+            f"{LIVE_VERSION}; take 'calibration' out of [model], or fit one on runs with --prompts live"
+        )
+    return calibration
 
 
 def name_of(url: str) -> str:
@@ -155,7 +164,7 @@ class NoModel:
         """Nothing is open."""
 
 
-def _completer(model: Completer | str) -> Completer:
+def _completer(model: Completer | str) -> CachingCompleter:
     opened: Completer = (open_completer(model) if model else NoModel()) if isinstance(model, str) else model
     kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
     return CachingCompleter(opened, AnswerStore(kept))

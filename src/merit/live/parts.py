@@ -1,26 +1,43 @@
 """What the agent for one database works with."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from merit.agent.confidence import Calibration
 from merit.live.history import History
+from merit.live.schemas import fingerprint
 from merit.live.selecting import SchemaSelection
 from merit.memory import Grade, Memory
+from merit.models import CachingCompleter
 from merit.prompts import StoredValues
 from merit.settings import CheckSettings
-from merit.types import Completer, Engine, Schema
+from merit.types import Engine, Schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LiveParts:
     """What an agent works with; `values` is None where no rows may be shown to a model."""
 
     engine: Engine
     schema: Schema  # its `db_id` is the database's name in the memory: the same for all copies that share it
-    completer: Completer
+    completer: CachingCompleter
     memory: Memory
     history: History
     values: StoredValues | None = None
     notes: tuple[str, ...] = ()  # rules and meanings that people wrote down
     selection: SchemaSelection | None = None  # None: the whole schema is always shown
+    include: tuple[str, ...] = ()  # what merit.toml shows of the database, and what not
+    exclude: tuple[str, ...] = ()
+    calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+
+    @cached_property
+    def schema_text(self) -> str:
+        """What the schema says, as entries keep it."""
+        return self.schema.text()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of what the schema says: with the database's name, it tells which database a question was about."""
+        return fingerprint(self.schema_text)

@@ -15,6 +15,7 @@ from merit.errors import InputError
 from merit.files import atomic_write, unfinished_path
 from merit.live.history import HISTORY, History
 from merit.live.records import Asked, Event
+from merit.live.schemas import LINEAGE
 from merit.memory import Entry, FileStore, entries_in
 from merit.memory.store import has_memory
 from merit.models import AnswerStore
@@ -68,8 +69,8 @@ def finish_purge(folder: Path) -> Purged:
     else:
         with history.rewriting() as rewrite:
             purged = _purge(folder, wanted, history.events(), rewrite)
-    for unfinished in (unfinished_path(folder / HISTORY), unfinished_path(path)):
-        unfinished.unlink(missing_ok=True)
+    for left in (folder / LINEAGE, unfinished_path(folder / HISTORY), unfinished_path(path)):
+        left.unlink(missing_ok=True)  # lineages are computed again
     path.unlink()
     return purged
 

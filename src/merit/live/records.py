@@ -8,7 +8,7 @@ from merit.live.answer import AnswerStatus
 from merit.reading import check_fields, check_format, shown
 from merit.types import Status
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,11 @@ class Asked:
     error: str | None
     tried: tuple[Tried, ...]  # every candidate in its order
     recalled: tuple[str, ...]
+    reason: str = ""  # why there is no answer, as the model says; or why asking ended before candidates agreed
+    calls: int = 0  # of the model, with the tokens of each; what came from the cache took none
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0  # the whole question took
     earlier: tuple[str, ...] = ()  # the answers of the same conversation that the prompt showed
     passed: tuple[str, ...] = ()  # the user's own checks
     failed: tuple[str, ...] = ()
@@ -88,9 +93,26 @@ _KINDS: dict[str, type[Event]] = {
     "corrected": Corrected,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_ADDED = ("earlier", "passed", "failed", "kept", "replies")  # fields of `Asked` that older histories lack
-_LISTS = ("recalled", "entries", *_ADDED)
-_OTHERS = ("position", "agreement", "error", "tried", *_LISTS)  # fields that are not texts
+_LISTS = ("recalled", "entries", "earlier", "passed", "failed", "kept", "replies")
+_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens")
+_OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", *_LISTS)  # fields that are not texts
+# Fields that events of format 1 lack.
+_SINCE_2 = {
+    "asked": frozenset(
+        {
+            "reason",
+            "calls",
+            "prompt_tokens",
+            "output_tokens",
+            "seconds",
+            "earlier",
+            "passed",
+            "failed",
+            "kept",
+            "replies",
+        }
+    )
+}
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -101,19 +123,16 @@ def event_record(event: Event) -> dict[str, Any]:
 def read_event(record: Any, where: str) -> Event:
     """An event from its record, every field checked."""
     check_fields(record, {"format": int, "kind": str}, where)
-    check_format(record["format"], FORMAT, "a history", where)
+    if record["format"] != 1:
+        check_format(record["format"], FORMAT, "a history", where)
     kind = _KINDS.get(record["kind"])
     if kind is None:
         raise InputError(f"{where}: there is no event {shown(record['kind'])}; use a newer merit")
     fields = {name: value for name, value in record.items() if name not in ("format", "kind")}
-    if kind is Asked:
-        fields = {**{name: [] for name in _ADDED}, **fields}
-    if set(fields) != set(kind.__dataclass_fields__):
+    later = _SINCE_2.get(record["kind"], frozenset()) if record["format"] == 1 else frozenset()
+    if set(fields) != set(kind.__dataclass_fields__) - later:
         raise InputError(f"{where}: not the fields of an event {record['kind']}")
-    types: dict[str, type] = {
-        name: str for name in fields if name not in ("position", "agreement", "error", "tried", *_LISTS)
-    }
-    check_fields(fields, types, where)
+    check_fields(fields, {name: str for name in fields if name not in _OTHERS}, where)
     for name in _LISTS:
         if name in fields and not _texts(fields[name]):
             raise InputError(f"{where}: the field {name!r} should be a list of texts")
@@ -124,7 +143,11 @@ def read_event(record: Any, where: str) -> Event:
 
 
 def _check_asked(fields: dict[str, Any], where: str) -> None:
-    check_fields(fields, {"position": int, "agreement": float, "tried": list}, where)
+    counts: dict[str, type] = {name: int for name in _COUNTS if name in fields}
+    numbers: dict[str, type] = {name: float for name in ("agreement", "seconds") if name in fields}
+    check_fields(fields, {**counts, **numbers, "tried": list}, where)
+    if any(fields[name] < 0 for name in (*counts, *numbers)):
+        raise InputError(f"{where}: a number cannot be below 0; it was edited")
     if not isinstance(fields["error"], str | None):
         raise InputError(f"{where}: the field 'error' should be a text or null")
     try:

@@ -1,11 +1,12 @@
 """What waits for a person's word: answers that were never judged, and entries below *confirmed*."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from merit.live.history import History, plain_question
+from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
+from merit.live.lines import plain_question
 from merit.live.records import Asked, Feedback
 from merit.memory import Entry, Grade, entries_in
 from merit.memory.store import has_memory
@@ -47,19 +48,24 @@ def waiting(folder: Path, database: str = "") -> list[Waiting]:
 def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
     """The newest answer of each question and SQL that people have said nothing about."""
     feedback, newest = history.feedback(), dict[tuple[str, str, str], Waiting]()
+    questions, groups = dict[str, str](), defaultdict[tuple[str, str], list[Asked]](list)
     for asked in answers.values():
-        question = history.standing(asked)
-        same = history.same_question(asked.database, question)
+        before = [answers[identity].question for identity in asked.earlier if identity in answers]
+        questions[asked.id] = standing_question(before, asked.question)
+        groups[asked.database, plain_question(questions[asked.id])].append(asked)
+    for asked in answers.values():
+        database, question = asked.database, plain_question(questions[asked.id])
+        same = groups[database, question]
         if _is_judged(asked, same, feedback):
             continue
-        key = (asked.database, plain_question(question), canonical(asked.sql, asked.dialect))
+        key = (database, question, canonical(asked.sql, asked.dialect))
         newest.pop(key, None)  # so that the newest stands last
         newest[key] = Waiting(
             asked.id,
             False,
-            question,
+            questions[asked.id],
             asked.sql,
-            asked.database,
+            database,
             asked.status,
             asked.time,
             asked.agreement,

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
+from merit.live.answer import LeftOut
 from merit.memory import Entry, Grade, Precedent
 from merit.selection import ConfirmedQuestions, Selection, Selector
+from merit.types import Schema
 
 
 class SchemaSelection:
@@ -26,9 +28,20 @@ class SchemaSelection:
         return self._selector.select(question, earlier=self._confirmed)
 
 
-def left_out(selection: Selection) -> tuple[str, ...]:
+def not_shown(selection: Selection) -> tuple[str, ...]:
     """A line on what is not shown, for a prompt."""
     if selection.whole:
         return ()
     tables, columns = selection.left_out_tables, selection.left_out_columns
     return (f"{tables} other tables and {columns} columns of these tables are not shown.",)
+
+
+def left_out_of(
+    schema: Schema, selection: Selection | None, include: tuple[str, ...], exclude: tuple[str, ...]
+) -> LeftOut:
+    """What of a database the model is not shown, by the selection and by the lists of merit.toml."""
+    if selection is None or selection.whole:
+        return LeftOut(include=include, exclude=exclude)
+    shown = {table.name for table in selection.schema.tables}
+    tables = tuple(table.name for table in schema.tables if table.name not in shown)
+    return LeftOut(tables, selection.left_out_columns, include, exclude)

@@ -15,17 +15,23 @@ from merit.memory.files import numbered_lines, open_file
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.records import parse_object
 from merit.memory.store import FileStore
-from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store
+from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Staleness, Status, Store
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An entry of a log, and why it was deleted if it was."""
+    """An entry of a log, and why it was deleted or is stale, where it is."""
 
     entry: Entry
     deleted: str | None = None
+    stale: str | None = None
+
+    @property
+    def recallable(self) -> bool:
+        """Whether later questions may be shown it, as far as its state goes."""
+        return self.deleted is None and self.stale is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,10 @@ def read_contents(store: Store) -> Contents:
         if isinstance(change, Deletion):
             if change.id in entries:
                 entries[change.id] = replace(entries[change.id], deleted=change.reason)
+        elif isinstance(change, Staleness):
+            if change.id in entries:
+                why = change.reason if change.stale else None
+                entries[change.id] = replace(entries[change.id], stale=why)
         elif change.id in entries:
             raise InputError(f"{store.name}: the id {change.id} is there twice; remove one of the lines")
         else:
@@ -134,6 +144,7 @@ def stats(store: Store) -> dict[str, Any]:
     return {
         "entries": len(live),
         "deleted": len(listed) - len(live),
+        "stale": sum(item.deleted is None and item.stale is not None for item in listed),
         "by_polarity": _counts(entry.polarity for entry in live),
         "by_type": _counts(entry.type for entry in live),
         "by_database": _counts(entry.provenance.db_id for entry in live),

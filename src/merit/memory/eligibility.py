@@ -35,8 +35,8 @@ class Sources(Protocol):
         ...
 
     @property
-    def deleted(self) -> Mask:
-        """Which rows people have deleted."""
+    def withheld(self) -> Mask:
+        """Which rows are deleted or stale."""
         ...
 
     def is_all_earlier(self, position: int) -> bool:
@@ -48,8 +48,8 @@ class Sources(Protocol):
         ...
 
     @property
-    def has_deleted(self) -> bool:
-        """Whether a row was deleted."""
+    def has_withheld(self) -> bool:
+        """Whether a row is deleted or stale."""
         ...
 
 
@@ -58,12 +58,12 @@ def legal(sources: Sources, cue: Cue, question: int, database: int, allowed: Dat
 
     In a stream nearly every recall may use everything, so that is found out first without looking at each row.
     """
-    untouched = not sources.has_question(question) and not sources.has_deleted
+    untouched = not sources.has_question(question) and not sources.has_withheld
     if allowed is Databases.ANY and untouched and sources.is_all_earlier(cue.position):
         return None
     mask = sources.positions < cue.position
     mask &= sources.questions != question
-    mask &= ~sources.deleted
+    mask &= ~sources.withheld
     if allowed is Databases.SAME:
         mask &= sources.databases == database
     elif allowed is Databases.OTHER:

@@ -22,7 +22,7 @@ def erase_lines(log: Log, ids: frozenset[str]) -> tuple[Log, int]:
                 break  # what a crash left of an append
             head = parse_head(line, log.where(number))
             if head.id in ids:
-                erased += head.kind != "deletion"
+                erased += head.kind in ("repair", "precedent")
                 line = log_line(Deletion(head.id, PURGED), head.sequence, head.more)
             new.write(line)
     again = Log(log.path)

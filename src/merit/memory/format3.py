@@ -21,7 +21,7 @@ from merit.memory.records import (
     shortened,
     take,
 )
-from merit.types import Change, Deletion, Entry, FailureSubtype, FailureType, Polarity, Precedent, Repair
+from merit.types import Change, Deletion, Entry, FailureSubtype, FailureType, Polarity, Precedent, Repair, Staleness
 
 FORMAT = 3
 _PROVENANCE = ("run", "question_id", "db_id", "position", "step", "episode")
@@ -110,7 +110,7 @@ def read_changes(folder: Path) -> list[Change]:
     return changes
 
 
-def _read_file(path: Path) -> Iterator[tuple[str, Change]]:
+def _read_file(path: Path) -> Iterator[tuple[str, Entry | Deletion]]:
     if not os.path.lexists(path):
         return
     with open_file(path) as file:
@@ -121,7 +121,7 @@ def _read_file(path: Path) -> Iterator[tuple[str, Change]]:
             yield where, _parse_line(data, where)
 
 
-def _parse_line(data: bytes, where: str) -> Change:
+def _parse_line(data: bytes, where: str) -> Entry | Deletion:
     record = parse_object(data, where, "damaged; restore the file from a copy or remove that line")
     version = record.get("format")
     if version != FORMAT:
@@ -150,7 +150,7 @@ def format3_files(folder: Path) -> dict[str, str]:
             if isinstance(change, Deletion):
                 if change.id in pools:
                     lines[pools[change.id]].append(deletion_line(change))
-            else:
+            elif not isinstance(change, Staleness):  # which format 3 does not know
                 pools[change.id] = change.polarity
                 lines[change.polarity].append(entry_line(change))
     return {file_name(polarity): "".join(f"{line}\n" for line in lines[polarity]) for polarity in Polarity}

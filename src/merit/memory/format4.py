@@ -19,7 +19,7 @@ from merit.memory.records import (
     take,
 )
 from merit.reading import sendable
-from merit.types import Change, Deletion, Entry, Precedent, Repair
+from merit.types import Change, Deletion, Entry, Precedent, Repair, Staleness
 
 FORMAT = 4
 LOG_NAME = "memory.jsonl"
@@ -50,6 +50,9 @@ def change_record(change: Change) -> dict[str, Any]:
             return {"kind": "precedent", **entry_record(change)}
         case Deletion():
             return {"kind": "deletion", "id": change.id, "reason": sendable(change.reason)}
+        case Staleness():
+            about = {"id": change.id, "stale": change.stale, "reason": sendable(change.reason)}
+            return {"kind": "staleness", **about}
 
 
 def entry_line(entry: Entry) -> str:
@@ -89,8 +92,8 @@ def parse_line(line: bytes, where: str) -> Change:
 def parse_entry(record: dict[str, Any], where: str) -> Entry:
     """The entry of a record outside a log."""
     change = _change(_checked_format(record, where), where)
-    if isinstance(change, Deletion):
-        raise InputError(f"{where}: a deletion, where an entry is expected")
+    if not isinstance(change, Repair | Precedent):
+        raise InputError(f"{where}: a {record['kind']}, where an entry is expected")
     return change
 
 
@@ -103,6 +106,8 @@ def _change(record: dict[str, Any], where: str) -> Change:
             return precedent_of(fields, where, FORMAT, PROVENANCE_FIELDS)
         case "deletion":
             return Deletion(**take(fields, ("id", "reason"), where, FORMAT))
+        case "staleness":
+            return Staleness(**take(fields, ("id", "stale", "reason"), where, FORMAT))
         case other:
             raise InputError(f"{where}: the kind {shortened(other)} is unknown to this merit; update it")
 

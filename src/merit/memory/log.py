@@ -120,7 +120,7 @@ class Log:
 
     def _take_in(self, lines: list[tuple[Head, bytes]]) -> None:
         for head, line in lines:
-            if head.kind != "deletion":
+            if head.kind in ("repair", "precedent"):
                 self._lines_of_entries.setdefault(head.id, len(self._offsets))
             self._sequences.append(head.sequence)
             self._offsets.append(self.end)

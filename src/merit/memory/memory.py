@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from merit.memory.recall import Catalogue, recall
 from merit.memory.segment import Segment
 from merit.memory.store import INDEX, FileStore
 from merit.memory.vectors import Matrix
-from merit.types import Change, Deletion, Encoder, Entry, Store
+from merit.types import Change, Deletion, Encoder, Entry, Precedent, Repair, Staleness, Store
 from merit.vectors import unit_vectors
 
 _logger = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ class Memory:
         if identity not in self._index:
             return False
         segment, row = self._index.row_of(identity)
-        return not segment.deleted[row]
+        return not segment.is_deleted(row)
 
     def delete(self, identity: str, reason: str) -> None:
         """Take an entry out of every later recall; the log keeps it, with the reason."""
@@ -124,12 +124,34 @@ class Memory:
                 if identity not in self._index:
                     raise InputError(f"{self._store.name}: there is no entry {identity}")
                 segment, row = self._index.row_of(identity)
-                if segment.deleted[row]:
+                if segment.is_deleted(row):
                     raise InputError(f"{self._store.name}: {identity} is deleted already")
                 try:
                     return self._append([Deletion(identity, reason)])
                 except MemoryChanged:
                     continue
+
+    def mark_stale(self, reasons: Mapping[str, str], *, stale: bool = True) -> tuple[str, ...]:
+        """Take entries out of recall for as long as they are stale, or bring them back, each for its reason.
+
+        Returns the ids of those that were not so before; deleted entries stay as they are.
+        """
+        with self._in_use():
+            while True:
+                self.refresh()
+                marked = {identity: why for identity, why in reasons.items() if self._can_be(identity, stale)}
+                changes = [Staleness(identity, stale, why) for identity, why in marked.items()]
+                try:
+                    self._append(changes)
+                except MemoryChanged:
+                    continue
+                return tuple(marked)
+
+    def _can_be(self, identity: str, stale: bool) -> bool:
+        if identity not in self._index:
+            raise InputError(f"{self._store.name}: there is no entry {identity}")
+        segment, row = self._index.row_of(identity)
+        return not segment.is_deleted(row) and segment.is_stale(row) != stale
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
@@ -216,7 +238,7 @@ class Memory:
             return
         ids: set[str] = set()
         for _, change in changes:
-            if not isinstance(change, Deletion):
+            if isinstance(change, Repair | Precedent):
                 if change.id in self._index or change.id in ids:
                     raise InputError(f"{self._store.name}: the id {change.id} is there twice; remove one of the lines")
                 ids.add(change.id)
@@ -246,7 +268,7 @@ class Memory:
 
     def _vectors(self, changes: Iterable[Change]) -> dict[str, Matrix]:
         """The vector of each entry, by its id."""
-        entries = [change for change in changes if not isinstance(change, Deletion)]
+        entries = [change for change in changes if isinstance(change, Repair | Precedent)]
         if self._encoder is None or not entries:
             return {}
         vectors = self._encode([entry.dense_text() for entry in entries])

@@ -93,6 +93,8 @@ def take(record: Mapping[str, Any], names: Collection[str], where: str, version:
 def _fits(name: str, value: object) -> bool:
     if name == "provenance":
         return True  # checked by itself
+    if name == "stale":
+        return isinstance(value, bool)
     if name in _NUMBERS:
         return type(value) is int and abs(value) < _LARGEST
     if name == "question_id" and type(value) is int:

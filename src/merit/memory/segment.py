@@ -19,13 +19,16 @@ COLUMNS: Mapping[str, type[np.generic]] = {  # of a dump, each a flat array
     "positions": np.int64,
     "questions": np.int64,
     "databases": np.int64,
-    "deleted": np.uint8,
+    "states": np.uint8,
     "vocabulary": np.uint8,
     "starts": np.int64,
     "rows": np.uint32,
     "times": np.uint32,
     "lengths": np.uint32,
 }
+
+
+_THERE, _DELETED, _STALE = 0, 1, 2  # states of a row
 
 
 class Segment:
@@ -40,19 +43,19 @@ class Segment:
         self._positions = array("q")
         self._questions = array("q")
         self._databases = array("q")
-        self._deleted = bytearray()
+        self._states = bytearray()
         self._latest = -1
         self._asked: set[int] = set()
 
     @property
     def count(self) -> int:
-        """How many rows there are, deleted ones included."""
+        """How many rows there are, deleted and stale ones included."""
         return len(self.ids)
 
     @property
     def live(self) -> int:
         """How many rows are not deleted."""
-        return len(self.ids) - self._deleted.count(1)
+        return len(self.ids) - self._states.count(_DELETED)
 
     @property
     def positions(self) -> Longs:
@@ -70,9 +73,18 @@ class Segment:
         return _view(self._databases)
 
     @property
-    def deleted(self) -> Mask:
-        """Which rows people have deleted."""
-        return np.frombuffer(self._deleted, np.bool_) if self._deleted else np.zeros(0, np.bool_)
+    def withheld(self) -> Mask:
+        """Which rows are deleted or stale."""
+        states: npt.NDArray[np.uint8] = np.frombuffer(self._states, np.uint8)
+        return np.not_equal(states, _THERE)
+
+    def is_deleted(self, row: int) -> bool:
+        """Whether a row was deleted."""
+        return self._states[row] == _DELETED
+
+    def is_stale(self, row: int) -> bool:
+        """Whether a row is stale."""
+        return self._states[row] == _STALE
 
     def is_all_earlier(self, position: int) -> bool:
         """Whether every row comes from before `position`."""
@@ -83,9 +95,9 @@ class Segment:
         return question in self._asked
 
     @property
-    def has_deleted(self) -> bool:
-        """Whether a row was deleted."""
-        return 1 in self._deleted
+    def has_withheld(self) -> bool:
+        """Whether a row is deleted or stale."""
+        return self._states.count(_THERE) < len(self._states)
 
     def add(
         self,
@@ -105,14 +117,19 @@ class Segment:
         self._asked.add(question)
         self._questions.append(question)
         self._databases.append(database)
-        self._deleted.append(0)
+        self._states.append(_THERE)
         self.postings.add(text)
         if self.vectors is not None and vector is not None:
             self.vectors.append(vector)
 
     def delete(self, row: int) -> None:
         """Take a row out of every later recall."""
-        self._deleted[row] = 1
+        self._states[row] = _DELETED
+
+    def mark(self, row: int, *, stale: bool) -> None:
+        """Take a stale row out of recall, or bring it back; a deleted one stays deleted."""
+        if self._states[row] != _DELETED:
+            self._states[row] = _STALE if stale else _THERE
 
     def dump(self) -> Arrays:
         """Everything but the vectors, as the arrays that COLUMNS names."""
@@ -122,7 +139,7 @@ class Segment:
             "positions": np.array(self._positions),
             "questions": np.array(self._questions),
             "databases": np.array(self._databases),
-            "deleted": np.frombuffer(bytes(self._deleted), np.uint8),
+            "states": np.frombuffer(bytes(self._states), np.uint8),
         }
         return {**columns, **self.postings.dump()}
 
@@ -138,15 +155,15 @@ class Segment:
             ("databases", segment._databases),
         ):
             column.frombytes(arrays[name].tobytes())
-        segment._deleted = bytearray(arrays["deleted"].tobytes())
+        segment._states = bytearray(arrays["states"].tobytes())
         segment._latest = max(segment._positions, default=-1)
         segment._asked = set(segment._questions)
         segment.postings = Postings.load(arrays)
-        columns = (segment.sequences, segment._positions, segment._questions, segment._databases, segment._deleted)
+        columns = (segment.sequences, segment._positions, segment._questions, segment._databases, segment._states)
         if any(len(column) != segment.count for column in columns) or segment.postings.count != segment.count:
             raise ValueError("the columns differ in length")
-        if not set(segment._deleted) <= {0, 1}:
-            raise ValueError("a row is neither deleted nor there")
+        if not set(segment._states) <= {_THERE, _DELETED, _STALE}:
+            raise ValueError("a row is in no state that there is")
         return segment
 
 

@@ -35,7 +35,7 @@ from merit.memory.segment import COLUMNS, Arrays, Bucket, Segment
 from merit.memory.vectors import Vectors
 from merit.types import EncoderIdentity, FailureType, Grade, Polarity, Store
 
-FORMAT = 5  # 5: the texts of entries as docs/spec.md has them
+FORMAT = 6  # 6: entries can be stale
 _HEADER = "index.json"
 _COLUMNS = "columns.bin"  # the lists of names and every segment's columns, one after the other
 _NAMES = {"questions": np.uint8, "databases": np.uint8}  # as JSON, by code

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory.format4 import log_lines
-from merit.types import Change, Deletion, Entry
+from merit.types import Change, Entry, Precedent, Repair
 
 
 class VolatileStore:
@@ -30,7 +30,7 @@ class VolatileStore:
             self._digests += _digests(log_lines(changes, len(self._changes)), self._digests[-1])
             for change in changes:
                 self._changes.append(change)
-                if not isinstance(change, Deletion):
+                if isinstance(change, Repair | Precedent):
                     self._entries.setdefault(change.id, change)
             return len(self._changes)
 

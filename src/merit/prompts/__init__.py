@@ -3,6 +3,7 @@
 from merit.prompts.live import LiveContext, StoredValues, live_context, live_mentions
 from merit.prompts.render import (
     BIRD,
+    LIVE_VERSION,
     SPIDER,
     VERSION,
     VERSIONS,
@@ -14,10 +15,11 @@ from merit.prompts.render import (
     repair,
     templates_hash,
 )
-from merit.prompts.reply import parse_reflection, parse_sql
+from merit.prompts.reply import parse_decline, parse_reflection, parse_sql
 
 __all__ = [
     "BIRD",
+    "LIVE_VERSION",
     "SPIDER",
     "VERSION",
     "VERSIONS",
@@ -29,6 +31,7 @@ __all__ = [
     "initial",
     "live_context",
     "live_mentions",
+    "parse_decline",
     "parse_reflection",
     "parse_sql",
     "reflection",

@@ -31,8 +31,10 @@ class LiveContext:
     bare: str  # without
     mentions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # rules and meanings that people wrote down, a line each
+    failed: tuple[tuple[str, str], ...] = ()  # earlier candidates, and what the database said to each
     conversation: tuple[tuple[str, str], ...] = ()  # earlier questions and their SQL, oldest first
     rejected: tuple[str, ...] = ()  # SQL that people rejected for this very question, each with the reason
+    declinable: bool = False  # whether the model is told how to say that the database holds no answer
 
     def text(self) -> str:
         """The schema block of the prompts that show an episode's history."""

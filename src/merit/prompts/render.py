@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from merit.errors import InputError
+from merit.errors import InputError, one_line
 from merit.memory import Precedent, Repair
-from merit.prompts.fence import escaped, fenced
+from merit.prompts.fence import CLOSE, OPEN, escaped, fenced
 from merit.prompts.live import LiveContext
 from merit.prompts.template import LIVE, OWN, fill, names, read
 from merit.types import Demonstration, Failure, Grade, Question, Verdict
@@ -18,6 +18,8 @@ LIVE_VERSION = "merit-live-v1"
 VERSIONS = {"paper": VERSION, "live": LIVE_VERSION}  # the prompt families by the names that users give
 _NONE = "(none)"
 _LONGEST_TEXT = 4000  # characters of a question or a statement that someone else wrote, in a fenced prompt
+_LONGEST_SQL = 1000  # characters of a statement that failed before
+_LONGEST_ERROR = 300  # and of what the database said
 Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
 
 
@@ -144,27 +146,38 @@ def _live_prompt(
 ) -> Prompt:
     purpose = "initial" if not draw else "odd_draw" if draw % 2 else "even_draw"
     mentions, evidence = "\n".join(live.mentions), question.evidence or ""
-    notes = "\n".join(f"- {note}" for note in live.notes)
-    parts = [fill(f"{LIVE}/notes", {"NOTES": _data(family, notes)})] if notes else []
-    parts += _own_parts(family, live)
     values = {
         "DATABASE_SCHEMA": _data(family, live.tables if draw else live.bare),
         "MENTIONED_VALUES_IF_ANY": fill(f"{LIVE}/mentioned", {"VALUES": _data(family, mentions)}) if mentions else "",
-        "NOTES_IF_ANY": "\n\n".join(parts),
+        "NOTES_IF_ANY": _known(family, live),
         "PRECEDENTS_IF_ANY": _precedents(precedents, question, family),
         "EVIDENCE_IF_ANY": fill(f"{LIVE}/evidence", {"EVIDENCE": evidence}) if evidence else "",
         "QUESTION": question.text,
     }
     text = fill(f"{LIVE}/{purpose}", values, family.dialect)
+    if live.declinable:
+        text = f"{text}\n\n{read(f'{OWN}/decline')}"
     return Prompt(f"{family.name}-live-{purpose}-v1", _with_rule(family, text))
 
 
-def _own_parts(family: Family, live: LiveContext) -> list[str]:
-    """What only a person's own database has: a conversation, and what people rejected."""
+def _known(family: Family, live: LiveContext) -> str:
+    """What people wrote down, asked before and rejected, and what earlier candidates came to."""
+    notes = "\n".join(f"- {note}" for note in live.notes)
     turns = "\n".join(f"Question: {_short(question)}\nSQL: {_short(sql)}" for question, sql in live.conversation)
     rejected = "\n".join(f"- {_short(sql)}" for sql in live.rejected)
-    parts = [fill(f"{OWN}/conversation", {"TURNS": _data(family, turns)})] if turns else []
-    return [*parts, fill(f"{OWN}/rejected", {"REJECTED": _data(family, rejected)})] if rejected else parts
+    blocks = [fill(f"{LIVE}/notes", {"NOTES": _data(family, notes)})] if notes else []
+    blocks += [fill(f"{OWN}/conversation", {"TURNS": _data(family, turns)})] if turns else []
+    blocks += [fill(f"{OWN}/rejected", {"REJECTED": _data(family, rejected)})] if rejected else []
+    if live.failed:
+        failed = "\n".join(fill(f"{OWN}/failed_statement", _failed_statement(*pair)) for pair in live.failed)
+        shown = f"{OPEN}\n{failed}\n{CLOSE}" if family.fenced else failed
+        blocks.append(fill(f"{OWN}/failed", {"STATEMENTS": shown}))
+    return "\n\n".join(blocks)
+
+
+def _failed_statement(sql: str, error: str) -> dict[str, str]:
+    """A statement that stays in its fence, and a message that stays in its line."""
+    return {"SQL": escaped(sql, _LONGEST_SQL), "ERROR": escaped(one_line(error), _LONGEST_ERROR)}
 
 
 def _with_rule(family: Family, text: str) -> str:

@@ -39,6 +39,8 @@ _QUOTED = {
 _END = {dialect: re.compile(rf"(?:{quoted})|(?P<end>;|\n[ \t\r]*\n)", re.DOTALL) for dialect, quoted in _QUOTED.items()}
 _REFLECTION = re.compile(r"<reflection>(.*?)(?:</reflection>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT = re.compile(r"</think>", re.IGNORECASE)
+_DECLINED = re.compile(r"^[ \t>*`]*(?:--|\#)?[ \t`*]*UNANSWERABLE\b[ \t:.*`-]*(.*)$", re.MULTILINE)
+_LONGEST_REASON = 300  # characters
 
 
 def parse_sql(reply: str, dialect: str = "sqlite") -> str:
@@ -48,6 +50,22 @@ def parse_sql(reply: str, dialect: str = "sqlite") -> str:
     if answer is not None:
         return _fenced(answer) or answer
     return _fenced(text) or _statement(text, dialect)
+
+
+def parse_decline(reply: str) -> str | None:
+    """Why a model says that a question cannot be answered; None where it does not say so.
+
+    It says so by a line `-- UNANSWERABLE: reason` in place of a query, as prompts for live use offer; a query that
+    follows such a line is an invention.
+    """
+    text = _without_thoughts(reply) or reply
+    answer = _answer(text)
+    body = (_fenced(answer) or answer) if answer is not None else (_fenced(text) or text)
+    declined, query = _DECLINED.search(body), _LINE.search(body)
+    if declined is None or (query is not None and query.start() < declined.start()):
+        return None
+    reason = "".join(char if char.isprintable() else " " for char in declined[1])
+    return reason.strip(" `*")[:_LONGEST_REASON] or "the model does not say what is missing"
 
 
 def parse_reflection(reply: str) -> str:

@@ -15,7 +15,7 @@ _ALONE = re.compile(r"^\{([A-Z_]+(?:\(none\))?)\}\n(?:\n|(?=.))", re.MULTILINE) 
 _BACKTICKS = "in backticks, for example `Column Name`"
 _DOUBLE_QUOTES = 'in double quotes, for example "Column Name"'
 LIVE = "live"  # the folder of the templates for live use
-OWN = "own"  # what only prompts about a person's own database have
+OWN = "own"  # and of what is said besides about a person's own database; no benchmark's prompt has any of it
 _DOUBLE_QUOTED_NAMES = ("postgresql", "duckdb")
 
 

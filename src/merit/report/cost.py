@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from merit.errors import MeritError
-from merit.reading import parse_json, read_text
 from merit.report.accuracy import BARS, DATASET, RANKED, around, group_notes, seeds_column, seeds_of
 from merit.report.cells import Row, lead, number, words
 from merit.report.figure import Figure, FigureShape, Series
@@ -13,7 +11,7 @@ from merit.report.group import RunGroup, ScoredRun, file_suffix
 from merit.report.names import ABLATIONS, method_label
 from merit.report.statistics import mean
 from merit.report.table import ReportColumn, ReportTable
-from merit.runs.paths import TIMINGS
+from merit.runs.timings import sessions
 
 _LEADERS = (
     "Bold and underlined are the best and the second within a dataset and metric; ablations and methods that are not "
@@ -217,13 +215,12 @@ def _seconds(runs: Sequence[ScoredRun]) -> Row:
 
 def _timings(run: ScoredRun) -> dict[str, float]:
     """Seconds of a run over all its sessions; only the kinds that every session recorded."""
-    path = run.view.path / TIMINGS
     try:
-        sessions = [_session(session) for session in parse_json(read_text(path), path)["sessions"]]
-    except (MeritError, KeyError, TypeError, ValueError, AttributeError):
+        taken = [_session(session) for session in sessions(run.view.path)]
+    except (KeyError, TypeError, ValueError, AttributeError):
         return {}  # timings are optional; the table shows a dash
-    kinds = set.intersection(*map(set, sessions)) if sessions else set()
-    return {key: sum(session[key] for session in sessions) for key in kinds}
+    kinds = set.intersection(*map(set, taken)) if taken else set()
+    return {key: sum(session[key] for session in taken) for key in kinds}
 
 
 def _session(record: dict[str, Any]) -> dict[str, float]:

@@ -9,6 +9,7 @@ from merit.reading import check_regular, parse_json, read_text
 from merit.runs import RunView, is_finished, read_run, run_folders
 from merit.runs.accounting import account_as_recorded
 from merit.runs.paths import METRICS
+from merit.runs.timings import planned_turns
 
 
 def open_runs(paths: Iterable[Path], *, unfinished: bool = False) -> tuple[list[RunView], list[str]]:
@@ -45,9 +46,8 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
         if os.path.lexists(path / METRICS):
             check_regular(path / METRICS)
         if not unfinished:
-            # Only a control records how many questions it takes; another run may go on beyond its --limit.
-            done = counted(len(run.turns), "turn")
-            so_far = f"{done} so far" if run.method.online else f"{done} of {2 * (run.identity.length or 0)}"
+            done, planned = counted(len(run.turns), "turn"), planned_turns(path)
+            so_far = f"{done} so far" if planned is None else f"{done} of {planned}"
             raise RunUnusable(
                 f"{path}: not finished ({so_far}); finish it first (a report can show what is there, with --unfinished)"
             )

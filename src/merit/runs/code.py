@@ -24,7 +24,7 @@ DECIDING: dict[str, frozenset[str]] = {
     "prompts": frozenset(),
     "reading": frozenset(),
     "vectors": frozenset(),  # replaces what cannot be written or sent
-    "runs": frozenset({"another", "code", "kept", "manifest_reading", "paths"}),
+    "runs": frozenset({"another", "code", "kept", "manifest_reading", "paths", "timings"}),
     "sql": frozenset(),
     "stream": frozenset({"ahead", "cluster", "covered", "grid", "predict", "replies", "spec", "workshop"}),
     "types": frozenset(),

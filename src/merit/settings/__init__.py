@@ -4,6 +4,7 @@ from merit.settings.checks import CheckSettings
 from merit.settings.read import FILE_NAME, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    AskingSettings,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
@@ -16,6 +17,7 @@ from merit.settings.settings import (
 __all__ = [
     "DEFAULT_PRIVATE",
     "FILE_NAME",
+    "AskingSettings",
     "BudgetSettings",
     "CheckSettings",
     "ContextSettings",

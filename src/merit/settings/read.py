@@ -17,6 +17,7 @@ from merit.settings.settings import (
     DEFAULT_PRIVATE,
     GRADES,
     ROWS,
+    AskingSettings,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
@@ -33,6 +34,7 @@ _SECRET = re.compile(r"(?i).*(password|passwd|pwd|token|secret|api_?key)")
 _LONGEST_TEXT = 2000  # characters of a rule or a meaning
 _MOST_TEXTS = 500  # rules, terms and patterns
 _LARGEST = 10**12
+_MOST_CANDIDATES = 100
 
 SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "database": {
@@ -45,7 +47,8 @@ SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "exclude": list,
         "private": list,
     },
-    "model": {"uri": str, "encoder": str},
+    "model": {"uri": str, "encoder": str, "calibration": str},
+    "asking": {"candidates": int, "least": int, "enough": (int, float)},
     "budget": {
         "calls": int,
         "tokens": int,
@@ -90,8 +93,9 @@ def read_settings(path: Path) -> Settings:
     return Settings(
         path,
         _database(record.get("database", {}), f"{path}, [database]"),
-        ModelSettings(**record.get("model", {})),
+        _model(record.get("model", {}), base, f"{path}, [model]"),
         _budget(record.get("budget", {}), f"{path}, [budget]"),
+        _asking(record.get("asking", {}), f"{path}, [asking]"),
         _context(record.get("context", {}), base, f"{path}, [context]"),
         rules=_texts(record.get("rules", {}), f"{path}, [rules]"),
         glossary=_texts(record.get("glossary", {}), f"{path}, [glossary]"),
@@ -188,6 +192,30 @@ def _budget(section: Mapping[str, Any], where: str) -> BudgetSettings:
     elif "cost" in section or "cost_per_day" in section:
         raise InputError(f"{where}: a limit on cost needs 'prices', of a million prompt and output tokens")
     return BudgetSettings(**limits, prices=prices)  # type: ignore[arg-type]
+
+
+def _model(section: Mapping[str, Any], base: Path, where: str) -> ModelSettings:
+    if "calibration" not in section:
+        return ModelSettings(**section)
+    check_path(section["calibration"], f"{where}: the field 'calibration'")
+    return ModelSettings(**{**section, "calibration": base / section["calibration"]})
+
+
+def _asking(section: Mapping[str, Any], where: str) -> AskingSettings:
+    asking = AskingSettings(**section)
+    for name in ("candidates", "least"):
+        if name in section and not 1 <= section[name] <= _MOST_CANDIDATES:
+            raise InputError(
+                f"{where}: the field {name!r} cannot be {shown(section[name])}; write a number from 1 to "
+                f"{_MOST_CANDIDATES}"
+            )
+    if asking.least is not None and asking.least > asking.candidates:
+        raise InputError(f"{where}: 'least' cannot be above 'candidates', which is {asking.candidates}")
+    if not 0 < asking.enough <= 1:
+        raise InputError(
+            f"{where}: the field 'enough' cannot be {shown(asking.enough)}; write a share above 0, up to 1"
+        )
+    return asking
 
 
 def _context(section: Mapping[str, Any], base: Path, where: str) -> ContextSettings:

@@ -52,6 +52,7 @@ class ModelSettings:
 
     uri: str = ""
     encoder: str = "wordllama"
+    calibration: Path | None = None  # what a share of votes is worth, as `merit calibrate` wrote it
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,15 @@ class BudgetSettings:
     cost_per_day: float | None = None
     prices: tuple[float, float] | None = None  # of a million tokens: prompt, output
     schema_tokens: int = 8000  # a schema beyond it is shown in part
+
+
+@dataclass(frozen=True, slots=True)
+class AskingSettings:
+    """The table `[asking]`: how many candidates a question gets, and when they agree."""
+
+    candidates: int = 8  # at most
+    least: int | None = None  # after so many, agreement ends the asking; None: only when no other one could win
+    enough: float = 0.5  # the share of votes that counts as agreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +105,7 @@ class Settings:
     database: DatabaseSettings
     model: ModelSettings = field(default_factory=ModelSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
+    asking: AskingSettings = field(default_factory=AskingSettings)
     context: ContextSettings = field(default_factory=ContextSettings)
     rules: Mapping[str, str] = field(default_factory=dict)
     glossary: Mapping[str, str] = field(default_factory=dict)

@@ -21,14 +21,14 @@ from merit.agent import (
     finalise,
     repair,
 )
-from merit.errors import MeritError, RunUnusable
+from merit.errors import RunUnusable
 from merit.memory import FileStore, Memory
 from merit.models import RunCompleter
 from merit.oracle import under
-from merit.reading import parse_json, read_text
 from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
 from merit.runs.paths import MEMORY, METRICS, TIMINGS
 from merit.runs.plan import Planned, method_in, plan
+from merit.runs.timings import sessions
 from merit.stream.ahead import LookAhead, NoLookAhead
 from merit.stream.replies import Replies
 from merit.stream.setup import Setup
@@ -125,14 +125,17 @@ async def run_stream(
             progress.add(turn)
         on_turn(progress)
         look_ahead = LookAhead(working, todo, completer, oracle, known, ahead) if ahead else NoLookAhead()
-        earlier = _sessions(folder)
+        earlier = sessions(path)
 
         def note_time() -> None:
             done = len(folder.turns) - before
-            session = _session(setup, completer, {"work": work, "ahead": look_ahead.work}, done, started)
+            session = {"planned_turns": len(todo), "turns": done}
+            session |= _session(setup, completer, {"work": work, "ahead": look_ahead.work}, started)
             with suppress(RunUnusable):  # timings are optional; an earlier error must not be hidden
                 folder.write_whole(TIMINGS, {"format": 1, "sessions": [*earlier, session]})
 
+        if before < len(todo):
+            note_time()  # how far this session means to go is known to a reader from the first turn on
         try:
             async with aclosing(look_ahead):
                 for number, planned in enumerate(todo[before:], before):
@@ -191,19 +194,8 @@ def _check_done(folder: RunFolder, todo: list[Planned]) -> None:
             )
 
 
-def _sessions(folder: RunFolder) -> list[Any]:
-    """The earlier sessions in timings.json: what each took, which is different each time and so in no other file."""
-    try:
-        return list(parse_json(read_text(folder.path / TIMINGS), folder.path / TIMINGS)["sessions"])
-    except (MeritError, KeyError, TypeError):
-        return []  # none yet, or damaged: timings are optional
-
-
-def _session(
-    setup: Setup, completer: RunCompleter, works: Mapping[str, Work], turns: int, started: float
-) -> dict[str, Any]:
+def _session(setup: Setup, completer: RunCompleter, works: Mapping[str, Work], started: float) -> dict[str, Any]:
     session: dict[str, Any] = {
-        "turns": turns,
         "wall_s": round(time.monotonic() - started, 3),
         "statements_of_process": setup.benchmark.judge.statements,
     }

@@ -29,7 +29,7 @@ from merit.types.nouns import (
 )
 from merit.types.oracle import Judging, Oracle
 from merit.types.schema import Column, Schema, Table
-from merit.types.store import Change, Deletion, Store
+from merit.types.store import Change, Deletion, Staleness, Store
 
 __all__ = [
     "DIALECTS",
@@ -70,6 +70,7 @@ __all__ = [
     "Sampling",
     "Schema",
     "ServedCompleter",
+    "Staleness",
     "Status",
     "Store",
     "Table",

@@ -15,8 +15,17 @@ class Deletion:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """From here on an entry is stale and not recalled, or fresh again: the database it is about has changed."""
+
+    id: str  # of the entry
+    stale: bool
+    reason: str  # what changed
+
+
 # What a log holds. More kinds can be added; a reader that does not know a kind refuses the log.
-Change = Entry | Deletion
+Change = Entry | Deletion | Staleness
 
 
 class Store(Protocol):

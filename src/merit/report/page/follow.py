@@ -85,11 +85,9 @@ class FollowedRun:
     @property
     def progress(self) -> LiveProgress:
         """The progress of the run at this moment."""
-        identity = self.manifest.identity
-        questions = identity.length or len(self.packed.questions)
-        passes = 1 if identity.method.online else 2
+        passes = 1 if self.manifest.identity.method.online else 2
         done, answered = len(self.packed.turns), len(self.packed.index["q"])
-        return progress_of(self.path, self.pace, done, answered, questions, passes)
+        return progress_of(self.path, self.pace, done, answered, passes)
 
     def record(self, identity: str) -> dict[str, Any]:
         """What the page says about the run as a whole."""

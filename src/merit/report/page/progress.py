@@ -9,6 +9,7 @@ from pathlib import Path
 from merit.files import is_file
 from merit.runs import in_use, is_finished
 from merit.runs.paths import MANIFEST, RETRIEVALS, TRAJECTORIES
+from merit.runs.timings import planned_turns
 
 _WINDOW_S = 300.0  # how far back a pace is measured: long enough for slow models, short enough to follow a change
 _SHORTEST_S = 10.0  # a shorter time is too little to measure a pace
@@ -45,7 +46,7 @@ class LiveProgress:
 
     state: str  # finished, running, stopped, or unfinished where the lock cannot be checked
     answered: int
-    questions: int
+    questions: int | None  # None where it is not known how many are meant to be answered
     quiet_s: float  # since its files changed
     left_s: float | None
 
@@ -54,9 +55,8 @@ class LiveProgress:
         """The state in words, to the minute, so that the page does not flicker."""
         if self.state == "finished":
             return "finished"
-        known = [f"{self.state} after {self.answered:,} of {self.questions:,}"]
-        if self.state == "running":
-            known = [f"running: {self.answered:,} of {self.questions:,}"]
+        done = f"{self.answered:,}" if self.questions is None else f"{self.answered:,} of {self.questions:,}"
+        known = [f"running: {done}" if self.state == "running" else f"{self.state} after {done}"]
         if self.left_s is not None:
             known.append(f"about {duration(self.left_s)} left")
         if self.state != "running" or self.quiet_s > _QUIET_S:
@@ -64,13 +64,15 @@ class LiveProgress:
         return ", ".join(known)
 
 
-def progress_of(path: Path, pace: RunPace, turns: int, answered: int, questions: int, passes: int) -> LiveProgress:
-    """The progress of the run in a folder, of which `turns` turns were read."""
+def progress_of(path: Path, pace: RunPace, turns: int, answered: int, passes: int) -> LiveProgress:
+    """The progress of the run in a folder, of which `turns` turns were read; it passes over the questions so often."""
     if is_finished(path):
-        return LiveProgress("finished", answered, questions, 0.0, None)
+        return LiveProgress("finished", answered, answered, 0.0, None)
     held = in_use(path)
     state = "unfinished" if held is None else "running" if held else "stopped"
-    left = pace.left_s(passes * questions - turns, time.monotonic()) if held else None
+    planned = planned_turns(path)
+    left = pace.left_s(max(0, planned - turns), time.monotonic()) if held and planned is not None else None
+    questions = None if planned is None else planned // passes
     return LiveProgress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
 
 
@@ -80,11 +82,10 @@ def summary(runs: Iterable[LiveProgress]) -> str:
     states = ("running", "stopped", "unfinished", "finished")
     counted = [(sum(progress.state == state for progress in progresses), state) for state in states]
     parts = [f"{number} {state}" for number, state in counted if number] or ["no runs yet"]
-    answered, questions = (
-        sum(progress.answered for progress in progresses),
-        sum(progress.questions for progress in progresses),
-    )
-    sentence = f"{', '.join(parts)}: {answered:,} of {questions:,} episodes"
+    answered = sum(progress.answered for progress in progresses)
+    known = [progress.questions for progress in progresses if progress.questions is not None]
+    of_all = f" of {sum(known):,}" if len(known) == len(progresses) else ""
+    sentence = f"{', '.join(parts)}: {answered:,}{of_all} episodes"
     left = [progress.left_s for progress in progresses if progress.left_s is not None]
     return f"{sentence}, about {duration(max(left))} left" if left else sentence
 

@@ -1,0 +1,146 @@
+"""What a question may take, and a day: checked before each call of the model, so that a limit ends the asking."""
+
+import asyncio
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from merit.errors import BudgetSpent
+from merit.live.progress import Progress, tell
+from merit.models import CachingCompleter, Prices
+from merit.models.spending import Sent
+from merit.models.tokens import with_tokens
+from merit.prompts import parse_decline
+from merit.settings import BudgetSettings
+from merit.types import Completion, ModelIdentity, Sampling
+
+DECLINED = "-- UNANSWERABLE: "  # how a candidate says that there is no query to write
+_LEAST_S = 0.05  # for a statement that begins at the last moment
+
+
+class Account:
+    """What one question has taken so far, and what it may take."""
+
+    def __init__(self, limits: BudgetSettings, earlier_today: Callable[[], Sent]) -> None:
+        """`earlier_today` is what all other questions of the day took; it is asked only where the day has a limit."""
+        self.sent = Sent()
+        self._call = Sent()  # the one under way
+        self.replies: list[str] = []  # hashes of the model's, by which a cache can be rid of them
+        self._limits = limits
+        self._earlier_today = earlier_today
+        self._prices = Prices(*limits.prices) if limits.prices else None
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """How long the question has taken."""
+        return time.monotonic() - self._started
+
+    @property
+    def taken(self) -> Sent:
+        """What was sent, and is being sent."""
+        return Sent.total([self.sent, self._call])
+
+    def left_s(self) -> float:
+        """How many seconds are left; infinite where there is no limit."""
+        return math.inf if self._limits.seconds is None else self._limits.seconds - self.seconds
+
+    def statement_s(self, longest: float) -> float:
+        """How long the next statement may run."""
+        return max(_LEAST_S, min(longest, self.left_s()))
+
+    @contextmanager
+    def calling(self, prompt: str) -> Iterator[None]:
+        """Count a call while it is under way; raise where it would go beyond a limit. Its tokens are estimated."""
+        call = Sent(calls=1, prompt_tokens=_tokens(prompt), estimated=1)
+        self._check(call)
+        self._call = call
+        try:
+            yield
+        except (asyncio.CancelledError, BudgetSpent):  # it is not waited for, and may have to be paid all the same
+            self.sent.calls += 1
+            self.sent.prompt_tokens += call.prompt_tokens
+            self.sent.estimated += 1
+            raise
+        finally:
+            self._call = Sent()
+
+    def _check(self, more: Sent) -> None:
+        limits = self._limits
+        if self.left_s() <= 0:
+            raise self.late()
+        self._check_one("a question", "", Sent.total([self.sent, more]), limits.calls, limits.tokens, limits.cost)
+        daily = (limits.calls_per_day, limits.tokens_per_day, limits.cost_per_day)
+        if daily != (None, None, None):
+            today = Sent.total([self._earlier_today(), self.sent, more])
+            self._check_one("a day", "_per_day", today, *daily)
+
+    def _check_one(
+        self, span: str, suffix: str, sent: Sent, calls: int | None, tokens: int | None, cost: float | None
+    ) -> None:
+        spent = self._prices.cost(sent) if self._prices else 0.0
+        for name, used, limit in (("calls", sent.calls, calls), ("tokens", sent.tokens, tokens), ("cost", spent, cost)):
+            if limit is not None and used > limit:
+                raise BudgetSpent(
+                    f"another call would go beyond the limit of {limit:g} for {span} ('{name}{suffix}' in [budget]); "
+                    f"{'ask tomorrow (UTC), or ' if suffix else ''}allow more in merit.toml"
+                )
+
+    def late(self) -> BudgetSpent:
+        """What is raised where the time is over."""
+        return BudgetSpent(
+            f"the {self._limits.seconds:g} s for a question are over ('seconds' in [budget]); allow more in merit.toml"
+        )
+
+
+class AccountedCompleter:
+    """A model whose calls are charged to one question and end with its time."""
+
+    recorded = False
+
+    def __init__(self, shared: CachingCompleter, account: Account, most: int, progress: Progress = None) -> None:
+        self._shared = shared
+        self._account = account
+        self._most = most
+        self._progress = progress
+        self._asked = 0
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The identity of the model behind it."""
+        return self._shared.identity
+
+    @property
+    def concurrency(self) -> int:
+        """How many prompts the model answers at a time."""
+        return self._shared.concurrency
+
+    async def complete(self, prompt: str, sampling: Sampling) -> Completion:
+        """The answer; a reply that declines has it as its SQL. Raises BudgetSpent where a limit is reached."""
+        account = self._account
+        with account.calling(prompt):
+            self._asked += 1
+            tell(self._progress, f"candidate {self._asked} of {self._most}: asking the model")
+            limit = asyncio.timeout(None if account.left_s() == math.inf else account.left_s())
+            try:
+                async with limit:
+                    completion = await self._shared.answer(prompt, sampling, account.sent)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                raise account.late() from None
+        account.replies.append(hashlib.sha256(completion.text.encode()).hexdigest())
+        reason = parse_decline(completion.text)
+        if reason is None:
+            return completion
+        text = f"<answer>{DECLINED}{reason}</answer>"
+        return Completion(text, completion.prompt_tokens, completion.output_tokens, completion.tokens_estimated)
+
+    async def close(self) -> None:
+        """Nothing of its own to release."""
+
+
+def _tokens(prompt: str) -> int:
+    return with_tokens(prompt, Completion("", 0, 0)).prompt_tokens

@@ -1,0 +1,79 @@
+"""What a question's first prompt shows: the part of the schema that it needs, values, and what may be recalled."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from merit import prompts
+from merit.agent import Method
+from merit.live.answer import LeftOut
+from merit.live.history import standing_question
+from merit.live.ladder import RejectedSQL, rejected_before
+from merit.live.parts import LiveParts
+from merit.live.records import Asked
+from merit.live.selecting import left_out_of, not_shown
+from merit.memory import Cue, Recall
+from merit.prompts import Family, LiveContext, Prompt, live_context, live_mentions
+from merit.types import FailureType, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A question with everything that its first prompt shows."""
+
+    question: Question
+    position: int  # the memory's sequence number: what was committed by then may be recalled
+    live: LiveContext
+    recalled: Recall | None
+    left_out: LeftOut
+    prompt: Prompt
+    earlier: tuple[Asked, ...]  # of the same conversation
+    rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
+
+
+def prepare(parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = ()) -> Prepared:
+    """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well."""
+    parts.memory.refresh()
+    question, position = Question(uuid4().hex[:12], parts.schema.db_id, text), parts.memory.sequence
+    before = [turn.question for turn in earlier]
+    whole = replace(question, text=standing_question(before, text))
+    selection = parts.selection.choose(whole.text) if parts.selection else None
+    left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
+    family = live_family(parts)
+    live = live_context(selection.schema if selection else parts.schema, family.dialect, parts.values)
+    mentions = live_mentions(whole, family.dialect, parts.values) if parts.values is not None else ()
+    notes = (*parts.notes, *(not_shown(selection) if selection else ()))
+    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect)
+    live = replace(
+        live,
+        mentions=mentions,
+        notes=notes,
+        declinable=True,
+        conversation=tuple((turn.question, turn.sql) for turn in earlier),
+        rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
+    )
+    recalled = _recall(parts, method, whole, position)
+    precedents = recalled.precedents if recalled else ()
+    prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
+    return Prepared(question, position, live, recalled, left_out, prompt, tuple(earlier), rejected)
+
+
+def live_family(parts: LiveParts) -> Family:
+    """How prompts speak of a person's own database."""
+    return Family("own", evidence=False, dialect=parts.engine.dialect, live=True, fenced=True)
+
+
+def _recall(parts: LiveParts, method: Method, question: Question, position: int) -> Recall | None:
+    if method.recall is None:
+        return None
+    cue = Cue(
+        question=question.text,
+        question_id=question.id,
+        db_id=question.db_id,
+        position=position + 1,
+        step=0,
+        sql="",
+        failure_context="",
+        type=FailureType.UNKNOWN,
+    )
+    return parts.memory.recall(cue, method.recall)
