@@ -42,18 +42,15 @@ def test_questions_and_what_is_thought_of_the_answers(tmp_path: Path) -> None:
     assert rejected.reason == "it counts all"
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ((":yes",), "merit: nothing was asked yet"),
-        ((":maybe",), "merit: there is no command :maybe; there are :yes  :no [REASON]"),
-        (("How many?", ":sql"), "merit: write the SQL behind it, such as :sql SELECT"),
-        (("How many?", ":sql SELECT x"), "merit: the correction does not run (no such column: x); nothing was kept"),
-        (("How many?", ":yes", ":yes"), "was confirmed already, on "),
-    ],
-)
-def test_a_mistake_is_told_and_the_conversation_goes_on(lines: tuple[str, ...], said: str) -> None:
-    done = chat(*lines, "How many orders now?")
-    assert said in done.output
+def test_a_mistake_is_told_and_the_conversation_goes_on() -> None:
+    done = chat(":yes", ":maybe", "How many?", ":sql", ":sql SELECT x", ":yes", ":yes", "How many orders now?")
+    told = [line for line in done.output.splitlines() if line.startswith("merit: ")]
+    assert told[:4] == [
+        "merit: nothing was asked yet",
+        "merit: there is no command :maybe; there are :yes  :no [REASON]  :sql SELECT ...  :why  :quit",
+        "merit: write the SQL behind it, such as :sql SELECT count(*) FROM orders",
+        "merit: the correction does not run (no such column: x); nothing was kept",
+    ]
+    assert "was confirmed already, on " in told[4]
     assert done.exit_code == 1
     assert done.output.rstrip().endswith("(100% of the votes, not calibrated)")

@@ -17,7 +17,7 @@ from merit.live import History
 from merit.memory import Grade, entries_in, with_id
 from merit.settings import MemorySettings
 
-KILLS = int(os.environ.get("MERIT_KILLS", "5"))
+KILLS = int(os.environ.get("MERIT_KILLS", "3"))
 KINDS = {"confirm": "Confirmed", "correct": "Corrected", "reject": "Rejected"}
 
 

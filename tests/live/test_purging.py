@@ -1,16 +1,16 @@
 """What is purged is in no file any more, whatever happens in between; what is private never was."""
 
+import json
 import os
-import sqlite3
+import shutil
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from making.shop import COUNT, Model, make_shop, open_shop
-from merit.errors import MemoryUnusable
-from merit.live import AnswerStatus, History, purging
+from merit.errors import InputError, MemoryUnusable
+from merit.live import AnswerStatus, History
 from merit.live.purging import INTENTION, Purge, Purged, finish_purge, purge_all
 from merit.live.scrubbing import scrubbed
 from merit.memory import Memory, entries_in
@@ -35,8 +35,23 @@ def holding(folder: Path, text: str = CANARY) -> list[str]:
     return sorted(path.name for path in files if text.encode() in path.read_bytes().lower())
 
 
-def asked_about(tmp_path: Path, cache: Path) -> str:
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A project in which an answer, its correction, a follow-up and an index hold the canary; the answer's id."""
+    tmp_path = tmp_path_factory.mktemp("project")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+        return tmp_path, made(tmp_path, tmp_path / "cache")
+
+
+@pytest.fixture
+def answer(project: tuple[Path, str], tmp_path: Path) -> str:
+    """The answer in a copy of the project."""
+    shutil.copytree(project[0], tmp_path, dirs_exist_ok=True)
+    return project[1]
+
+
+def made(tmp_path: Path, cache: Path) -> str:
     model = Model(lambda prompt, _: SQL if f"from {CANARY}" in prompt.lower() else COUNT)
     completer = CachingCompleter(model, AnswerStore(cache / FILE))
     with open_shop(tmp_path, completer, memory=MemorySettings(keep="agreed")) as agent:  # type: ignore[arg-type]
@@ -50,8 +65,7 @@ def asked_about(tmp_path: Path, cache: Path) -> str:
     return first.id
 
 
-def test_everything_about_an_answer_goes_and_the_rest_stays(tmp_path: Path, cache: Path) -> None:
-    answer = asked_about(tmp_path, cache)
+def test_everything_about_an_answer_goes_and_the_rest_stays(answer: str, tmp_path: Path, cache: Path) -> None:
     assert set(holding(tmp_path)) >= {"memory.jsonl", "history.jsonl", FILE, "columns.bin"}
     done = purge_all(tmp_path / "own", Purge(answers=(answer,)))
     assert done.entries >= 3
@@ -67,8 +81,8 @@ def test_everything_about_an_answer_goes_and_the_rest_stays(tmp_path: Path, cach
 
 
 @pytest.mark.parametrize("moment", range(9))
-def test_a_purge_that_was_cut_short_is_finished_when_the_folder_is_opened(
-    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, moment: int
+def test_a_purge_that_was_cut_short_is_finished_by_the_next(
+    answer: str, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, moment: int
 ) -> None:
     class Killed(BaseException):
         pass
@@ -85,20 +99,20 @@ def test_a_purge_that_was_cut_short_is_finished_when_the_folder_is_opened(
 
         return call
 
-    answer, left = asked_about(tmp_path, cache), [moment]
+    left = [moment]
     with monkeypatch.context() as patched, pytest.raises(Killed):
         for name in ("fsync", "replace", "rmdir"):
             patched.setattr(os, name, killing(name))
         purge_all(tmp_path / "own", Purge(answers=(answer,)))
-    with open_shop(tmp_path, Model(COUNT)) as agent:
-        assert len(agent.history()) == (3 if moment < 2 else 1)
+    finish_purge(tmp_path / "own")
+    assert len(History(tmp_path / "own").answers()) == (3 if moment < 2 else 1)
     purge_all(tmp_path / "own", Purge(answers=(answer,)))
     assert holding(tmp_path / "own") == []
     assert holding(cache) == []
 
 
-def test_everything_that_a_person_said_goes(tmp_path: Path, cache: Path) -> None:
-    asked_about(tmp_path, cache)
+@pytest.mark.usefixtures("answer")
+def test_everything_that_a_person_said_goes(tmp_path: Path) -> None:
     done = purge_all(tmp_path / "own", Purge(authors=("countess",)))
     assert (done.entries, done.events) == (2, 1)
     assert "total > 1" not in (tmp_path / "own" / "history.jsonl").read_text()
@@ -106,8 +120,8 @@ def test_everything_that_a_person_said_goes(tmp_path: Path, cache: Path) -> None
     assert len(History(tmp_path / "own").answers()) == 3
 
 
+@pytest.mark.usefixtures("answer")
 def test_everything_about_a_database_goes(tmp_path: Path, cache: Path) -> None:
-    asked_about(tmp_path, cache)
     purge_all(tmp_path / "own", Purge(databases=("other",)))
     assert len(History(tmp_path / "own").answers()) == 3
     purge_all(tmp_path / "own", Purge(databases=("shop",)))
@@ -115,8 +129,8 @@ def test_everything_about_a_database_goes(tmp_path: Path, cache: Path) -> None:
     assert holding(cache) == []
 
 
-def test_an_entry_goes_with_the_reason_for_its_deletion_and_numbers_stay(tmp_path: Path, cache: Path) -> None:
-    asked_about(tmp_path, cache)
+@pytest.mark.usefixtures("answer")
+def test_an_entry_goes_with_the_reason_for_its_deletion_and_numbers_stay(tmp_path: Path) -> None:
     folder = tmp_path / "own" / "memory"
     entry = next(item.entry for item in entries_in(folder) if CANARY in item.entry.question and not item.deleted)
     with Memory(folder, None) as memory:
@@ -129,8 +143,7 @@ def test_an_entry_goes_with_the_reason_for_its_deletion_and_numbers_stay(tmp_pat
         assert entry.id not in [listed.entry.id for listed in entries_in(folder)]
 
 
-def test_a_process_that_has_the_memory_open_brings_nothing_back(tmp_path: Path, cache: Path) -> None:
-    answer = asked_about(tmp_path, cache)
+def test_a_process_that_has_the_memory_open_brings_nothing_back(answer: str, tmp_path: Path) -> None:
     memory = Memory(tmp_path / "own" / "memory", None)
     memory._saved = False  # it would save its index
     purge_all(tmp_path / "own", Purge(answers=(answer,)))
@@ -140,10 +153,20 @@ def test_a_process_that_has_the_memory_open_brings_nothing_back(tmp_path: Path, 
     assert holding(tmp_path / "own") == []
 
 
+def test_opening_a_project_finishes_a_purge(answer: str, tmp_path: Path) -> None:
+    wanted = {"entries": [], "answers": [answer], "authors": [], "databases": []}
+    (tmp_path / "own" / INTENTION).write_text(json.dumps(wanted))
+    with open_shop(tmp_path, Model(COUNT)) as agent:
+        assert len(agent.history()) == 1
+    assert holding(tmp_path / "own") == []
+    (tmp_path / "own" / INTENTION).write_text("{}")
+    with pytest.raises(InputError, match=r"purge.json: not what a purge leaves; remove it, and purge again"):
+        open_shop(tmp_path, Model(COUNT))
+
+
 def test_without_an_intention_there_is_nothing_to_finish(tmp_path: Path) -> None:
     assert finish_purge(tmp_path) == Purged()
     assert list(tmp_path.iterdir()) == []
-    assert purging.INTENTION == "purge.json"
 
 
 # Rows
@@ -184,9 +207,3 @@ def test_rows_are_in_no_file_of_a_project_where_prompts_may_show_them(tmp_path: 
 )  # fmt: skip
 def test_a_message_keeps_what_is_known_to_be_no_value(message: str, sql: str, shown: str) -> None:
     assert scrubbed(message, sql, frozenset({"t", "name"})) == shown
-
-
-def test_the_cache_forgets_a_text_on_the_disk(cache: Path) -> None:
-    with closing(AnswerStore(cache / FILE)) as store, closing(sqlite3.connect(cache / FILE)) as reader:
-        assert store.erase(["00" * 32]) == 0
-        reader.execute("SELECT * FROM answer").fetchall()

@@ -12,7 +12,7 @@ from making.hostile import flip_in
 from making.semantics import CORTEX, OSSIE, SHOP, write, write_dbt
 from merit.context import open_context
 from merit.errors import InputError
-from merit.settings import DEFAULT_PRIVATE, BudgetSettings, Settings, matches, read_settings
+from merit.settings import DEFAULT_PRIVATE, BudgetSettings, CheckSettings, Settings, matches, read_settings
 from merit.settings.read import SECTIONS
 
 WHOLE = """
@@ -237,3 +237,34 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     fields = {name for section in SECTIONS.values() for name in section}
     assert [name for name in fields if f"| `{name}` |" not in page] == []
     assert [f"`{pattern}`" for pattern in DEFAULT_PRIVATE if f"`{pattern}`" not in page] == []
+
+
+# Checks and grades
+
+CHECK = '\n[[check]]\nname = "no loss"\nsql = "SELECT * FROM answer WHERE revenue < 0"\n'
+
+
+def test_checks_and_grades_are_read(tmp_path: Path) -> None:
+    settings = read(tmp_path, LEAST + CHECK + 'table = "sales"\n[memory]\nrecall = "confirmed"\nkeep = "agreed"\n')
+    assert settings.checks == (CheckSettings("no loss", "SELECT * FROM answer WHERE revenue < 0", table="sales"),)
+    assert (settings.memory.recall, settings.memory.keep) == ("confirmed", "agreed")
+    default = read(tmp_path, LEAST).memory
+    assert (default.recall, default.keep) == ("tested", "tested")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[check]\n", "a check should be a table; write [[check]] on a line"),
+        (CHECK + CHECK, "[[check]] 2: another check is called 'no loss', too"),
+        ('[[check]]\nname = "x"\n', "[[check]] 1: the field 'sql' is missing"),
+        ('[[check]]\nname = "x"\nsql = "SELECT 1"\n', "the field 'sql' should return what must not be in an answer, such as SELECT * FROM answer"),
+        ('[[check]]\nname = "x"\nsql = "DELETE FROM answer"\n', "the field 'sql' should return what must not be"),
+        (CHECK + "metrics = 1\n", "[[check]] 1: the field 'metrics' means nothing here; known are name, sql, question, table, metric"),
+        (CHECK + 'question = ""\n', "the field 'question' should be a text in quotes, of at most 300 characters"),
+        ('[memory]\nkeep = "all"\n', "[memory]: the field 'keep' cannot be 'all'; write one of confirmed, tested, agreed, executed"),
+    ],
+)  # fmt: skip
+def test_a_check_or_grade_that_means_nothing_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(tmp_path, LEAST + text)

@@ -6,7 +6,6 @@ is held while something is appended, and no longer. A memory of format 3 is read
 into a log and puts its files aside, into the folder format-3.
 """
 
-import json
 import logging
 import os
 import threading
@@ -17,7 +16,7 @@ from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.files import atomic_write
 from merit.memory import format3
 from merit.memory.erasing import erase_lines, remove_folder
-from merit.memory.files import open_to_append, sync_folder, write_all
+from merit.memory.files import is_json, last_line, open_to_append, sync_folder, write_all
 from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
 from merit.memory.lock import WriterLock
 from merit.memory.log import Log
@@ -207,7 +206,7 @@ class FileStore:
         file = open_to_append(self._log.path)
         try:
             size = os.fstat(file).st_size
-            if size > self._log.end and _is_json(_last_line(file, self._log.end, size)):
+            if size > self._log.end and is_json(last_line(file, max(self._log.end, size - LINE_BYTES), size)):
                 write_all(file, b"\n")  # an editor's last line without its newline
                 self._log.advance()
                 size += 1
@@ -289,19 +288,3 @@ def _put_aside(folder: Path) -> None:
     for path in older:
         path.replace(aside / path.name)
     sync_folder(folder)
-
-
-def _last_line(file: int, start: int, end: int) -> bytes:
-    """What follows the last newline, without what comes before `start`."""
-    start = max(start, end - LINE_BYTES)
-    data = os.pread(file, end - start, start)
-    return data[data.rfind(b"\n") + 1 :]
-
-
-def _is_json(data: bytes) -> bool:
-    """Whether a line has its end: an object that was cut short is not JSON."""
-    try:
-        json.loads(data.decode())
-    except (ValueError, RecursionError):
-        return False
-    return True
