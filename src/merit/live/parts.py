@@ -9,7 +9,7 @@ from merit.live.schemas import fingerprint
 from merit.live.selecting import SchemaSelection
 from merit.memory import Memory
 from merit.models import CachingCompleter
-from merit.prompts import StoredValues
+from merit.prompts import LiveTexts, StoredValues
 from merit.types import Engine, Schema
 
 
@@ -28,6 +28,11 @@ class LiveParts:
     include: tuple[str, ...] = ()  # what merit.toml shows of the database, and what not
     exclude: tuple[str, ...] = ()
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
+
+    @cached_property
+    def texts(self) -> LiveTexts:
+        """What prompts say of the tables."""
+        return LiveTexts(self.engine.dialect, self.values)
 
     @cached_property
     def schema_text(self) -> str:
