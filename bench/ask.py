@@ -165,7 +165,7 @@ def make_script(tables: Tables, questions: list[str], path: Path) -> None:
                 "reply": f"<answer>{sql.replace(column, column + 's', 1)}</answer>",
             }
             lines.append(slip)
-        lines.append({"contains": question, "reply": f"<answer>{sql}</answer>"})  # type: ignore[dict-item]
+        lines.append({"contains": question, "reply": f"<answer>{sql}</answer>"})
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
@@ -207,6 +207,7 @@ def measure(agent: LiveAgent, questions: list[str], folder: Path, entries: int) 
 
 def run(tables_file: Path, questions_file: Path, entries: int, asked: int, folder: Path) -> dict[str, Any]:
     """Make everything, open twice, measure."""
+    folder.mkdir(parents=True, exist_ok=True)
     os.environ["MERIT_CACHE"] = str(folder / "cache")
     tables = make_database(tables_file, folder / "warehouse.sqlite")
     questions = [record["question"] for record in json.loads(questions_file.read_text())][: asked + WARM_UP]
@@ -240,7 +241,6 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = arguments.keep or Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
         row = run(arguments.tables, arguments.questions, arguments.entries, arguments.asked, place)
     if arguments.json:
         print(json.dumps(row))

@@ -1,6 +1,6 @@
 """`merit.toml`, read and checked."""
 
-from merit.settings.read import FILE_NAME, read_settings
+from merit.settings.read import FILE_NAME, check_model, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
     AskingSettings,
@@ -21,6 +21,7 @@ __all__ = [
     "DatabaseSettings",
     "ModelSettings",
     "Settings",
+    "check_model",
     "matches",
     "read_settings",
 ]
