@@ -1,10 +1,12 @@
 """`merit init`: merit.toml for a database of one's own, checked."""
 
+import os
 import sqlite3
 import tomllib
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from making.commands import good, merit, refused
@@ -82,9 +84,17 @@ def test_a_model_that_does_not_answer_is_said(shop: Path) -> None:
 
 
 def test_a_role_that_can_write_is_said(shop: Path) -> None:
-    done = merit("init", POSTGRES, "--name", "shop")
-    if done.exit_code:
-        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {done.exception}")
+    schema = f"merit_init_{os.getpid()}"
+    try:
+        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+    with closing(db):
+        db.execute(f"CREATE SCHEMA {schema} CREATE TABLE orders (id int)".encode())
+        try:
+            done = good("init", POSTGRES, "--name", "shop")
+        finally:
+            db.execute(f"DROP SCHEMA {schema} CASCADE".encode())
     assert "its role can do more than read (" in done.output
     assert f"merit doctor {POSTGRES}` says how to make one that cannot" in done.output
 
