@@ -1,13 +1,16 @@
 """`merit init`: merit.toml for a database of one's own, checked."""
 
+import os
 import sqlite3
 import tomllib
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from making.commands import good, merit, refused
+from making.engines import POSTGRES, absent
 
 
 @pytest.fixture
@@ -56,6 +59,44 @@ def test_a_password_is_not_written_down_wherever_it_stands(shop: Path, url: str)
     assert "hunter2" not in done.output + str(done.exception)
     written = shop / "merit.toml"
     assert not written.exists() or "hunter2" not in written.read_text()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai:gpt?api_key=hunter2hunter2hunter2",
+        "openai:https://me:hunter2@example.org/v1",
+        "openai:sk-hunter2hunter2hunter2",
+    ],
+)
+def test_a_key_in_the_model_s_name_is_not_written_down(shop: Path, model: str) -> None:
+    said = refused("init", "sqlite:///shop.sqlite", "--model", model)
+    assert "--model holds a password or a key; set it as an environment variable" in said
+    assert "hunter2" not in said
+    assert not (shop / "merit.toml").exists()
+
+
+def test_a_model_that_does_not_answer_is_said(shop: Path) -> None:
+    assert "nowhere.jsonl: no such file" in refused(
+        "init", "sqlite:///shop.sqlite", "--model", "scripted:nowhere.jsonl"
+    )
+    assert (shop / "merit.toml").exists(), "to be mended"
+
+
+def test_a_role_that_can_write_is_said(shop: Path) -> None:
+    schema = f"merit_init_{os.getpid()}"
+    try:
+        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+    with closing(db):
+        db.execute(f"CREATE SCHEMA {schema} CREATE TABLE orders (id int)".encode())
+        try:
+            done = good("init", POSTGRES, "--name", "shop")
+        finally:
+            db.execute(f"DROP SCHEMA {schema} CASCADE".encode())
+    assert "its role can do more than read (" in done.output
+    assert f"merit doctor {POSTGRES}` says how to make one that cannot" in done.output
 
 
 def test_what_is_wrong_is_said_and_the_file_is_there_to_be_mended(shop: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from making.shop import PAID, Model, open_shop
 from merit.errors import InputError
-from merit.live import History
+from merit.live import History, LiveAgent
 from merit.memory import Grade, entries_in, with_id
 from merit.settings import MemorySettings
 
@@ -55,15 +55,24 @@ def check(folder: Path) -> None:
     go_on(folder, lines)
 
 
+def say(agent: LiveAgent, kind: str, answer: str) -> None:
+    """What the child was about to say."""
+    if kind == "confirm":
+        agent.confirm(answer)
+    elif kind == "correct":
+        agent.correct(answer, PAID)
+    else:
+        agent.reject(answer)
+
+
 def go_on(folder: Path, lines: list[list[str]]) -> None:
     """Say again what was not acknowledged; it is kept once."""
     with open_shop(folder, Model(PAID), memory=MemorySettings(keep="agreed")) as agent:
         if lines and lines[-1][0] == "begin":
             _, kind, answer = lines[-1]
-            again = {"correct": lambda: agent.correct(answer, PAID), "confirm": lambda: agent.confirm(answer)}
+            said = ""
             try:
-                again.get(kind, lambda: agent.reject(answer))()
-                said = ""
+                say(agent, kind, answer)
             except InputError as error:
                 said = str(error)
             assert not said or "already" in said, "it was written down before the kill"

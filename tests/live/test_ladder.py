@@ -1,6 +1,5 @@
 """The ladder: a person's word, the user's checks, agreement, execution; nothing is kept or shown above what it earned."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ NEVER_THREE = CheckSettings("never three", "SELECT * FROM answer WHERE number = 
 
 
 @pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
-    return
 
 
 def shop(tmp_path: Path, answer: Any = COUNT, **more: Any) -> tuple[LiveAgent, Model]:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from merit.live import open_live
+from merit.live.selecting import latest_entries
+from merit.memory import Grade, Precedent, Provenance, VolatileStore
 from merit.settings import BudgetSettings, DatabaseSettings, Settings
-from merit.types import Completion, ModelIdentity, Sampling
+from merit.types import Completion, Deletion, ModelIdentity, Sampling, Staleness, Status
 
 ANSWER = "SELECT count(*) FROM zz_visits WHERE place_code = 'X'"
 
@@ -73,6 +75,18 @@ def test_a_confirmed_question_tells_which_table_a_similar_one_needs(settings: Se
     with open_live(settings, tmp_path / "own", model) as agent:  # and so it is when it is opened again
         agent.ask("How many people came by at the eastern gate?")
         assert "CREATE TABLE zz_visits" in model.prompts[0]
+
+
+def test_only_what_was_learned_here_and_may_be_recalled_tells_anything() -> None:
+    def entry(name: str, database: str = "shop") -> Precedent:
+        source = Provenance("live", name, database, 1, 0, f"live:{name}")
+        return Precedent(name, name, "", "SELECT 1", Status.CORRECT, Status.CORRECT, Grade.CONFIRMED, source)
+
+    store = VolatileStore()
+    store.append([entry("a"), entry("b"), entry("c"), entry("d"), entry("e", "elsewhere")])
+    store.append([Deletion("a", "wrong"), Staleness("b", True, "gone"), Staleness("c", True, "gone")])
+    last = store.append([Staleness("c", False, "it is back")])
+    assert [kept.id for kept in latest_entries(store, last, "shop")] == ["c", "d"]
 
 
 def test_a_schema_that_fits_is_shown_whole(settings: Settings, tmp_path: Path) -> None:

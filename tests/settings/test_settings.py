@@ -12,7 +12,15 @@ from making.hostile import flip_in
 from making.semantics import CORTEX, OSSIE, SHOP, write, write_dbt
 from merit.context import open_context
 from merit.errors import InputError
-from merit.settings import DEFAULT_PRIVATE, BudgetSettings, CheckSettings, Settings, matches, read_settings
+from merit.settings import (
+    DEFAULT_PRIVATE,
+    AskingSettings,
+    BudgetSettings,
+    CheckSettings,
+    Settings,
+    matches,
+    read_settings,
+)
 from merit.settings.read import SECTIONS
 
 WHOLE = """
@@ -219,6 +227,29 @@ def test_a_path_that_cannot_be_is_named(tmp_path: Path) -> None:
 def test_comments_can_be_left_out(tmp_path: Path) -> None:
     assert open_context(SHOP, read(tmp_path, LEAST + "[context]\ncomments = false")).tables == {}
     assert open_context(SHOP, read(tmp_path, LEAST)).tables["customers"].description == "People who buy"
+
+
+def test_asking_and_calibration_are_read(tmp_path: Path) -> None:
+    text = '[asking]\ncandidates = 5\nleast = 3\nenough = 0.8\n[model]\ncalibration = "own/calibration.json"\n'
+    settings = read(tmp_path, LEAST + text)
+    assert settings.asking == AskingSettings(5, 3, 0.8)
+    assert settings.model.calibration == tmp_path / "own" / "calibration.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[asking]\ncandidates = 0", r"\[asking\]: the field 'candidates' cannot be 0; write a number from 1 to 100"),
+        ("[asking]\nleast = 9", r"\[asking\]: 'least' cannot be above 'candidates', which is 8"),
+        ("[asking]\nenough = 1.5", r"\[asking\]: the field 'enough' cannot be 1.5; write a share above 0, up to 1"),
+        ("[asking]\nenough = nan", r"\[asking\]: the field 'enough' cannot be nan"),
+        ('[model]\nuri = "openai:m?key=hunter2"', r"\[model\]: the field 'uri' holds a password or a key"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_so_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        read(tmp_path, LEAST + text)
+    assert "hunter2" not in str(refused.value)
 
 
 def test_any_damaged_file_is_read_or_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from merit.files import atomic_write, is_file
 from merit.live.opening import name_of
 from merit.models import open_completer
 from merit.models.completers import KNOWN
-from merit.settings import FILE_NAME, read_settings
+from merit.settings import FILE_NAME, check_model, read_settings
 from merit.sql.address import masked, parse
 from merit.sql.connect import Inspectable, open_engine
 from merit.types import Sampling
@@ -37,6 +37,7 @@ def init(url: str, model: str, name: str) -> None:
     if path.exists():
         raise InputError(f"{path}: is there already; change it, or remove it and try again")
     parse(url if _may_hold_password(url) else address)  # refused before any of it is written down
+    check_model(model, "--model")
     secret = masked(address) != address
     with atomic_write(path) as file:
         file.write(_text(address, name or name_of(address), model, secret=secret).encode())
@@ -74,15 +75,16 @@ def _check_database(url: str, console: Console) -> str:
     try:
         with closing(open_engine(url)) as engine:
             schema = engine.schema()
-            only_reads = isinstance(engine, Inspectable) and engine.health().good
+            findings = engine.health().findings if isinstance(engine, Inspectable) else ()
     except MeritError as error:
         return str(error)
     if not schema.tables:
         return f"{masked(url)}: no table can be seen; check the role's rights"
     columns = sum(len(table.columns) for table in schema.tables)
     console.print(f"database: {counted(len(schema.tables), 'table')}, {counted(columns, 'column')}")
-    if not only_reads:
-        say(f"its role can do more than read: `{this_command()} doctor {masked(url)}` says how to make one that cannot")
+    if wrong := [finding.text for finding in findings if not finding.good]:
+        doctor = f"`{this_command()} doctor {masked(url)}`"
+        say(f"its role can do more than read ({'; '.join(wrong)}): {doctor} says how to make one that cannot")
     return ""
 
 

@@ -15,9 +15,9 @@ from merit.live.history import History
 from merit.live.parts import LiveParts
 from merit.live.purging import finish_purge
 from merit.live.scrubbing import ScrubbedEngine, names_of
-from merit.live.selecting import SchemaSelection
+from merit.live.selecting import SchemaSelection, latest_entries
 from merit.live.shown import nameable, notes, readable, with_context
-from merit.memory import FileStore, Grade, Memory, entries_in
+from merit.memory import FileStore, Grade, Memory
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import LIVE_VERSION
@@ -80,18 +80,14 @@ def open_live(
         schema, context = with_context(nameable(replace(engine.schema(), db_id=database.name)), settings)
         values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
-        memory = Memory(FileStore(folder / "memory"), encoder)
+        store = FileStore(folder / "memory")
+        memory = Memory(store, encoder, index_folder=folder / "memory" / "index")
         stack.callback(memory.close)
         completer = _completer(model or settings.model.uri)
         selector = Selector(
             schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
         )
-        selection = SchemaSelection(selector)
-        selection.learn(
-            listed.entry
-            for listed in entries_in(folder / "memory")
-            if listed.recallable and listed.entry.provenance.db_id == database.name
-        )
+        selection = SchemaSelection(selector, lambda: latest_entries(store, memory.sequence, database.name))
         parts = LiveParts(
             engine,
             schema,

@@ -9,7 +9,7 @@ from merit.live.schemas import fingerprint
 from merit.live.selecting import SchemaSelection
 from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
-from merit.prompts import StoredValues
+from merit.prompts import LiveTexts, StoredValues
 from merit.settings import CheckSettings
 from merit.types import Engine, Schema
 
@@ -31,6 +31,11 @@ class LiveParts:
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+
+    @cached_property
+    def texts(self) -> LiveTexts:
+        """What prompts say of the tables."""
+        return LiveTexts(self.engine.dialect, self.values)
 
     @cached_property
     def schema_text(self) -> str:

@@ -13,7 +13,7 @@ from merit.live.parts import LiveParts
 from merit.live.records import Asked
 from merit.live.selecting import left_out_of, not_shown
 from merit.memory import Cue, Recall
-from merit.prompts import Family, LiveContext, Prompt, live_context, live_mentions
+from merit.prompts import Family, LiveContext, Prompt, live_mentions
 from merit.types import FailureType, Question
 
 
@@ -40,7 +40,7 @@ def prepare(parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked
     selection = parts.selection.choose(whole.text) if parts.selection else None
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
-    live = live_context(selection.schema if selection else parts.schema, family.dialect, parts.values)
+    live = parts.texts.context(selection.schema if selection else parts.schema)
     mentions = live_mentions(whole, family.dialect, parts.values) if parts.values is not None else ()
     notes = (*parts.notes, *(not_shown(selection) if selection else ()))
     rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect)

@@ -14,34 +14,55 @@ Examples = Callable[[str, str], Sequence[Value]]  # of a table's column
 
 def create_tables(schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: ()) -> str:
     """All tables of a schema, one statement each; example values stand behind their columns as comments."""
-    text = "\n\n".join(_create(table, dialect, examples) for table in schema.tables)
-    return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
+    return TableTexts(dialect, examples).text(schema)
 
 
-def _create(table: Table, dialect: str, examples: Examples) -> str:
-    keys = [column.name for column in table.columns if column.primary_key]
-    parts = [
-        (_column(column, dialect, keys), _comment(column.comment, examples(table.name, column.name)))
-        for column in table.columns
-    ]
-    if len(keys) > 1:
-        parts.append((f"PRIMARY KEY ({', '.join(quoted(key, dialect) for key in keys)})", ""))
-    for column in table.columns:
-        for target in column.foreign_keys:
-            there, _, key = target.rpartition(".")
-            reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
-            parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
-    last = len(parts) - 1
-    lines = [f"  {text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)]
-    kind = "VIEW" if table.view else "TABLE"
-    opening = f"CREATE {kind} {qualified(table.name, dialect)} ({_comment(table.comment)}"
-    return "\n".join([opening, *lines, ");"])
+class TableTexts:
+    """The same for parts of one schema, again and again: what is said of a column is made once."""
+
+    def __init__(self, dialect: str = "sqlite", examples: Examples = lambda *_: ()) -> None:
+        self._dialect = dialect
+        self._examples = examples
+        self._columns: dict[tuple[str, str], tuple[str, str]] = {}  # declaration and comment, by table and column
+
+    def text(self, schema: Schema) -> str:
+        """All tables of a part."""
+        text = "\n\n".join(map(self._create, schema.tables))
+        return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
+
+    def _create(self, table: Table) -> str:
+        dialect = self._dialect
+        keys = [column.name for column in table.columns if column.primary_key]
+        parts = [self._column(table.name, column) for column in table.columns]
+        if len(keys) == 1:
+            parts = [
+                (f"{text} PRIMARY KEY" if column.primary_key else text, comment)
+                for (text, comment), column in zip(parts, table.columns, strict=True)
+            ]
+        elif keys:
+            parts.append((f"PRIMARY KEY ({', '.join(quoted(key, dialect) for key in keys)})", ""))
+        for column in table.columns:
+            for target in column.foreign_keys:
+                there, _, key = target.rpartition(".")
+                reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
+                parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
+        last = len(parts) - 1
+        lines = [f"  {text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)]
+        kind = "VIEW" if table.view else "TABLE"
+        opening = f"CREATE {kind} {qualified(table.name, dialect)} ({_comment(table.comment)}"
+        return "\n".join([opening, *lines, ");"])
+
+    def _column(self, table: str, column: Column) -> tuple[str, str]:
+        known = self._columns.get((table, column.name))
+        if known is None:
+            comment = _comment(column.comment, self._examples(table, column.name))
+            known = self._columns[table, column.name] = _declared(column, self._dialect), comment
+        return known
 
 
-def _column(column: Column, dialect: str, keys: Sequence[str]) -> str:
-    key = " PRIMARY KEY" if keys == [column.name] else ""
+def _declared(column: Column, dialect: str) -> str:
     declared = " ".join(column.type.split())  # a type can be any text, and a line break would end its line
-    return f"{quoted(column.name, dialect)} {declared if declared.isprintable() else ''}".rstrip() + key
+    return f"{quoted(column.name, dialect)} {declared if declared.isprintable() else ''}".rstrip()
 
 
 def _comment(comment: str, values: Sequence[Value] = ()) -> str:

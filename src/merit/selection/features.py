@@ -101,8 +101,11 @@ def _meanings(index: SchemaIndex, question: str) -> tuple[Floats, Floats]:
         return np.zeros(len(index.tables)), np.zeros(len(index.columns))
     clauses = [clause.strip() for clause in _CLAUSES.split(question) if clause.strip()]
     vectors = index.encoder.encode([question.strip() or "?", *clauses])
-    tables = index.table_vectors @ vectors[0] - TABLE_MEANING
-    columns = (index.column_vectors @ vectors[1:].T).max(axis=1, initial=0.0) - COLUMN_MEANING
+    tables = np.vecdot(index.table_vectors, vectors[0]) - TABLE_MEANING
+    columns = np.zeros(len(index.column_vectors), np.float32)
+    for vector in vectors[1:]:  # clause by clause, BLAS uses no threads, which wait for each other on a busy machine
+        np.maximum(columns, np.vecdot(index.column_vectors, vector), out=columns)
+    columns -= COLUMN_MEANING
     return tables.astype(np.float64), columns.astype(np.float64)[index.phrase_number]
 
 

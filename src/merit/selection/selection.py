@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from merit.prompts.tables import create_tables
+from merit.prompts.tables import TableTexts
 from merit.types import Schema
 
 
@@ -67,9 +67,9 @@ class Selection:
         }
 
 
-def schema_text(schema: Schema, dialect: str, tables: int, columns: int) -> str:
+def schema_text(schema: Schema, texts: TableTexts, tables: int, columns: int) -> str:
     """The statements of a trimmed schema, and a line on what is not shown."""
-    text = create_tables(schema, dialect)
+    text = texts.text(schema)
     if not tables and not columns:
         return text
     missing = [_counted(columns, "column") + " of these tables"] * bool(columns)

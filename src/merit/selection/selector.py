@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from merit.prompts.tables import TableTexts
 from merit.selection.choose import Chooser
 from merit.selection.confirmed import ConfirmedQuestions, EarlierUse
 from merit.selection.explain import SelectionExplainer
@@ -55,7 +56,8 @@ class Selector:
         self._schema, self._budget, self._tokens, self._dialect = schema, budget, tokens, dialect
         self._values, self._encoder, self._index = values, encoder, index
         self._line_tokens: dict[str, int] = {}
-        self._whole_text = schema_text(schema, dialect, 0, 0)
+        self._texts = TableTexts(dialect)
+        self._whole_text = schema_text(schema, self._texts, 0, 0)
         self._whole_tokens = self._counted(self._whole_text)
 
     @property
@@ -64,6 +66,11 @@ class Selector:
         if self._index is None:
             self._index = SchemaIndex(self._schema, self._tokens, self._dialect, self._encoder)
         return self._index
+
+    @property
+    def fits(self) -> bool:
+        """Whether the whole schema is within the budget, so that there is nothing to choose."""
+        return self._whole_tokens <= self._budget
 
     def confirmed(self) -> ConfirmedQuestions:
         """An empty list of confirmed questions over this schema."""
@@ -132,7 +139,7 @@ class Selector:
             chosen = chooser.choose(spend)
             schema = self._trimmed(chosen)
             left_out = sum(len(self.index.columns_of[table]) - len(own) for table, own in chosen.items())
-            text = schema_text(schema, self._dialect, len(self._schema.tables) - len(chosen), left_out)
+            text = schema_text(schema, self._texts, len(self._schema.tables) - len(chosen), left_out)
             slack = limit - self._counted(text)
             if best is None or slack >= 0 or best[3] < 0:
                 best = chosen, schema, text, slack

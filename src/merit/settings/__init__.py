@@ -1,7 +1,7 @@
 """`merit.toml`, read and checked."""
 
 from merit.settings.checks import CheckSettings
-from merit.settings.read import FILE_NAME, read_settings
+from merit.settings.read import FILE_NAME, check_model, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
     AskingSettings,
@@ -25,6 +25,7 @@ __all__ = [
     "MemorySettings",
     "ModelSettings",
     "Settings",
+    "check_model",
     "matches",
     "read_settings",
 ]

@@ -31,6 +31,7 @@ from merit.toml import read_toml
 FILE_NAME = "merit.toml"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 _SECRET = re.compile(r"(?i).*(password|passwd|pwd|token|secret|api_?key)")
+_SECRET_IN_URI = re.compile(r"(?i)(password|passwd|pwd|token|secret|key)=|\bsk-\w{16}")
 _LONGEST_TEXT = 2000  # characters of a rule or a meaning
 _MOST_TEXTS = 500  # rules, terms and patterns
 _LARGEST = 10**12
@@ -194,7 +195,14 @@ def _budget(section: Mapping[str, Any], where: str) -> BudgetSettings:
     return BudgetSettings(**limits, prices=prices)  # type: ignore[arg-type]
 
 
+def check_model(uri: str, where: str) -> None:
+    """Refuse a model URI with a secret in it, without repeating it."""
+    if masked(uri) != uri or _SECRET_IN_URI.search(uri):
+        raise InputError(f"{where} holds a password or a key; set it as an environment variable, and leave it out here")
+
+
 def _model(section: Mapping[str, Any], base: Path, where: str) -> ModelSettings:
+    check_model(section.get("uri", ""), f"{where}: the field 'uri'")
     if "calibration" not in section:
         return ModelSettings(**section)
     check_path(section["calibration"], f"{where}: the field 'calibration'")
