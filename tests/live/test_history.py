@@ -20,7 +20,7 @@ ASKED = Asked(
     "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
     "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5,
 )  # fmt: skip
-ADDED = ("earlier", "passed", "failed", "kept", "replies")
+ADDED = ("earlier", "passed", "failed", "kept", "replies", "receipt")
 SAID: list[Feedback] = [
     Confirmed("a1", "t", "ada", ("pre-1",)),
     Rejected("a1", "t", "ada", (), "it counts"),

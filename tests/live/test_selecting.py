@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from merit.live import open_live
-from merit.live.selecting import latest_entries
+from merit.live.selecting import LearnedAnswers
 from merit.memory import Grade, Precedent, Provenance, VolatileStore
 from merit.settings import BudgetSettings, DatabaseSettings, Settings
-from merit.types import Completion, Deletion, ModelIdentity, Sampling, Staleness, Status
+from merit.types import Completion, Deletion, ModelIdentity, Restoration, Sampling, Staleness, Status
 
 ANSWER = "SELECT count(*) FROM zz_visits WHERE place_code = 'X'"
 
@@ -86,7 +86,13 @@ def test_only_what_was_learned_here_and_may_be_recalled_tells_anything() -> None
     store.append([entry("a"), entry("b"), entry("c"), entry("d"), entry("e", "elsewhere")])
     store.append([Deletion("a", "wrong"), Staleness("b", True, "gone"), Staleness("c", True, "gone")])
     last = store.append([Staleness("c", False, "it is back")])
-    assert [kept.id for kept in latest_entries(store, last, "shop")] == ["c", "d"]
+    learned = LearnedAnswers(store, lambda: last, "shop")
+    assert learned.follow()
+    assert list(learned.answers()) == ["c", "d"]
+    assert not learned.follow()
+    store.append([Deletion("d", "withdrawn"), Restoration("a", "confirmed")])
+    assert learned.follow()
+    assert list(learned.answers()) == ["a", "c"]
 
 
 def test_a_schema_that_fits_is_shown_whole(settings: Settings, tmp_path: Path) -> None:

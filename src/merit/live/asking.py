@@ -15,7 +15,7 @@ from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
 from merit.live.preparing import Prepared, live_family, prepare
 from merit.live.progress import Progress
-from merit.live.receipt import asked_of, today
+from merit.live.receipt import asked_of, spent_on, today
 from merit.live.records import Asked
 from merit.live.settling import settled
 from merit.models import Sent
@@ -43,26 +43,33 @@ class Asker:
             raise InputError("a limit on cost needs 'prices', of a million prompt and output tokens")
 
     async def ask(
-        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[Asked] = ()
+        self,
+        question: str,
+        *,
+        execute: bool = True,
+        memory: bool = True,
+        progress: Progress = None,
+        earlier: Sequence[Asked] = (),
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
-        for the day.
+        for the day. Without `memory` that is all that is written down, and nothing that was learned enters.
         """
         _check(question)
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
-            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier)
+            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier, memory=memory)
+            write = self._write if memory else self._write_cost
             try:
                 answer = await self._answer(prepared, account, execute=execute, progress=progress)
             except BaseException as error:
                 if account.sent.calls:
-                    self._write(answer_without(prepared, account, _said(error)), prepared, account)
+                    write(answer_without(prepared, account, _said(error)), prepared, account, execute)
                 raise
-            answer = await asyncio.to_thread(self._write, answer, prepared, account)
+            answer = await asyncio.to_thread(write, answer, prepared, account, execute)
         finally:
             self.under_way.remove(account)
         return answer
@@ -78,7 +85,7 @@ class Asker:
         schema, position = self.parts.schema, prepared.position
         task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
         oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
-        election = Election(self.method, most, self.asking.least, self.asking.enough)
+        election = Election(prepared.method, most, self.asking.least, self.asking.enough)
         episode, stopped = await self._episode(
             task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election
         )
@@ -88,7 +95,7 @@ class Asker:
         self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
-        method, so_far = self.method, list[Attempt]()
+        method, so_far = election.method, list[Attempt]()
         if method.origin is None:  # a method of another package decides by itself what its prompts show
             method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
 
@@ -103,14 +110,20 @@ class Asker:
         except BudgetSpent as spent:
             return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
 
-    def _write(self, answer: Answer, prepared: Prepared, account: Account) -> Answer:
+    def _write(self, answer: Answer, prepared: Prepared, account: Account, execute: bool) -> Answer:
         """Settle an answer and write it down."""
 
-        def receipt(answer: Answer) -> Asked:
-            return asked_of(answer, prepared, self.parts, self.method.name, account.replies)
+        def asked(answer: Answer) -> Asked:
+            return asked_of(answer, prepared, self.parts, self.asking, account, execute=execute)
 
-        answer, written = settled(self.parts, self.limits, answer, prepared, receipt)
+        answer, written = settled(self.parts, self.limits, answer, prepared, asked)
         self.parts.history.append(written)
+        return answer
+
+    def _write_cost(self, answer: Answer, prepared: Prepared, account: Account, execute: bool) -> Answer:  # noqa: ARG002
+        """Write down what a question without memory took."""
+        if account.prompts:
+            self.parts.history.append(spent_on(answer, self.parts, account, "asked without memory"))
         return answer
 
     def _earlier_today(self, account: Account) -> Sent:

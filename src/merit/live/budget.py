@@ -27,6 +27,7 @@ class Account:
         """`earlier_today` is what all other questions of the day took; it is asked only where the day has a limit."""
         self.sent = Sent()
         self._call = Sent()  # the one under way
+        self.prompts: list[str] = []  # hashes of what was sent
         self.replies: list[str] = []  # hashes of the model's, by which a cache can be rid of them
         self._limits = limits
         self._earlier_today = earlier_today
@@ -122,6 +123,7 @@ class AccountedCompleter:
         account = self._account
         with account.calling(prompt):
             self._asked += 1
+            account.prompts.append(hashlib.sha256(prompt.encode()).hexdigest())
             tell(self._progress, f"candidate {self._asked} of {self._most}: asking the model")
             limit = asyncio.timeout(None if account.left_s() == math.inf else account.left_s())
             try:

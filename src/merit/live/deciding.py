@@ -9,7 +9,7 @@ from merit.live.answer import Answer, AnswerStatus, Found
 from merit.live.budget import Account
 from merit.live.candidates import Election, LiveOracle, reason_to_decline
 from merit.live.preparing import Prepared
-from merit.live.receipt import shown_entries
+from merit.live.receipt import shown_by
 from merit.sql.guard import refusal
 from merit.types import FailureSubtype, Rows
 
@@ -92,8 +92,7 @@ def unexecuted(prepared: Prepared, sql: str, dialect: str, account: Account) -> 
 
 
 def _recalled(prepared: Prepared, attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    recalls = [prepared.recalled, *(attempt.recall for attempt in attempts)]
-    return tuple(dict.fromkeys(entry.id for recall in recalls for entry in shown_entries(recall)))
+    return tuple(dict.fromkeys(match.entry.id for matches in shown_by(prepared, attempts) for match in matches))
 
 
 def _rows(rows: Rows | None) -> Found:

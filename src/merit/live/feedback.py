@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from merit.errors import InputError
-from merit.live.ladder import judged, right_sql
+from merit.live.ladder import judged, rejected_in, right_sql
 from merit.live.learning import confirmed_answer, corrected_change, kept_answer, provenance, rejected_change
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
-from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
-from merit.memory import Deletion, Entry, Grade
+from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.memory import Deletion, Entry, Grade, Restoration, with_id
 from merit.sql import canonical
 from merit.types import Error, Limits, Timeout
 
@@ -65,12 +65,22 @@ class Learner:
             write(said)
         return said
 
+    def withdraw(self, answer: str, reason: str, author: str) -> Withdrawn:
+        """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back."""
+        with self.parts.history.withdrawing(answer) as (asked, said, write):
+            self._own(asked)
+            gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in said.entries]
+            self.parts.memory.commit_all([], gone, self._returning(asked, said))
+            withdrawn = Withdrawn(asked.id, now(), author, said.entries, reason)
+            write(withdrawn)
+        return withdrawn
+
     def keep(self, asked: Asked, grade: Grade | None) -> tuple[str, ...]:
         """Keep an answer that no person has judged, where its grade is enough for that."""
         if grade is None or not grade.at_least(self.parts.keep):
             return ()
         entry = kept_answer(asked, self._question(asked), self._schema, grade, provenance(asked, "", asked.time))
-        return self._commit([entry], [])
+        return tuple(kept.id for kept in self.parts.memory.commit_all([entry]))
 
     @contextmanager
     def _judging(self, answer: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
@@ -107,8 +117,21 @@ class Learner:
                 found += [identity for identity in said.entries if identity.startswith("pre-")]
         return found
 
+    def _returning(self, asked: Asked, said: Feedback) -> list[Restoration]:
+        """The entries that feedback took out and that nothing else speaks against."""
+        history = self.parts.history
+        same = history.same_question(asked.database, history.before(asked), asked.question)
+        others = [(other, word) for other, word in judged(history, same) if other.id != asked.id]
+        rejected, found = rejected_in(others, asked.dialect), list[str]()
+        for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, said)) if sql} - {*rejected}:
+            right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
+            kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
+            found += [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
+        reasons = self.parts.memory.deleted_because(found)
+        own = {f"{why}: {asked.id}" for why in ("confirmed", "rejected", "corrected")}
+        return [Restoration(identity, f"withdrawn: {asked.id}") for identity in found if reasons.get(identity) in own]
+
     def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
-        committed = self.parts.memory.commit_all(entries, retracted)
-        if self.parts.selection is not None:
-            self.parts.selection.learn(committed)
-        return tuple(entry.id for entry in committed)
+        """Keep what a person's word leaves, also where an earlier one was withdrawn."""
+        again = [Restoration(with_id(entry).id, "judged again") for entry in entries]
+        return tuple(entry.id for entry in self.parts.memory.commit_all(entries, retracted, again))

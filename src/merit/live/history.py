@@ -7,14 +7,14 @@ replaces the file as a whole, so a writer makes sure that it writes to the one t
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from merit.errors import InputError, RunUnusable
 from merit.files import atomic_write, open_regular, take_lock, write_all
 from merit.live.lines import HistoryLines, plain_question
-from merit.live.records import Asked, Event, Feedback, event_record, read_event
+from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
 from merit.models import Sent
 from merit.reading import LINES_BYTES, parse_json
 from merit.runs.text import decode_line, read_lines, to_json
@@ -49,6 +49,15 @@ class History:
             yield asked, lambda feedback: self._append(file, feedback)
 
     @contextmanager
+    def withdrawing(self, identity: str) -> Iterator[tuple[Asked, Feedback, Callable[[Withdrawn], None]]]:
+        """An answer, what was said about it, and how to write down that it is taken back; other writers wait."""
+        with self._open() as file:
+            asked, said = self.find(identity)
+            if said is None:
+                raise InputError(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
+            yield asked, said, lambda withdrawn: self._append(file, withdrawn)
+
+    @contextmanager
     def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
         """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
         with self._open():
@@ -66,8 +75,8 @@ class History:
         return {event.id: event for event in self.events() if isinstance(event, Asked)}
 
     def feedback(self) -> dict[str, Feedback]:
-        """What was said about answers, by their ids."""
-        return {event.answer: event for event in self.events() if not isinstance(event, Asked)}
+        """What was said about answers and not taken back, by their ids."""
+        return standing(self.events())
 
     def find(self, identity: str) -> tuple[Asked, Feedback | None]:
         """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
@@ -79,9 +88,9 @@ class History:
         return asked, self.said(found[0])
 
     def said(self, answer: str) -> Feedback | None:
-        """What was said about an answer last."""
+        """What was said about an answer last, and not taken back."""
         events = [self._event(*line) for line in self._lines.said(answer)[-1:]]
-        return next((event for event in events if not isinstance(event, Asked)), None)
+        return next((event for event in events if isinstance(event, Feedback)), None)
 
     def same_question(self, database: str, before: Sequence[str], question: str) -> list[Asked]:
         """Every answer to this very question, apart from case, spaces and the last punctuation.
@@ -188,11 +197,22 @@ class _Day:
             for start, line in _lines_with(whole, f'"time":"{day}'.encode()):
                 number = self._lines + whole.count(b"\n", 0, start) + 1
                 event = _event(decode_line(line, self._path, number), self._path, number)
-                if isinstance(event, Asked):
+                if isinstance(event, Asked | Spent):
                     spent = Sent(event.calls, event.prompt_tokens, event.output_tokens, event.seconds)
                     self._sent = Sent.total([self._sent, spent])
             self._read, self._lines = self._read + len(whole), self._lines + whole.count(b"\n")
             return self._sent
+
+
+def standing(events: Iterable[Event]) -> dict[str, Feedback]:
+    """What was said about answers and not taken back, by their ids."""
+    said: dict[str, Feedback] = {}
+    for event in events:
+        if isinstance(event, Feedback):
+            said[event.answer] = event
+        elif isinstance(event, Withdrawn):
+            said.pop(event.answer, None)
+    return said
 
 
 def standing_question(before: Sequence[str], question: str) -> str:

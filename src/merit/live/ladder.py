@@ -31,8 +31,13 @@ def rejected_before(
     history: History, database: str, before: Sequence[str], question: str, dialect: str
 ) -> dict[str, RejectedSQL]:
     """What people rejected for this very question, by its canonical form; the last word on a statement holds."""
+    return rejected_in(judged(history, history.same_question(database, before, question)), dialect)
+
+
+def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[str, RejectedSQL]:
+    """The same, of what was said about some answers to one question, in its order."""
     rejected = dict[str, RejectedSQL]()
-    for asked, said in judged(history, history.same_question(database, before, question)):
+    for asked, said in words:
         if right := right_sql(asked, said):
             rejected.pop(canonical(right, dialect), None)
         if wrong := wrong_sql(asked, said, dialect):

@@ -15,7 +15,7 @@ from merit.live.history import History
 from merit.live.parts import LiveParts
 from merit.live.purging import finish_purge
 from merit.live.scrubbing import ScrubbedEngine, names_of
-from merit.live.selecting import SchemaSelection, latest_entries
+from merit.live.selecting import LearnedAnswers, SchemaSelection
 from merit.live.shown import nameable, notes, readable, with_context
 from merit.memory import FileStore, Grade, Memory
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
@@ -87,7 +87,7 @@ def open_live(
         selector = Selector(
             schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
         )
-        selection = SchemaSelection(selector, lambda: latest_entries(store, memory.sequence, database.name))
+        selection = SchemaSelection(selector, LearnedAnswers(store, lambda: memory.sequence, database.name))
         parts = LiveParts(
             engine,
             schema,

@@ -13,8 +13,8 @@ from merit.live.parts import LiveParts
 from merit.live.records import Asked
 from merit.live.selecting import left_out_of, not_shown
 from merit.memory import Cue, Recall
-from merit.prompts import Family, LiveContext, Prompt, live_mentions
-from merit.types import FailureType, Question
+from merit.prompts import Family, LiveContext, Prompt, mention_lines
+from merit.types import FailureType, Question, Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,31 +22,41 @@ class Prepared:
     """A question with everything that its first prompt shows."""
 
     question: Question
+    method: Method
     position: int  # the memory's sequence number: what was committed by then may be recalled
     live: LiveContext
     recalled: Recall | None
+    schema: Schema  # what is shown of the database
+    mentioned: tuple[str, ...]  # the columns of the stored values that are shown
     left_out: LeftOut
     prompt: Prompt
     earlier: tuple[Asked, ...]  # of the same conversation
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
 
 
-def prepare(parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = ()) -> Prepared:
-    """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well."""
+def prepare(
+    parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = (), *, memory: bool = True
+) -> Prepared:
+    """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well.
+
+    Without `memory` nothing that was learned enters: no entry, no choice by confirmed questions, no rejected SQL.
+    """
+    method = method if memory else replace(method, recall=None)
     parts.memory.refresh()
     question, position = Question(uuid4().hex[:12], parts.schema.db_id, text), parts.memory.sequence
     before = [turn.question for turn in earlier]
     whole = replace(question, text=standing_question(before, text))
-    selection = parts.selection.choose(whole.text) if parts.selection else None
+    selection = parts.selection.choose(whole.text, learned=memory) if parts.selection else None
+    schema = selection.schema if selection else parts.schema
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
-    live = parts.texts.context(selection.schema if selection else parts.schema)
-    mentions = live_mentions(whole, family.dialect, parts.values) if parts.values is not None else ()
+    live = parts.texts.context(schema)
+    mentioned = parts.values.mentioned(whole.text) if parts.values is not None else ()
     notes = (*parts.notes, *(not_shown(selection) if selection else ()))
-    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect)
+    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect) if memory else {}
     live = replace(
         live,
-        mentions=mentions,
+        mentions=mention_lines(mentioned, family.dialect),
         notes=notes,
         declinable=True,
         conversation=tuple((turn.question, turn.sql) for turn in earlier),
@@ -55,7 +65,20 @@ def prepare(parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked
     recalled = _recall(parts, method, whole, position)
     precedents = recalled.precedents if recalled else ()
     prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
-    return Prepared(question, position, live, recalled, left_out, prompt, tuple(earlier), rejected)
+    columns = tuple(dict.fromkeys(f"{table}.{column}" for table, column, _ in mentioned))
+    return Prepared(
+        question,
+        method,
+        position,
+        live,
+        recalled,
+        schema,
+        columns,
+        left_out,
+        prompt,
+        tuple(earlier),
+        rejected,
+    )
 
 
 def live_family(parts: LiveParts) -> Family:

@@ -14,7 +14,7 @@ from merit.cache import cache_folder
 from merit.errors import InputError
 from merit.files import atomic_write, unfinished_path
 from merit.live.history import HISTORY, History
-from merit.live.records import Asked, Event
+from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn
 from merit.live.schemas import LINEAGE
 from merit.memory import Entry, FileStore, entries_in
 from merit.memory.store import has_memory
@@ -81,12 +81,20 @@ def _purge(
     asked = [event for event in events if isinstance(event, Asked)]
     answers = _answers(wanted, asked)
     erased = {entry.id for entry in _chosen(folder / MEMORY, wanted, asked)}
-    replies = _erase_replies(_replies(asked, answers, erased))
+    questions = {(event.database, event.question) for event in asked if event.id in answers}
+    spent = [event for event in events if isinstance(event, Spent)]
+    gone = [
+        event for event in spent if event.database in wanted.databases or (event.database, event.question) in questions
+    ]
+    replies = _erase_replies(_replies(asked, answers, erased) | {digest for event in gone for digest in event.replies})
+    words = _words(events, wanted.authors)
 
     def keep(event: Event) -> bool:
         if isinstance(event, Asked):
             return event.id not in answers
-        return event.answer not in answers and event.author not in wanted.authors
+        if isinstance(event, Spent):
+            return event not in gone
+        return event.answer not in answers and event not in words
 
     return Purged(erase_from_memory(folder / MEMORY, wanted, asked), rewrite(keep), replies)
 
@@ -107,6 +115,18 @@ def _answers(wanted: Purge, asked: Iterable[Asked]) -> set[str]:
         if event.database in wanted.databases or answers & {*event.earlier}:
             answers.add(event.id)
     return answers
+
+
+def _words(events: Iterable[Event], authors: Iterable[str]) -> list[Feedback | Withdrawn]:
+    """What some people said about answers; a word that was taken back goes together with its withdrawal."""
+    gone, last = list[Feedback | Withdrawn](), dict[str, Feedback]()
+    for event in events:
+        if isinstance(event, Withdrawn):
+            pair = [word for word in (last.pop(event.answer, None), event) if word is not None]
+            gone += pair if any(word.author in authors for word in pair) else []
+        elif isinstance(event, Feedback):
+            last[event.answer] = event
+    return gone + [word for word in last.values() if word.author in authors]
 
 
 def _chosen(folder: Path, wanted: Purge, asked: Iterable[Asked]) -> list[Entry]:

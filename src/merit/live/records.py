@@ -5,6 +5,7 @@ from typing import Any
 
 from merit.errors import InputError
 from merit.live.answer import AnswerStatus
+from merit.live.receipts import Receipt, read_receipt
 from merit.reading import check_fields, check_format, shown
 from merit.types import Status
 
@@ -50,6 +51,22 @@ class Asked:
     failed: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()  # entries that were committed without a person's word, at the grade the answer earned
     replies: tuple[str, ...] = ()  # hashes of the model's replies, by which a cache can be rid of them
+    receipt: Receipt | None = None  # what entered the prompts and decided; None in events of format 1
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was asked of the model besides answers, such as a question without memory; it counts for the day."""
+
+    time: str
+    database: str
+    question: str
+    purpose: str
+    calls: int
+    prompt_tokens: int
+    output_tokens: int
+    seconds: float
+    replies: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +101,31 @@ class Corrected:
     sql: str
 
 
+@dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """A person took back what was said about an answer last; it can be judged again."""
+
+    answer: str
+    time: str
+    author: str
+    entries: tuple[str, ...]  # what is not remembered any more
+    reason: str
+
+
 Feedback = Confirmed | Rejected | Corrected
-Event = Asked | Feedback
+Event = Asked | Spent | Feedback | Withdrawn
 _KINDS: dict[str, type[Event]] = {
     "asked": Asked,
     "confirmed": Confirmed,
     "rejected": Rejected,
     "corrected": Corrected,
+    "withdrawn": Withdrawn,
+    "spent": Spent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LISTS = ("recalled", "entries", "earlier", "passed", "failed", "kept", "replies")
 _COUNTS = ("position", "calls", "prompt_tokens", "output_tokens")
-_OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", *_LISTS)  # fields that are not texts
+_OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", "receipt", *_LISTS)  # fields that are not texts
 # Fields that events of format 1 lack.
 _SINCE_2 = {
     "asked": frozenset(
@@ -110,6 +140,7 @@ _SINCE_2 = {
             "failed",
             "kept",
             "replies",
+            "receipt",
         }
     )
 }
@@ -136,20 +167,27 @@ def read_event(record: Any, where: str) -> Event:
     for name in _LISTS:
         if name in fields and not _texts(fields[name]):
             raise InputError(f"{where}: the field {name!r} should be a list of texts")
+    _check_numbers(fields, where)
     if kind is Asked:
         _check_asked(fields, where)
     made: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in fields.items()}
     return kind(**made)
 
 
-def _check_asked(fields: dict[str, Any], where: str) -> None:
+def _check_numbers(fields: dict[str, Any], where: str) -> None:
     counts: dict[str, type] = {name: int for name in _COUNTS if name in fields}
     numbers: dict[str, type] = {name: float for name in ("agreement", "seconds") if name in fields}
-    check_fields(fields, {**counts, **numbers, "tried": list}, where)
+    check_fields(fields, {**counts, **numbers}, where)
     if any(fields[name] < 0 for name in (*counts, *numbers)):
         raise InputError(f"{where}: a number cannot be below 0; it was edited")
+
+
+def _check_asked(fields: dict[str, Any], where: str) -> None:
+    check_fields(fields, {"tried": list}, where)
     if not isinstance(fields["error"], str | None):
         raise InputError(f"{where}: the field 'error' should be a text or null")
+    if fields.get("receipt") is not None:
+        fields["receipt"] = read_receipt(fields["receipt"], f"{where}, receipt")
     try:
         fields["status"] = AnswerStatus(fields["status"])
         fields["tried"] = tuple(_tried(item, where) for item in fields["tried"])

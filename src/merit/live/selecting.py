@@ -1,12 +1,12 @@
 """Which part of a large schema a question's prompts show; what was confirmed tells which tables belong together."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from merit.live.answer import LeftOut
-from merit.memory import Entry, Grade, Precedent
+from merit.memory import Grade, Precedent
 from merit.selection import ConfirmedQuestions, Selection, Selector
-from merit.types import Deletion, Schema, Staleness, Store
+from merit.types import Deletion, Restoration, Schema, Staleness, Store
 
 _LATEST = 5000  # changes of the memory that are looked through: reading a statement's names takes half a millisecond
 
@@ -14,48 +14,75 @@ _LATEST = 5000  # changes of the memory that are looked through: reading a state
 class SchemaSelection:
     """A selector and the confirmed questions it learns from. A schema that fits its budget is shown whole."""
 
-    def __init__(self, selector: Selector, earlier: Callable[[], Iterable[Entry]] = list) -> None:
-        """`earlier` gives what was learned before; it is asked when the first question needs it."""
+    def __init__(self, selector: Selector, learned: "LearnedAnswers") -> None:
         self._selector = selector
-        self._earlier = earlier
         self._lock = threading.Lock()  # questions may be asked, and feedback be given, at the same time
+        self._learned = learned
         self._confirmed: ConfirmedQuestions | None = None
+        self._taken: list[str] = []  # the ids of the entries that `_confirmed` holds, in order
+        self._telling_nothing: set[str] = set()  # entries whose SQL names no table
 
-    def learn(self, entries: Iterable[Entry]) -> None:
-        """Take in confirmed answers, in their order."""
-        with self._lock:
-            if self._confirmed is not None:
-                self._add(self._confirmed, entries)
-
-    def choose(self, question: str) -> Selection:
-        """The tables and columns for a question."""
-        if self._selector.fits:
+    def choose(self, question: str, *, learned: bool = True) -> Selection:
+        """The tables and columns for a question; without what was `learned`, by its words alone."""
+        if self._selector.fits or not learned:
             return self._selector.select(question)
         with self._lock:
-            if self._confirmed is None:
-                self._confirmed = self._selector.confirmed()
-                self._add(self._confirmed, self._earlier())
-            return self._selector.select(question, earlier=self._confirmed)
+            return self._selector.select(question, earlier=self._followed())
 
-    @staticmethod
-    def _add(confirmed: ConfirmedQuestions, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            if isinstance(entry, Precedent) and entry.grade.at_least(Grade.TESTED):
-                confirmed.add(entry.question, entry.sql)
+    def _followed(self) -> ConfirmedQuestions:
+        """What was learned by now and not taken back, by whichever process."""
+        first = self._confirmed is None
+        confirmed = self._confirmed = self._confirmed or self._selector.confirmed()
+        if not self._learned.follow() and not first:
+            return confirmed
+        answers = self._learned.answers()
+        for number in reversed(range(len(self._taken))):
+            if self._taken[number] not in answers:
+                confirmed.remove(number)
+                del self._taken[number]
+        known = {*self._taken, *self._telling_nothing}
+        for identity, answer in answers.items():
+            if identity not in known:
+                if confirmed.add(answer.question, answer.sql):
+                    self._taken.append(identity)
+                else:
+                    self._telling_nothing.add(identity)
+        return confirmed
 
 
-def latest_entries(store: Store, sequence: int, database: str) -> list[Entry]:
-    """What was learned last about a database and may be recalled; `sequence` is the number of the last change."""
-    entries: dict[str, Entry] = {}
-    left_out: set[str] = set()
-    for _, change in store.since(max(0, sequence - _LATEST)):
-        if isinstance(change, Deletion):
-            entries.pop(change.id, None)
-        elif isinstance(change, Staleness):
-            (left_out.add if change.stale else left_out.discard)(change.id)
-        elif change.provenance.db_id == database:
-            entries[change.id] = change
-    return [entry for entry in entries.values() if entry.id not in left_out]
+class LearnedAnswers:
+    """The latest answers about a database that are sure enough and may be recalled, kept up with a memory's log."""
+
+    def __init__(self, store: Store, latest: Callable[[], int], database: str) -> None:
+        """`latest` gives the number of the log's last change; it is asked at the first look."""
+        self._store, self._latest, self._database = store, latest, database
+        self._sequence: int | None = None
+        self._answers: dict[str, Precedent] = {}
+        self._deleted: set[str] = set()
+        self._stale: set[str] = set()
+
+    def follow(self) -> bool:
+        """Take in what was committed since the last look; whether there was something."""
+        if self._sequence is None:
+            self._sequence = max(0, self._latest() - _LATEST)
+        before = self._sequence
+        for self._sequence, change in self._store.since(self._sequence):  # noqa: B020 - begins where it ended
+            match change:
+                case Deletion():
+                    self._deleted.add(change.id)
+                case Restoration():
+                    self._deleted.discard(change.id)
+                    self._stale.discard(change.id)
+                case Staleness():
+                    (self._stale.add if change.stale else self._stale.discard)(change.id)
+                case Precedent() if change.provenance.db_id == self._database and change.grade.at_least(Grade.TESTED):
+                    self._answers[change.id] = change
+        return self._sequence != before
+
+    def answers(self) -> dict[str, Precedent]:
+        """Those that may be recalled, by their ids, in the order in which they were learned."""
+        withheld = self._deleted | self._stale
+        return {identity: answer for identity, answer in self._answers.items() if identity not in withheld}
 
 
 def not_shown(selection: Selection) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from merit.types import Limits
 
 
 def settled(
-    parts: LiveParts, limits: Limits, answer: Answer, prepared: Prepared, receipt: Callable[[Answer], Asked]
+    parts: LiveParts, limits: Limits, answer: Answer, prepared: Prepared, asked: Callable[[Answer], Asked]
 ) -> tuple[Answer, Asked]:
     """The answer as it is shown, and the event to write down; its entry is committed by then, if it leaves one."""
     checked, dialect = Checked(), parts.engine.dialect
@@ -27,6 +27,6 @@ def settled(
         checked = run_checks(parts.engine, checks, answer.sql, limits)
         answer = weighed(answer, prepared.rejected.get(canonical(answer.sql, dialect)), checked)
     failed = tuple(name for name, _ in checked.failed)
-    written = replace(receipt(answer), passed=checked.passed, failed=failed)
+    written = replace(asked(answer), passed=checked.passed, failed=failed)
     kept = Learner(parts, limits).keep(written, earned(answer, checked, agreed))
     return answer, replace(written, kept=kept)

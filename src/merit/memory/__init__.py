@@ -7,7 +7,7 @@ from merit.memory.policy import Cue, Databases, Match, PoolReport, Recall, Recal
 from merit.memory.store import FileStore, memory_folder
 from merit.memory.volatile import VolatileStore
 from merit.types.entry import Entry, Grade, Precedent, Provenance, Repair, failure_context, normalise_sql
-from merit.types.store import Change, Deletion, Staleness, Store
+from merit.types.store import Change, Deletion, Restoration, Staleness, Store
 
 __all__ = [
     "Change",
@@ -26,6 +26,7 @@ __all__ = [
     "Recall",
     "RecallPolicy",
     "Repair",
+    "Restoration",
     "Staleness",
     "Store",
     "TypeFilter",

@@ -15,7 +15,19 @@ from merit.memory.files import numbered_lines, open_file
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.records import parse_object
 from merit.memory.store import FileStore
-from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Staleness, Status, Store
+from merit.types import (
+    Change,
+    Deletion,
+    Entry,
+    Grade,
+    Polarity,
+    Precedent,
+    Repair,
+    Restoration,
+    Staleness,
+    Status,
+    Store,
+)
 
 Result = TypeVar("Result")
 
@@ -51,6 +63,9 @@ def read_contents(store: Store) -> Contents:
         if isinstance(change, Deletion):
             if change.id in entries:
                 entries[change.id] = replace(entries[change.id], deleted=change.reason)
+        elif isinstance(change, Restoration):
+            if change.id in entries:
+                entries[change.id] = Listed(entries[change.id].entry)
         elif isinstance(change, Staleness):
             if change.id in entries:
                 why = change.reason if change.stale else None

@@ -21,7 +21,18 @@ from merit.memory.records import (
     shortened,
     take,
 )
-from merit.types import Change, Deletion, Entry, FailureSubtype, FailureType, Polarity, Precedent, Repair, Staleness
+from merit.types import (
+    Change,
+    Deletion,
+    Entry,
+    FailureSubtype,
+    FailureType,
+    Polarity,
+    Precedent,
+    Repair,
+    Restoration,
+    Staleness,
+)
 
 FORMAT = 3
 _PROVENANCE = ("run", "question_id", "db_id", "position", "step", "episode")
@@ -150,7 +161,7 @@ def format3_files(folder: Path) -> dict[str, str]:
             if isinstance(change, Deletion):
                 if change.id in pools:
                     lines[pools[change.id]].append(deletion_line(change))
-            elif not isinstance(change, Staleness):  # which format 3 does not know
+            elif not isinstance(change, Restoration | Staleness):  # which format 3 does not know
                 pools[change.id] = change.polarity
                 lines[change.polarity].append(entry_line(change))
     return {file_name(polarity): "".join(f"{line}\n" for line in lines[polarity]) for polarity in Polarity}

@@ -19,7 +19,7 @@ from merit.memory.records import (
     take,
 )
 from merit.reading import sendable
-from merit.types import Change, Deletion, Entry, Precedent, Repair, Staleness
+from merit.types import Change, Deletion, Entry, Precedent, Repair, Restoration, Staleness
 
 FORMAT = 4
 LOG_NAME = "memory.jsonl"
@@ -50,6 +50,8 @@ def change_record(change: Change) -> dict[str, Any]:
             return {"kind": "precedent", **entry_record(change)}
         case Deletion():
             return {"kind": "deletion", "id": change.id, "reason": sendable(change.reason)}
+        case Restoration():
+            return {"kind": "restoration", "id": change.id, "reason": sendable(change.reason)}
         case Staleness():
             about = {"id": change.id, "stale": change.stale, "reason": sendable(change.reason)}
             return {"kind": "staleness", **about}
@@ -106,6 +108,8 @@ def _change(record: dict[str, Any], where: str) -> Change:
             return precedent_of(fields, where, FORMAT, PROVENANCE_FIELDS)
         case "deletion":
             return Deletion(**take(fields, ("id", "reason"), where, FORMAT))
+        case "restoration":
+            return Restoration(**take(fields, ("id", "reason"), where, FORMAT))
         case "staleness":
             return Staleness(**take(fields, ("id", "stale", "reason"), where, FORMAT))
         case other:

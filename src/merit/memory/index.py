@@ -6,7 +6,7 @@ import numpy as np
 
 from merit.memory.segment import Bucket, Segment
 from merit.memory.vectors import Matrix, Vectors
-from merit.types import Change, Deletion, EncoderIdentity, Entry, Staleness
+from merit.types import Change, Deletion, EncoderIdentity, Entry, Restoration, Staleness
 
 
 class Index:
@@ -34,12 +34,14 @@ class Index:
 
     def follow(self, sequence: int, change: Change, vector: Matrix | None) -> None:
         """Take in a committed change."""
-        if not isinstance(change, Deletion | Staleness):
+        if not isinstance(change, Deletion | Restoration | Staleness):
             self._add(sequence, change, vector)
         elif change.id in self._rows:
             segment, row = self._rows[change.id]
             if isinstance(change, Deletion):
                 segment.delete(row)
+            elif isinstance(change, Restoration):
+                segment.restore(row)
             else:
                 segment.mark(row, stale=change.stale)
         self.sequence = sequence

@@ -17,7 +17,7 @@ from merit.memory.recall import Catalogue, recall
 from merit.memory.segment import Segment
 from merit.memory.store import INDEX, FileStore
 from merit.memory.vectors import Matrix
-from merit.types import Change, Deletion, Encoder, Entry, Precedent, Repair, Staleness, Store
+from merit.types import Change, Deletion, Encoder, Entry, Precedent, Repair, Restoration, Staleness, Store
 from merit.vectors import unit_vectors
 
 _logger = logging.getLogger(__name__)
@@ -93,19 +93,22 @@ class Memory:
         """Keep a finalised episode's entry; it is durable when this returns. Gives it back under its id."""
         return self.commit_all([entry])[0]
 
-    def commit_all(self, entries: Iterable[Entry], retracted: Iterable[Deletion] = ()) -> list[Entry]:
-        """Keep many entries at once, and take out those they stand against: all of it or nothing.
+    def commit_all(
+        self, entries: Iterable[Entry], retracted: Iterable[Deletion] = (), restored: Iterable[Restoration] = ()
+    ) -> list[Entry]:
+        """Keep many entries at once, take out those they stand against, and bring others back: all of it or nothing.
 
-        A known entry is not kept twice, and a deleted one stays deleted.
+        A known entry is not kept twice, and a deleted one stays deleted unless it is among those to bring back.
         """
-        named, gone = [with_id(entry) for entry in entries], list(retracted)
+        named, gone, back = [with_id(entry) for entry in entries], list(retracted), list(restored)
         with self._in_use():
             while True:
                 self.refresh()
                 fresh = self._fresh(named)
                 deletions = [deletion for deletion in gone if self._is_live(deletion.id)]
+                returned = [change for change in back if change.id in self._index and not self._is_live(change.id)]
                 try:
-                    self._append([*fresh.values(), *deletions])
+                    self._append([*fresh.values(), *deletions, *returned])
                 except MemoryChanged:
                     continue  # another process may have committed one of these
                 return [fresh.get(entry.id) or self.entry(entry.id) for entry in named]
@@ -123,13 +126,24 @@ class Memory:
                 self.refresh()
                 if identity not in self._index:
                     raise InputError(f"{self._store.name}: there is no entry {identity}")
-                segment, row = self._index.row_of(identity)
-                if segment.is_deleted(row):
+                if not self._is_live(identity):
                     raise InputError(f"{self._store.name}: {identity} is deleted already")
                 try:
                     return self._append([Deletion(identity, reason)])
                 except MemoryChanged:
                     continue
+
+    def deleted_because(self, ids: Iterable[str]) -> dict[str, str]:
+        """Why entries are deleted, for those of some that are; the log is gone through, so this is not for recall."""
+        with self._in_use():
+            self.refresh()
+            wanted = {identity for identity in ids if identity in self._index and not self._is_live(identity)}
+            reasons = self._store.since(0) if wanted else ()
+            return {
+                change.id: change.reason
+                for _, change in reasons
+                if isinstance(change, Deletion) and change.id in wanted
+            }
 
     def mark_stale(self, reasons: Mapping[str, str], *, stale: bool = True) -> tuple[str, ...]:
         """Take entries out of recall for as long as they are stale, or bring them back, each for its reason.
@@ -177,7 +191,7 @@ class Memory:
             database = index.databases.get(cue.db_id, -1)
             segments = list(index.segments.values())
             catalogue = Catalogue(segments, question, database, self._read, queries.__getitem__)
-            recalled = recall(catalogue, cue, policy)
+            recalled = replace(recall(catalogue, cue, policy), sequence=index.sequence)
             if len(self._recalled) >= _RECENT:
                 self._recalled.clear()
             self._recalled[asked] = recalled

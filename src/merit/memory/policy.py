@@ -1,7 +1,7 @@
 """How recall chooses, as one value: the paper's policy, its variants and every retrieval-side ablation."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from merit.errors import check_field_types
@@ -135,6 +135,7 @@ class Recall:
 
     policy: RecallPolicy
     pools: tuple[PoolReport, ...]
+    sequence: int = field(default=0, compare=False)  # the number of the last change of the memory that it knew
 
     @property
     def positives(self) -> list[Repair]:
@@ -151,9 +152,14 @@ class Recall:
         """Confirmed answers, best first."""
         return [entry for entry in self._entries() if isinstance(entry, Precedent)]
 
+    @property
+    def matches(self) -> list[Match]:
+        """Every entry with its scores."""
+        return [match for pool in self.pools for match in pool.matches]
+
     def _repairs(self, polarity: Polarity) -> list[Repair]:
         repairs = (entry for entry in self._entries() if isinstance(entry, Repair))
         return [repair for repair in repairs if repair.polarity is polarity]
 
     def _entries(self) -> Iterator[Entry]:
-        return (match.entry for pool in self.pools for match in pool.matches)
+        return (match.entry for match in self.matches)

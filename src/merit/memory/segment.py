@@ -126,6 +126,10 @@ class Segment:
         """Take a row out of every later recall."""
         self._states[row] = _DELETED
 
+    def restore(self, row: int) -> None:
+        """Let a row be recalled again."""
+        self._states[row] = _THERE
+
     def mark(self, row: int, *, stale: bool) -> None:
         """Take a stale row out of recall, or bring it back; a deleted one stays deleted."""
         if self._states[row] != _DELETED:

@@ -1,6 +1,6 @@
 """The prompts for a model, and the parsing of its replies. Must never know a reference."""
 
-from merit.prompts.live import LiveContext, LiveTexts, StoredValues, live_context, live_mentions
+from merit.prompts.live import LiveContext, LiveTexts, StoredValues, live_context, live_mentions, mention_lines
 from merit.prompts.render import (
     BIRD,
     LIVE_VERSION,
@@ -32,6 +32,7 @@ __all__ = [
     "initial",
     "live_context",
     "live_mentions",
+    "mention_lines",
     "parse_decline",
     "parse_reflection",
     "parse_sql",

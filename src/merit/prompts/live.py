@@ -64,7 +64,12 @@ class LiveTexts:
 def live_mentions(question: Question, dialect: str, values: StoredValues) -> tuple[str, ...]:
     """The stored values that a question or its evidence mentions, as conditions."""
     text = f"{question.text} {question.evidence}" if question.evidence else question.text
+    return mention_lines(values.mentioned(text), dialect)
+
+
+def mention_lines(mentioned: Sequence[tuple[str, str, str]], dialect: str) -> tuple[str, ...]:
+    """Stored values, each with its table and column, as conditions."""
     return tuple(
         f"{qualified(table, dialect)}.{quoted(column, dialect)} = {literal(value)}"
-        for table, column, value in values.mentioned(text)
+        for table, column, value in mentioned
     )

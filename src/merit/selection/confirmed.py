@@ -44,11 +44,11 @@ class ConfirmedQuestions:
     def __len__(self) -> int:
         return len(self._questions)
 
-    def add(self, question: str, sql: str) -> None:
-        """Take in a confirmed question; SQL that does not parse tells nothing and is left out."""
+    def add(self, question: str, sql: str) -> bool:
+        """Take in a confirmed question; SQL that does not parse tells nothing and is left out (False)."""
         used = names_used(sql, self._index)
         if not used:
-            return
+            return False
         own = sorted(used)
         columns = sorted(column for columns in used.values() for column in columns)
         words = {self._words.setdefault(word, len(self._words)) for word in question_words(question)}
@@ -59,6 +59,18 @@ class ConfirmedQuestions:
         self._columns.append(columns)
         self._times[own] += 1
         self._column_times[columns] += 1
+        self._likeness = None
+        return True
+
+    def remove(self, number: int) -> None:
+        """Forget one of the questions, counted from 0 in the order in which they were taken in."""
+        own, columns = self._tables.pop(number), self._columns.pop(number)
+        del self._questions[number]
+        self._times[own] -= 1
+        self._column_times[columns] -= 1
+        left = [(word, at) for word, at in zip(self._said, self._said_in, strict=True) if at != number]
+        self._said = [word for word, _ in left]
+        self._said_in = [at - (at > number) for _, at in left]
         self._likeness = None
 
     def recall(self, question: str) -> EarlierUse | None:
@@ -100,7 +112,8 @@ class _WordLikeness:
     def __init__(self, words: dict[str, int], said: list[int], said_in: list[int], count: int) -> None:
         self._words, self._count = words, count
         self._said, self._said_in = np.array(said, np.int64), np.array(said_in, np.int64)
-        frequency = np.bincount(self._said, minlength=len(words))
+        # Words of questions that were forgotten count like words that no question has.
+        frequency = np.maximum(np.bincount(self._said, minlength=len(words)), 1)
         self._weights = np.log(1 + count / frequency) ** 2
         self._norms = np.sqrt(np.bincount(self._said_in, self._weights[self._said], minlength=count))
 

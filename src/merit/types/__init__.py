@@ -29,7 +29,7 @@ from merit.types.nouns import (
 )
 from merit.types.oracle import Judging, Oracle
 from merit.types.schema import Column, Schema, Table
-from merit.types.store import Change, Deletion, Staleness, Store
+from merit.types.store import Change, Deletion, Restoration, Staleness, Store
 
 __all__ = [
     "DIALECTS",
@@ -64,6 +64,7 @@ __all__ = [
     "QuestionId",
     "Regime",
     "Repair",
+    "Restoration",
     "Result",
     "Row",
     "Rows",

@@ -24,8 +24,16 @@ class Staleness:
     reason: str  # what changed
 
 
+@dataclass(frozen=True, slots=True)
+class Restoration:
+    """From here on a deleted entry may be recalled again, and is not stale: a person said anew that it is right."""
+
+    id: str  # of the entry
+    reason: str
+
+
 # What a log holds. More kinds can be added; a reader that does not know a kind refuses the log.
-Change = Entry | Deletion | Staleness
+Change = Entry | Deletion | Staleness | Restoration
 
 
 class Store(Protocol):
