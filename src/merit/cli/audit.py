@@ -1,4 +1,4 @@
-"""`merit audit`: the proof that a run is what it claims."""
+"""`merit audit`: the proof that runs, and answers about one's own database, are what they claim."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from merit.audit import AuditData, Findings, audit_run
 from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
+from merit.cli.audit_live import LiveOutcome, audit_folders, is_live
 from merit.cli.options import CACHE, JSON, known_encoder
 from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
@@ -64,7 +65,13 @@ def audit(
     RUNS are run folders, or folders that hold some. What cannot be proven is listed at the end. --json prints one
     object: whether all hold, and for each run whether it holds (null where it could not be audited), the sentence that
     says why not, what was gone through, and what is taken on trust.
+
+    The folder of answers about your own database (`merit audit .merit`) is audited, too: that no answer was shown
+    anything later, retracted, stale, below the least grade or out of scope; that votes give the answers; and that
+    history and memory account for each other. Every contradiction is listed; --json has them under folders.
     """
+    live = audit_folders([folder for folder in runs if is_live(folder)], quiet=as_json)
+    runs = tuple(folder for folder in runs if not is_live(folder))
     paths, outcomes = _found(runs)
     _check_given(paths, roots, examples)
     total = len(outcomes) + len(paths)
@@ -76,15 +83,27 @@ def audit(
                 outcomes[-1].show()
     failed = [outcome for outcome in outcomes if not outcome.holds]
     if as_json:
-        print_json({"holds": not failed, "runs": [outcome.record() for outcome in outcomes]})
+        holds = not failed and all(outcome.holds for outcome in live)
+        records = ([outcome.record() for outcome in kind] for kind in (outcomes, live))
+        print_json({"holds": holds, **dict(zip(("runs", "folders"), records, strict=True))})
     else:
         if total > 1 and not failed:
             click.echo(f"all {total} runs hold")
         show_trust([outcome.findings for outcome in outcomes if outcome.findings])
+    _refuse(live)
     if failed and total == 1 and failed[0].error:
         raise failed[0].error
     if failed:
         raise AuditFailed(_counted_failures(failed, total))
+
+
+def _refuse(live: Sequence[LiveOutcome]) -> None:
+    """Fail for the first folder of answers that does not hold."""
+    for outcome in live:
+        if outcome.findings is None and outcome.error is not None:
+            raise outcome.error
+        if outcome.findings is not None and not outcome.holds:
+            raise AuditFailed(outcome.findings.contradictions[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ _STOPPED = {
     "model": f"a model's file appears whole or not at all; {AGAIN}",
     "report": f"no report was written; {AGAIN}",
     "score": f"no verdict was written; reference results are kept, except with --no-cache; {AGAIN}",
+    "why": "what was asked of the model counts for the day; the same command asks again",
     "view": "the page is closed, runs are as they were; the same command opens it again",
 }
 
@@ -57,6 +58,8 @@ _COMMANDS = [
     "score",
     "show",
     "view",
+    "why",
+    "withdraw",
 ]
 
 

@@ -81,7 +81,7 @@ def _reading(folder: Path) -> Iterator[FileStore]:
 
 
 @contextmanager
-def _writing(folder: Path) -> Iterator[FileStore]:
+def writing(folder: Path) -> Iterator[FileStore]:
     """The memory in a folder that has one already."""
     FileStore(folder, writable=False).close()
     with closing(FileStore(folder)) as store:
@@ -103,12 +103,12 @@ class _MemoryCommands(CommandGroup):
         return command
 
 
-_ELSEWHERE = ("purge", "review")
+_ELSEWHERE = ("delete", "purge", "review", "uses")
 
 
 @click.group(cls=_MemoryCommands)
 def memory() -> None:
-    """List, show, delete, confirm, review, purge, export, import and count a memory's entries.
+    """List, show, delete, confirm, review, purge, export, import and count a memory's entries, and what they led to.
 
     FOLDER is a memory's folder, or that of a run, which has its memory in it.
     """
@@ -220,23 +220,10 @@ def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
 @memory.command()
 @FOLDER
 @click.argument("identity")
-@click.option("--reason", required=True, help="Why; it is kept with the deletion.")
-@JSON
-def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
-    """Take an entry out of every later recall."""
-    with _writing(folder) as store:
-        gone = curate.delete(store, identity, reason).id
-    warn_of_audit(folder)
-    tell(as_json, {"deleted": gone}, f"deleted {gone}")
-
-
-@memory.command()
-@FOLDER
-@click.argument("identity")
 @JSON
 def confirm(folder: Path, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
-    with _writing(folder) as store:
+    with writing(folder) as store:
         old, new = curate.confirm(store, identity)
     warn_of_audit(folder)
     tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")

@@ -5,13 +5,16 @@ from merit.live.answer import Answer, AnswerStatus, Found, LeftOut
 from merit.live.chat import Chat
 from merit.live.history import History
 from merit.live.opening import connect, open_live
-from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
+from merit.live.receipts import Receipt
+from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.live.why import Comparison, Why
 
 __all__ = [
     "Answer",
     "AnswerStatus",
     "Asked",
     "Chat",
+    "Comparison",
     "Confirmed",
     "Corrected",
     "Feedback",
@@ -19,7 +22,10 @@ __all__ = [
     "History",
     "LeftOut",
     "LiveAgent",
+    "Receipt",
     "Rejected",
+    "Why",
+    "Withdrawn",
     "connect",
     "open_live",
 ]

@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 
 from merit.agent import Method
 from merit.errors import InputError
-from merit.live.answer import Answer
+from merit.live.answer import Answer, AnswerStatus
 from merit.live.asking import Asker
 from merit.live.chat import Chat
 from merit.live.feedback import Learner
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
-from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.live.records import Asked, Confirmed, Corrected, Rejected, Withdrawn
+from merit.live.why import Comparison, Why, compared, explained
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
 
@@ -48,22 +49,35 @@ class LiveAgent:
     # Asking
 
     async def ask_async(
-        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[str] = ()
+        self,
+        question: str,
+        *,
+        execute: bool = True,
+        memory: bool = True,
+        progress: Progress = None,
+        earlier: Sequence[str] = (),
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
-        Without `execute` it is one candidate that only the guard has seen. `progress` is told what is being done.
+        Without `execute` it is one candidate that only the guard has seen. Without `memory` nothing that was learned
+        enters, and the answer is not in the history: it cannot be judged. `progress` is told what is being done.
         `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
         """
         turns = [self._turn(answer) for answer in earlier]
-        return await self._asker.ask(question, execute=execute, progress=progress, earlier=turns)
+        return await self._asker.ask(question, execute=execute, memory=memory, progress=progress, earlier=turns)
 
     def ask(
-        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[str] = ()
+        self,
+        question: str,
+        *,
+        execute: bool = True,
+        memory: bool = True,
+        progress: Progress = None,
+        earlier: Sequence[str] = (),
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            return _run(self.ask_async(question, execute=execute, progress=progress, earlier=earlier))
+            return _run(self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier))
 
     def chat(self) -> Chat:
         """A conversation: its questions see those before them."""
@@ -90,7 +104,24 @@ class LiveAgent:
         """A person says how an answer should have been; what does not run is refused."""
         return self._learner.correct(answer, sql, author)
 
+    def withdraw(self, answer: str, *, reason: str = "", author: str = "") -> Withdrawn:
+        """A person takes back what was said about an answer; it can be judged again."""
+        return self._learner.withdraw(answer, reason, author)
+
     # Looking
+
+    def why(self, answer: str) -> Why:
+        """What entered the prompts of an answer, and what decided between its candidates."""
+        asked, said = self._parts.history.find(answer)
+        return explained(asked, said, self._parts.memory.listed(asked.recalled))
+
+    def without_memory(self, answer: str, *, progress: Progress = None) -> Comparison:
+        """Ask the question of an answer again without anything that was learned, and compare."""
+        asked = self._parts.history.find(answer)[0]
+        self._turn(asked.id)  # it must be about this database
+        execute = asked.status is not AnswerStatus.NOT_EXECUTED
+        without = self.ask(asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier)
+        return compared(asked, without, self._parts.engine, self._limits)
 
     def history(self) -> list[Asked]:
         """The questions that were asked, in order."""

@@ -127,9 +127,10 @@ class Learner:
             right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
             kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
             found += [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
-        reasons = self.parts.memory.deleted_because(found)
         own = {f"{why}: {asked.id}" for why in ("confirmed", "rejected", "corrected")}
-        return [Restoration(identity, f"withdrawn: {asked.id}") for identity in found if reasons.get(identity) in own]
+        listed = self.parts.memory.listed(found)
+        taken_out = [identity for identity, item in listed.items() if item.deleted in own]
+        return [Restoration(identity, f"withdrawn: {asked.id}") for identity in taken_out]
 
     def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
         """Keep what a person's word leaves, also where an earlier one was withdrawn."""

@@ -7,7 +7,7 @@ learn from, and the history alone remembers what was rejected.
 
 from merit.failure import classify
 from merit.live.records import Asked
-from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
+from merit.memory import LIVE_RUN, Entry, Grade, Precedent, Provenance, Repair, with_id
 from merit.types import Cause, Polarity, Status, Verdict
 
 Statement = tuple[str, Verdict]  # and what became of it
@@ -16,7 +16,7 @@ Statement = tuple[str, Verdict]  # and what became of it
 def provenance(asked: Asked, author: str, time: str) -> Provenance:
     """Where an entry comes from: the question's answer, and the person that judged it."""
     return Provenance(
-        run="live",
+        run=LIVE_RUN,
         question_id=asked.id,
         db_id=asked.database,
         position=asked.position,

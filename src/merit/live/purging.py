@@ -16,7 +16,7 @@ from merit.files import atomic_write, unfinished_path
 from merit.live.history import HISTORY, History
 from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn
 from merit.live.schemas import LINEAGE
-from merit.memory import Entry, FileStore, entries_in
+from merit.memory import LIVE_RUN, Entry, FileStore, entries_in
 from merit.memory.store import has_memory
 from merit.models import AnswerStore
 from merit.models.answers import FILE as ANSWERS
@@ -24,7 +24,6 @@ from merit.reading import parse_json, read_text
 
 INTENTION = "purge.json"
 MEMORY = "memory"  # the folder of the memory in that of a project
-_LIVE = "live"  # the run that entries of people's own databases name
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def _chosen(folder: Path, wanted: Purge, asked: Iterable[Asked]) -> list[Entry]:
         source = entry.provenance
         return (
             entry.id in wanted.entries
-            or (source.run == _LIVE and source.question_id in answers)
+            or (source.run == LIVE_RUN and source.question_id in answers)
             or (source.author is not None and source.author in wanted.authors)
             or source.db_id in wanted.databases
         )

@@ -17,6 +17,7 @@ from merit.live.receipts import CandidateVote, Receipt, Setting, ShownEntry
 from merit.live.records import Asked, Spent, Tried
 from merit.memory import Match, Precedent, Recall
 from merit.settings import AskingSettings
+from merit.sql import canonical
 from merit.types import Schema
 
 if TYPE_CHECKING:
@@ -148,11 +149,13 @@ def _candidates(prepared: "Prepared", attempts: Sequence[Attempt], prompts: Sequ
         declined = reason_to_decline(attempt.sql) is not None
         if not declined and not attempt.repeat:
             at += 2 if attempt.written else 1
-            places[attempt.sql] = at - 1
+            places[canonical(attempt.sql)] = at - 1
         rows = attempt.verdict.result
         result = None if rows is None else results.setdefault(rows, len(results))
         prompt = prompts.index(attempt.prompt_sha256 or prepared.prompt.sha256)
-        yield CandidateVote(prompt, None if declined else places.get(attempt.sql), float(vote.weight), result)
+        yield CandidateVote(
+            prompt, None if declined else places.get(canonical(attempt.sql)), float(vote.weight), result
+        )
 
 
 def _settings(method: Method, asking: AskingSettings, parts: LiveParts, execute: bool) -> dict[str, Setting]:

@@ -1,6 +1,6 @@
 """What is remembered, and what may be recalled of it. Must never hold a reference answer."""
 
-from merit.memory.curate import Listed, entries_in
+from merit.memory.curate import LIVE_RUN, Listed, entries_in
 from merit.memory.identity import with_id
 from merit.memory.memory import Memory
 from merit.memory.policy import Cue, Databases, Match, PoolReport, Recall, RecallPolicy, TypeFilter
@@ -10,6 +10,7 @@ from merit.types.entry import Entry, Grade, Precedent, Provenance, Repair, failu
 from merit.types.store import Change, Deletion, Restoration, Staleness, Store
 
 __all__ = [
+    "LIVE_RUN",
     "Change",
     "Cue",
     "Databases",

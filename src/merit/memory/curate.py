@@ -30,6 +30,10 @@ from merit.types import (
 )
 
 Result = TypeVar("Result")
+LIVE_RUN = (
+    "live"  # the run that entries learned from people's words name; a history beside the memory accounts for them
+)
+_IMPORTED_RUN = "imported"  # what such entries name where they were imported: their history is elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,8 @@ def _new_entries(path: Path, known: Mapping[str, Listed]) -> tuple[list[Entry], 
         if same is not None and not says_the_same(same, entry):
             raise InputError(f"{where}: another entry has the id {entry.id} already; nothing was imported")
         if same is None:
-            fresh[entry.id] = entry
+            run = _IMPORTED_RUN if entry.provenance.run == LIVE_RUN else entry.provenance.run
+            fresh[entry.id] = replace(entry, provenance=replace(entry.provenance, run=run))
         elif listed and listed.deleted is not None:
             deleted += 1
         else:

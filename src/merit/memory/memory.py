@@ -9,6 +9,7 @@ from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory import snapshot
+from merit.memory.curate import Listed, read_contents
 from merit.memory.format4 import FORMAT, change_record, parse_entry
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.index import Index
@@ -133,17 +134,12 @@ class Memory:
                 except MemoryChanged:
                     continue
 
-    def deleted_because(self, ids: Iterable[str]) -> dict[str, str]:
-        """Why entries are deleted, for those of some that are; the log is gone through, so this is not for recall."""
+    def listed(self, ids: Iterable[str]) -> dict[str, Listed]:
+        """What the log says of entries, by their ids; it is read whole, so this is not for recall."""
+        wanted = set(ids)
         with self._in_use():
-            self.refresh()
-            wanted = {identity for identity in ids if identity in self._index and not self._is_live(identity)}
-            reasons = self._store.since(0) if wanted else ()
-            return {
-                change.id: change.reason
-                for _, change in reasons
-                if isinstance(change, Deletion) and change.id in wanted
-            }
+            entries = read_contents(self._store).entries if wanted else {}
+            return {identity: entries[identity] for identity in wanted if identity in entries}
 
     def mark_stale(self, reasons: Mapping[str, str], *, stale: bool = True) -> tuple[str, ...]:
         """Take entries out of recall for as long as they are stale, or bring them back, each for its reason.

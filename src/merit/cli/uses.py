@@ -1,0 +1,85 @@
+"""`merit memory uses`: the later answers that an entry had a part in."""
+
+import shlex
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from merit.cli.live import again
+from merit.cli.memory import FOLDER
+from merit.cli.options import JSON, this_command
+from merit.cli.screen import Console, inline, print_json
+from merit.errors import InputError, counted
+from merit.live import History
+from merit.live.history import HISTORY
+from merit.live.uses import Use, uses_of
+from merit.memory import FileStore, curate
+
+
+@click.command("uses")
+@FOLDER
+@click.argument("identities", nargs=-1, required=True, metavar="ID...")
+@JSON
+def uses(folder: Path, identities: tuple[str, ...], as_json: bool) -> None:
+    """List every later answer that entries had a part in, with what was learned from it, to any depth.
+
+    An ID is an entry's, or the beginning of it. An answer is listed if its prompts showed one of the entries, showed
+    what was learned from such an answer, or followed such an answer in a conversation. Each comes with the command
+    that asks it again. --json prints one object.
+    """
+    project = folder.parent
+    if not (project / HISTORY).is_file():
+        raise InputError(f"{folder}: has no history beside it, so no answer can have used its entries")
+    with closing(FileStore(folder, writable=False)) as store:
+        entries = [curate.find(store, identity).entry.id for identity in identities]
+    found = uses_of(entries, History(project).events())
+    if as_json:
+        print_json({"entries": entries, "answers": [_record(use, project) for use in found]})
+        return
+    console = Console()
+    named = ", ".join(entries)
+    console.print(
+        f"{named}: {counted(len(found), 'later answer')}" if found else f"{named}: no later answer was shown it"
+    )
+    for use in found:
+        _show(use, project, console)
+
+
+def later_uses(project: Path, entries: Sequence[str]) -> tuple[int, str]:
+    """How many later answers entries had a part in, and how to list them, as the end of a sentence."""
+    count = len(uses_of(entries, History(project).events()))
+    if not count:
+        return 0, "; no later answer was shown it"
+    # The memory's folder is named as people know it: that of the project.
+    command = f"`{this_command()} memory uses {shlex.join([str(project), *entries])}`"
+    return count, f"; {counted(count, 'later answer')} rest{'s' if count == 1 else ''} on it: {command}"
+
+
+def _ask_again(use: Use, project: Path) -> str:
+    return f"{this_command()} ask {shlex.quote(use.question)}{again(None, project, '')}"
+
+
+def _record(use: Use, project: Path) -> dict[str, object]:
+    return {
+        "answer": use.asked.id,
+        "time": use.asked.time,
+        "question": use.question,
+        "sql": use.asked.sql,
+        "status": use.asked.status,
+        "depth": use.depth,
+        "through": list(use.through),
+        "learned": list(use.learned),
+        "ask_again": _ask_again(use, project),
+    }
+
+
+def _show(use: Use, project: Path, console: Console) -> None:
+    indent = 2 * min(use.depth, 8)
+    head = f"{' ' * indent}[bold]{inline(use.asked.id)}[/] "
+    console.block(f"{use.asked.time[:10]}  {use.asked.status}  {' '.join(use.question.split())}", indent + 2, head=head)
+    console.block(f"through {', '.join(use.through)}", indent + 2, "dim", head=" " * (indent + 2))
+    if use.learned:
+        console.block(f"left {', '.join(use.learned)}", indent + 2, "dim", head=" " * (indent + 2))
+    console.print(f"{' ' * (indent + 2)}{inline(_ask_again(use, project))}", soft_wrap=True)

@@ -1,0 +1,264 @@
+"""The audit of live answers: history and memory are gone through again, and must not contradict each other.
+
+For each answer the memory's log is folded up to the number that its recalls knew: what was shown must have been
+committed by then, not deleted, not stale, sure enough, in scope, and not the question's own.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from merit.live.answer import AnswerStatus
+from merit.live.ballot import wrong_count
+from merit.live.fold import EntryState, FoldedLog, fold
+from merit.live.history import HISTORY, History, standing, standing_question
+from merit.live.purging import MEMORY
+from merit.live.receipts import Receipt
+from merit.live.records import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn
+from merit.memory import LIVE_RUN, Databases, Entry, Grade, Precedent, Repair, with_id
+from merit.sql import canonical
+from merit.types import Polarity
+
+
+@dataclass(frozen=True, slots=True)
+class LiveFindings:
+    """What an audit went through, and every contradiction, in the order of the history."""
+
+    answers: int
+    words: int  # of people about answers
+    shown: int  # entries in prompts, each once an answer
+    entries: int  # that are in the memory now
+    contradictions: tuple[str, ...]
+    purged: int  # of those that were shown
+    without_receipt: int  # answers of earlier versions
+    imported: int  # entries from elsewhere
+
+    @property
+    def holds(self) -> bool:
+        """Whether there is no contradiction."""
+        return not self.contradictions
+
+    @property
+    def on_trust(self) -> list[str]:
+        """What was not proven."""
+        items = [
+            "that people said what the history says, and that no whole line was taken out of history or memory",
+            "that the model replied what is on record, and that prompts showed what their receipts say",
+            "which candidates had equal rows, and the scores of entries: no rows are kept",
+        ]
+        if self.purged:
+            items.append(f"what {self.purged} purged entries said, and when they were retracted")
+        if self.without_receipt:
+            items.append(
+                f"what {self.without_receipt} answers of an earlier version were shown, beyond the entries' ids"
+            )
+        if self.imported:
+            items.append(f"that {self.imported} entries from elsewhere are right")
+        return items
+
+
+def audit_live(folder: Path) -> LiveFindings:
+    """Compare the history and the memory in a folder."""
+    events, log = History(folder).events(), fold(folder / MEMORY)
+    asked = [event for event in events if isinstance(event, Asked)]
+    audit = _Audit(folder / HISTORY, events, log)
+    found = [*audit.order(), *audit.answers(), *audit.words(), *audit.memory()]
+    shown = [identity for event in asked for identity in event.recalled]
+    live = log.live().values()
+    return LiveFindings(
+        answers=len(asked),
+        words=sum(isinstance(event, Feedback | Withdrawn) for event in events),
+        shown=len(shown),
+        entries=len(live),
+        contradictions=tuple(found),
+        purged=sum(identity in log.entries and log.entries[identity].entry is None for identity in shown),
+        without_receipt=sum(event.receipt is None for event in asked),
+        imported=sum(entry.provenance.run != LIVE_RUN for entry in live),
+    )
+
+
+class _Audit:
+    """The checks over one history and one log; each gives the contradictions that it finds."""
+
+    def __init__(self, path: Path, events: list[Event], log: FoldedLog) -> None:
+        self._path, self._events, self._log = path, events, log
+        self._asked: dict[str, Asked] = {}
+        for event in events:
+            if isinstance(event, Asked):
+                self._asked.setdefault(event.id, event)
+
+    def order(self) -> Iterator[str]:
+        """Each answer once, and every word about an answer after it."""
+        known: set[str] = set()
+        judged: dict[str, Feedback] = {}
+        for event in self._events:
+            if isinstance(event, Asked):
+                if event.id in known:
+                    yield self._said(event.id, "is there twice")
+                known.add(event.id)
+                for identity in event.earlier:
+                    if identity not in known:
+                        yield self._said(event.id, f"follows {identity}, which was not asked before it")
+                continue
+            if not isinstance(event, Feedback | Withdrawn):
+                continue
+            kind = type(event).__name__.lower()
+            if event.answer not in known:
+                when = "before it was asked" if event.answer in self._asked else "and there is no such answer"
+                yield self._said(event.answer, f"was {kind}, {when}")
+            if isinstance(event, Withdrawn):
+                if judged.pop(event.answer, None) is None:
+                    yield self._said(event.answer, "was withdrawn, and nothing had been said about it")
+            elif event.answer in judged:
+                yield self._said(event.answer, f"was {kind}, and had been judged already")
+            else:
+                judged[event.answer] = event
+
+    def answers(self) -> Iterator[str]:
+        """What each answer was shown, and what its candidates voted for."""
+        for asked in self._asked.values():
+            problems = self._receipt(asked, asked.receipt) if asked.receipt else self._recalled(asked)
+            for problem in [*problems, *self._kept(asked)]:
+                yield self._said(asked.id, problem)
+
+    def words(self) -> Iterator[str]:
+        """What was learned from people's words says what they said."""
+        for event in self._events:
+            if isinstance(event, Feedback) and event.answer in self._asked:
+                asked = self._asked[event.answer]
+                for identity, entry in self._learned(event.entries):
+                    if entry is None:
+                        yield self._said(asked.id, f"left {identity}, which the memory does not have")
+                    elif problem := self._mismatch(asked, event, entry):
+                        yield self._said(asked.id, f"left {identity}, which {problem}")
+
+    def memory(self) -> Iterator[str]:
+        """Every entry that is there has its own id and, if it was learned here, an answer that accounts for it."""
+        accounted = {identity for asked in self._asked.values() for identity in asked.kept}
+        accounted |= {identity for word in standing(self._events).values() for identity in word.entries}
+        accounted |= self._confirmed_later(accounted)
+        for identity, entry in self._log.live().items():
+            if with_id(entry).id != identity:
+                yield f"{identity}: the memory's entry does not say what its id stands for; it was edited"
+            if entry.provenance.run == LIVE_RUN and identity not in accounted:
+                yield (
+                    f"{identity}: the memory has it, and no standing word or kept answer in the history accounts for "
+                    "it; it was added by other means, or a command was cut short: delete it, or judge the answer again"
+                )
+
+    def _said(self, answer: str, problem: str) -> str:
+        return f"{self._path}: the answer {answer} {problem}"
+
+    def _recalled(self, asked: Asked) -> Iterator[str]:
+        """The checks that an answer without a receipt allows."""
+        for identity in asked.recalled:
+            logged = self._log.entries.get(identity)
+            if logged is None:
+                yield f"was shown {identity}, which the memory never had"
+            elif logged.entry is not None and str(logged.entry.provenance.question_id) == asked.id:
+                yield f"was shown {identity}, which was learned from itself"
+
+    def _receipt(self, asked: Asked, receipt: Receipt) -> Iterator[str]:
+        numbers = [asked.position, *receipt.positions]
+        if numbers != sorted(numbers):
+            yield "has positions that go back"
+        if max(numbers) > self._log.last:
+            yield f"knew the memory up to number {max(numbers)}, and its log ends at {self._log.last}"
+        if {shown.id for shown in receipt.shown} != {*asked.recalled}:
+            yield "lists other entries as recalled than its receipt shows"
+        if receipt.prompts[:1] != (asked.first_prompt_sha256,):
+            yield "has a first prompt that is not the first of its receipt"
+        if any(vote.prompt >= len(receipt.prompts) for vote in receipt.candidates):
+            yield "has a candidate whose prompt is not on record"
+        forms = {canonical(tried.sql, asked.dialect) for tried in asked.tried}
+        if asked.sql and receipt.settings.get("execute", True) and canonical(asked.sql, asked.dialect) not in forms:
+            yield "has SQL that is not among its candidates"
+        elif problem := wrong_count(asked, receipt):
+            yield problem
+        for shown in receipt.shown:
+            for number in shown.candidates:
+                if not 1 <= number <= len(receipt.positions):
+                    yield f"was shown {shown.id} for candidate {number}, of which nothing is on record"
+                elif problem := self._illegal(asked, receipt, shown.id, receipt.positions[number - 1]):
+                    yield f"was shown {shown.id} for candidate {number}, {problem}"
+                    break
+
+    def _illegal(self, asked: Asked, receipt: Receipt, identity: str, position: int) -> str | None:
+        """Why an entry could not be shown at a number of the log."""
+        logged = self._log.entries.get(identity)
+        if logged is None:
+            return "which the memory never had"
+        state, since, why = logged.state(position)
+        if state is EntryState.LATER:
+            return f"which was committed as number {since}, after {position}"
+        if state is not EntryState.THERE:
+            return f"which was {state} since number {since} ({why}), and that was {position}"
+        return None if logged.entry is None else _out_of_bounds(asked, receipt, logged.entry)
+
+    def _kept(self, asked: Asked) -> Iterator[str]:
+        """What an answer left without a person's word."""
+        for identity, entry in self._learned(asked.kept):
+            if entry is None:
+                yield f"kept {identity}, which the memory does not have"
+            elif not isinstance(entry, Precedent) or entry.sql != asked.sql or entry.provenance.question_id != asked.id:
+                yield f"kept {identity}, which says something else"
+            elif entry.grade is Grade.CONFIRMED:
+                yield f"kept {identity} as confirmed, without a person's word"
+            elif entry.grade is Grade.TESTED and (asked.failed or not asked.passed):
+                yield f"kept {identity} as tested, and did not pass the checks"
+            elif entry.grade is Grade.AGREED and asked.status is not AnswerStatus.ANSWERED:
+                yield f"kept {identity} as agreed, and its candidates did not agree"
+
+    def _learned(self, ids: Iterable[str]) -> Iterator[tuple[str, Entry | None]]:
+        """Entries of the log by their ids, without those that were purged."""
+        for identity in ids:
+            logged = self._log.entries.get(identity)
+            if logged is None or logged.entry is not None:
+                yield identity, logged.entry if logged else None
+
+    def _mismatch(self, asked: Asked, said: Feedback, entry: Entry) -> str | None:
+        """What an entry says that the word it was learned from does not."""
+        before = [self._asked[identity].question for identity in asked.earlier if identity in self._asked]
+        if entry.question != standing_question(before, asked.question):
+            return "is about another question"
+        if entry.provenance.question_id != asked.id or entry.provenance.db_id != asked.database:
+            return "is about another answer"
+        right = asked.sql if isinstance(said, Confirmed) else said.sql if isinstance(said, Corrected) else ""
+        match entry:
+            case Precedent():
+                return None if entry.sql == right else "says another SQL than was said to be right"
+            case Repair(polarity=Polarity.POSITIVE):
+                fits = isinstance(said, Corrected) and (entry.before, entry.after) == (asked.sql, right)
+            case Repair():
+                fits = isinstance(said, Rejected) and entry.after == asked.sql
+        return None if fits else "says another change than was said"
+
+    def _confirmed_later(self, accounted: set[str]) -> set[str]:
+        """Entries that took the place of one that is accounted for, as `merit memory confirm` has it."""
+        taken_over: set[str] = set()
+        for identity in accounted & self._log.entries.keys():
+            logged = self._log.entries[identity]
+            _, _, why = logged.state(self._log.last)
+            new = self._log.entries.get(why.removeprefix("confirmed as "))
+            if new is not None and new.entry is not None and logged.entry is not None:
+                same = (new.entry.question, new.entry.delta) == (logged.entry.question, logged.entry.delta)
+                taken_over |= {new.entry.id} if same else set()
+        return taken_over
+
+
+def _out_of_bounds(asked: Asked, receipt: Receipt, entry: Entry) -> str | None:
+    """Why an entry that was there could not be shown to a question all the same."""
+    source, least = entry.provenance, receipt.settings.get("recall_grade")
+    if str(source.question_id) == asked.id:
+        return "which was learned from itself"
+    if source.position > asked.position:
+        return f"which comes from position {source.position}, after {asked.position}"
+    if least is None:
+        return "and nothing was to be recalled"
+    wanted = Grade.CONFIRMED if entry.polarity is Polarity.POSITIVE else least
+    if wanted not in list(Grade) or not entry.grade.at_least(Grade(wanted)):
+        return f"which is {entry.grade}, and the least is {wanted}"
+    same, scope = source.db_id == asked.database, receipt.settings.get("recall_databases")
+    if scope != Databases.ANY and same is not (scope == Databases.SAME):
+        return f"which is about the database {source.db_id}, out of scope"
+    return None
