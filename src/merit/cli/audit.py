@@ -103,7 +103,8 @@ def _refuse(live: Sequence[LiveOutcome]) -> None:
         if outcome.findings is None and outcome.error is not None:
             raise outcome.error
         if outcome.findings is not None and not outcome.holds:
-            raise AuditFailed(outcome.findings.contradictions[0])
+            many = counted(len(outcome.findings.contradictions), "contradiction")
+            raise AuditFailed(f"{outcome.path}: does not hold: {many} between its answers, words and memory")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class LiveOutcome:
             say(sentence, err=True)
         if (more := len(found.contradictions) - _MOST_SAID) > 0:
             say(f"and {counted(more, 'more contradiction')} (see --json)", err=True)
-        verdict = "holds" if found.holds else f"does not hold ({counted(len(found.contradictions), 'contradiction')})"
+        verdict = "holds" if found.holds else "does not hold"
         gone_through = (
             f"{counted(found.answers, 'answer')}, {counted(found.words, 'word')} about them, "
             f"{counted(found.shown, 'shown entry', 'shown entries')}, "

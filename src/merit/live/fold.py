@@ -77,7 +77,8 @@ def fold(folder: Path) -> FoldedLog:
             if isinstance(change, Repair | Precedent):
                 entries.setdefault(change.id, LoggedEntry(change, last))
             elif change.id in entries:
-                entries[change.id].changes.append((last, change))
+                if entries[change.id].entry is not None:  # a purge leaves the numbers of changes, not what they were
+                    entries[change.id].changes.append((last, change))
             elif isinstance(change, Deletion) and change.reason == PURGED:
                 entries[change.id] = LoggedEntry(None, last)
     return FoldedLog(entries, last)
