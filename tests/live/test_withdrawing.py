@@ -140,9 +140,9 @@ def test_selection_forgets_what_was_withdrawn(tmp_path: Path, monkeypatch: pytes
     model = ToldModel("SELECT count(*) FROM zz_visits")
 
     def shows(agent: LiveAgent) -> bool:
-        model.prompts.clear()
-        agent.ask("How many people came by at the southern gate?", execute=False)
-        return "CREATE TABLE zz_visits" in model.prompts[0]
+        agent.ask("How many people came by at the northern gate?", execute=False)
+        receipt = agent.history()[-1].receipt
+        return receipt is not None and "zz_visits" in receipt.tables
 
     with open_live(found, tmp_path / "own", model) as agent, open_live(found, tmp_path / "own", model) as other:
         answer = agent.ask("How many people came by at the northern gate?")
@@ -187,7 +187,7 @@ def test_uses_are_followed_to_any_depth(ask_shop: ShopOpener, tmp_path: Path) ->
 STEPS = ("ask", "confirm", "reject", "correct", "withdraw", "delete", "stale", "fresh", "open again")
 
 
-@pytest.mark.parametrize("seed", range(tries(500)))
+@pytest.mark.parametrize("seed", range(tries(250)))
 def test_whatever_happens_nothing_illegal_is_shown_and_the_audit_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

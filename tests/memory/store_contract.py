@@ -9,7 +9,7 @@ import pytest
 
 from making.memories import make_entry, make_precedent
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
-from merit.memory import Change, Deletion, Entry, Staleness, Store, with_id
+from merit.memory import Change, Deletion, Entry, Restoration, Staleness, Store, with_id
 from merit.types import Polarity
 
 Open = Callable[[], Store]
@@ -135,6 +135,13 @@ class StoreContract(ABC):
     def test_staleness_is_a_change_like_others(self, store: Store) -> None:
         (first,) = entries(0, 1)
         said = [Staleness(first.id, stale=True, reason="a column is gone"), Staleness(first.id, stale=False, reason="")]
+        store.append([first, *said])
+        assert changes(store) == [first, *said]
+        assert store.read([first.id]) == [first]
+
+    def test_a_restoration_is_a_change_like_others(self, store: Store) -> None:
+        (first,) = entries(0, 1)
+        said = [Deletion(first.id, "withdrawn"), Restoration(first.id, "judged again")]
         store.append([first, *said])
         assert changes(store) == [first, *said]
         assert store.read([first.id]) == [first]

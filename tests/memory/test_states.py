@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 
 from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_precedent
-from merit.memory import Deletion, FileStore, Memory, RecallPolicy, Staleness, entries_in, with_id
+from merit.memory import Deletion, FileStore, Memory, RecallPolicy, Restoration, Staleness, entries_in, with_id
 
 MOST = 8
 POLICY = RecallPolicy(positives=0, negatives=0, precedents=MOST)
 ENTRIES = [with_id(make_precedent(number, question=f"word{number}", position=number)) for number in range(MOST)]
 NUMBERS = st.integers(0, MOST - 1)
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["commit", "delete", "stale", "fresh", "open again", "recall"]), NUMBERS), max_size=30
+    st.tuples(st.sampled_from(["commit", "delete", "restore", "stale", "fresh", "open again", "recall"]), NUMBERS),
+    max_size=30,
 )
 
 
@@ -30,6 +31,9 @@ def fold(folder: Path, position: int) -> set[str]:
     for change in changes:
         if isinstance(change, Deletion):
             deleted.add(change.id)
+        elif isinstance(change, Restoration):
+            deleted.discard(change.id)
+            stale.discard(change.id)
         elif isinstance(change, Staleness):
             (stale.add if change.stale else stale.discard)(change.id)
         else:
@@ -54,6 +58,9 @@ def test_the_present_state_is_a_fold_over_the_log(steps: list[tuple[str, int]]) 
                 case "delete" if entry.id in known - gone:
                     memory.delete(entry.id, "retracted")
                     gone.add(entry.id)
+                case "restore":
+                    memory.commit_all([], [], [Restoration(entry.id, "judged again")])
+                    gone.discard(entry.id)
                 case "stale" | "fresh" if entry.id in known:
                     memory.mark_stale({entry.id: "a column"}, stale=step == "stale")
                 case "open again":

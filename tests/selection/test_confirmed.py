@@ -28,6 +28,23 @@ def cosine(question: str, other: str) -> float:
     return sum(map(weight, one & two)) / math.prod(lengths)
 
 
+def test_a_question_that_is_forgotten_leaves_nothing(large: Schema) -> None:
+    selector = Selector(large, budget=150)
+    earlier, never = selector.confirmed(), selector.confirmed()
+    for number, text in enumerate(QUESTIONS):
+        sql = f"SELECT reading_{number}_1 FROM sensor_{number}"
+        assert earlier.add(text, sql)
+        assert number == 1 or never.add(text, sql)
+    earlier.remove(1)
+    for asked in ("How well did the new boiler run?", "Which pump did?", "Something else?"):
+        left, right = earlier.recall(asked), never.recall(asked)
+        assert left is not None
+        assert right is not None
+        assert left.nearest == right.nearest
+        for name in ("tables", "columns", "times", "column_times"):
+            assert getattr(left, name) == pytest.approx(getattr(right, name))
+
+
 def test_tables_of_similar_questions_count_by_their_likeness(large: Schema) -> None:
     earlier = Selector(large, budget=150).confirmed()
     for number, text in enumerate(QUESTIONS):
