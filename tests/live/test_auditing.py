@@ -162,7 +162,7 @@ def test_answers_of_every_kind_hold(tmp_path: Path, method: str) -> None:
         return COUNT
 
     checks = (CheckSettings("never three", "SELECT 1 FROM answer WHERE number = 3", question="*checked*"),)
-    more = {"memory": AGREED, "checks": checks, "asking": AskingSettings(candidates=6, least=3)}
+    more: dict[str, Any] = {"memory": AGREED, "checks": checks, "asking": AskingSettings(candidates=6, least=3)}
     with open_shop(tmp_path, Model(answer), method=method, **more) as agent:
         for question in ("How many?", "Which cars?", "A broken one?", "A mixed one?", "A checked one?"):
             agent.ask(question)

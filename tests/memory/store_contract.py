@@ -141,7 +141,7 @@ class StoreContract(ABC):
 
     def test_a_restoration_is_a_change_like_others(self, store: Store) -> None:
         (first,) = entries(0, 1)
-        said = [Deletion(first.id, "withdrawn"), Restoration(first.id, "judged again")]
+        said: list[Change] = [Deletion(first.id, "withdrawn"), Restoration(first.id, "judged again")]
         store.append([first, *said])
         assert changes(store) == [first, *said]
         assert store.read([first.id]) == [first]
