@@ -14,7 +14,6 @@ import pytest
 
 from making.engines import MARIADB, POSTGRES, absent
 from merit.live import AnswerStatus, connect, open_live
-from merit.memory import entries_in
 from merit.settings import CheckSettings, DatabaseSettings, Settings
 from merit.types import Completion, ModelIdentity, Sampling
 
