@@ -58,7 +58,7 @@ class Learner:
         with self._judging(answer) as (asked, write):
             source, question = provenance(asked, author, now()), self._question(asked)
             learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
-            if canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
+            if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected")
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, "confirmed")])

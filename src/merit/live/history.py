@@ -85,13 +85,16 @@ class History:
         events = [self._event(*line) for line in self._lines.said(list(by_id))]
         return [(by_id[event.answer], event) for event in events if not isinstance(event, Asked)]
 
-    def same_question(self, database: str, before: Sequence[str], question: str) -> list[Asked]:
+    def same_question(
+        self, database: str, before: Sequence[str], question: str, *, judged: bool = False
+    ) -> list[Asked]:
         """Every answer to this very question, apart from case, spaces and the last punctuation.
 
-        `before` are the questions of the conversation that it was asked in: behind others it is another question.
+        `before` are the questions of the conversation that it was asked in: behind others it is another question. With
+        `judged`, only those that people said something about.
         """
         whole = plain_question(standing_question(before, question))
-        same = self._asked(self._lines.same(question))
+        same = self._asked(self._lines.same(question, judged=judged))
         return [asked for asked in same if asked.database == database and plain_question(self.standing(asked)) == whole]
 
     def before(self, asked: Asked) -> list[str]:

@@ -32,7 +32,7 @@ def rejected_before(
 ) -> dict[str, RejectedSQL]:
     """What people rejected for this very question, by its canonical form; the last word on a statement holds."""
     rejected = dict[str, RejectedSQL]()
-    for asked, said in history.judged(history.same_question(database, before, question)):
+    for asked, said in history.judged(history.same_question(database, before, question, judged=True)):
         if right := right_sql(asked, said):
             rejected.pop(canonical(right, dialect), None)
         if wrong := wrong_sql(asked, said, dialect):

@@ -35,7 +35,7 @@ class HistoryLines:
         self._end = self._count = 0  # bytes and lines that were gone through
         self._answers: dict[str, Place] = {}
         self._feedback: dict[str, list[Place]] = {}
-        self._questions: dict[str, list[Place]] = {}
+        self._questions: dict[str, list[str]] = {}  # the ids of their answers
 
     def ids(self, beginning: str) -> list[str]:
         """The ids of answers that begin so."""
@@ -50,9 +50,14 @@ class HistoryLines:
         """The lines of what was said about some answers, oldest first."""
         return self._read(lambda: sorted(place for answer in answers for place in self._feedback.get(answer, [])))
 
-    def same(self, question: str) -> list[tuple[bytes, int]]:
-        """The lines of all answers to a question."""
-        return self._read(lambda: self._questions.get(plain_question(question), []))
+    def same(self, question: str, *, judged: bool) -> list[tuple[bytes, int]]:
+        """The lines of all answers to a question; or of those that people said something about, which are few."""
+
+        def places() -> list[Place]:
+            ids = self._questions.get(plain_question(question), [])
+            return [self._answers[identity] for identity in ids if not judged or identity in self._feedback]
+
+        return self._read(places)
 
     def follow(self) -> None:
         """Go through what was appended since the last look."""
@@ -99,7 +104,7 @@ class HistoryLines:
 
     def _note_answer(self, identity: str, question: str, place: Place) -> None:
         self._answers[identity] = place
-        self._questions.setdefault(plain_question(question), []).append(place)
+        self._questions.setdefault(plain_question(question), []).append(identity)
 
     def _read(self, wanted: Callable[[], list[Place]]) -> list[tuple[bytes, int]]:
         """Lines by their places; where the file was replaced after they were found, they are looked for again."""
