@@ -10,6 +10,7 @@ import pytest
 
 from making.commands import good, refused
 from making.shop import COUNT, PAID, Model, open_shop
+from making.terminal import on_terminal
 from merit.cli import review as reviewing
 from merit.live import LiveAgent
 from merit.live.review import waiting
@@ -136,3 +137,11 @@ def test_purge_takes_ids_by_their_beginning_and_asks_first(shop: LiveAgent) -> N
 def test_a_purge_of_nothing_is_told(shop: LiveAgent, options: tuple[str, ...], said: str) -> None:
     shop.ask("How many?")
     assert said in refused("memory", "purge", "own", *options, "--yes")
+
+
+def test_on_a_terminal_each_is_asked_about(shop: LiveAgent, tmp_path: Path) -> None:
+    shop.ask("How many orders?")
+    command = ("memory", "review", "--folder", "own", "--database", tmp_path / "shop.sqlite")
+    code, output = on_terminal(command, keys=[("y n c s q", "y\n")])
+    assert (code, "confirmed; remembered as pre-" in output) == (0, True), output
+    assert waiting(tmp_path / "own") == []

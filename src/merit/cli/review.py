@@ -39,7 +39,7 @@ def review(url: str | None, folder: Path, name: str, author: str, as_json: bool)
             click.echo(json.dumps(asdict(item)))
     elif not items:
         say("nothing waits for review")
-    elif not (sys.stdin.isatty() and sys.stdout.isatty()):
+    elif not (sys.stdin.isatty() and Console().is_terminal):
         for item in items:
             times = f"{item.asked + item.recalled}x"
             click.echo("\t".join(_plain(text) for text in (item.id, item.state, times, item.question, item.sql)))
