@@ -53,7 +53,7 @@ def test_an_interval_is_that_of_its_formula() -> None:
 def test_costs_are_those_of_one_more_right_answer() -> None:
     right, wrong = asked(right=True, tokens=900), asked(right=False, tokens=600)
     proof = Proof((ProofTurn("a", right, wrong, 1), ProofTurn("b", right, right, 1)))
-    assert (proof.extra("tokens"), proof.each("tokens")) == (300, 300)
+    assert (proof.additional("tokens"), proof.each("tokens")) == (300, 300)
     assert proof.each("cost") == pytest.approx(0.0003)
     assert Proof((ProofTurn("a", wrong, wrong, 0),)).each("tokens") is None
     assert proof.brier(memory=True) == pytest.approx(0.01)

@@ -85,7 +85,7 @@ class Proof:
         asked = [turn.with_memory if memory else turn.without for turn in self.turns]
         return math.fsum((one.confidence - one.right) ** 2 for one in asked) / len(asked) if asked else None
 
-    def extra(self, name: str) -> float | None:
+    def additional(self, name: str) -> float | None:
         """What the memory took in addition, of tokens, calls or cost; None where it is not known."""
         pairs = [(getattr(turn.with_memory, name), getattr(turn.without, name)) for turn in self.turns]
         if any(one is None or other is None for one, other in pairs):
@@ -94,8 +94,8 @@ class Proof:
 
     def each(self, name: str) -> float | None:
         """The same for each additional right answer; None where there is none."""
-        gain, extra = sum(turn.difference for turn in self.turns), self.extra(name)
-        return extra / gain if gain > 0 and extra is not None else None
+        gain, more = sum(turn.difference for turn in self.turns), self.additional(name)
+        return more / gain if gain > 0 and more is not None else None
 
     def record(self) -> dict[str, Any]:
         """As plain values."""
