@@ -99,16 +99,17 @@ class _MemoryCommands(CommandGroup):
         """A command of this module, or of its own."""
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(import_module(f"merit.cli.{cmd_name}"), cmd_name)
+        module = _ELSEWHERE[cmd_name]
+        command: click.Command = getattr(import_module(f"merit.cli.{module}"), module)
         return command
 
 
-_ELSEWHERE = ("purge", "review")
+_ELSEWHERE = {"check": "checkup", "purge": "purge", "review": "review"}  # `merit check` is another command
 
 
 @click.group(cls=_MemoryCommands)
 def memory() -> None:
-    """List, show, delete, confirm, review, purge, export, import and count a memory's entries.
+    """List, show, check, delete, confirm, review, purge, export, import and count a memory's entries.
 
     FOLDER is a memory's folder, or that of a run, which has its memory in it.
     """

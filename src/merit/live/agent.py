@@ -11,11 +11,16 @@ from merit.errors import InputError
 from merit.live.answer import Answer
 from merit.live.asking import Asker
 from merit.live.chat import Chat
+from merit.live.checkup import Checkup, check_up
 from merit.live.feedback import Learner
+from merit.live.gate import GateResult, accept, check
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
+from merit.live.proof import Proof
+from merit.live.proving import ProofCost, Tell, proof_cost, prove
 from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.live.switch import switch_off, switch_on
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
 
@@ -90,6 +95,36 @@ class LiveAgent:
         """A person says how an answer should have been; what does not run is refused."""
         return self._learner.correct(answer, sql, author)
 
+    def check_memory(self, tell: Tell | None = None) -> Checkup:
+        """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
+        return check_up(self._parts, self._limits, tell or _say_nothing)
+
+    # Measuring
+
+    def proof_cost(self, limit: int | None = None) -> ProofCost:
+        """What `prove` would take at most."""
+        return proof_cost(self._asker, limit)
+
+    def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
+        return _run(prove(self._asker, limit=limit, tell=tell or _say_nothing))
+
+    def check(self, tell: Tell | None = None) -> GateResult:
+        """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
+        return _run(check(self._asker, tell or _say_nothing))
+
+    def accept(self, result: GateResult) -> None:
+        """Compare later checks with this one."""
+        accept(self._parts.history.path.parent, result)
+
+    def switch_memory(self, off_because: str | None) -> None:
+        """Use the memory of this database no more from the next opening on, for a reason; None uses it again."""
+        folder = self._parts.history.path.parent
+        if off_because is None:
+            switch_on(folder, self._name)
+        else:
+            switch_off(folder, self._name, off_because)
+
     # Looking
 
     def history(self) -> list[Asked]:
@@ -112,6 +147,10 @@ class LiveAgent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _say_nothing(_done: int, _of_all: int) -> None:
+    """Nobody wants to know how far it is."""
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

@@ -111,4 +111,7 @@ class Learner:
         committed = self.parts.memory.commit_all(entries, retracted)
         if self.parts.selection is not None:
             self.parts.selection.learn(committed)
+        if self.parts.schemas is not None:
+            for entry in committed:
+                self.parts.schemas.lineage_of(entry)  # computed now, so that a change of the schema is quick to follow
         return tuple(entry.id for entry in committed)

@@ -1,6 +1,7 @@
 """An agent for a database, put together from names or from `merit.toml`."""
 
 import hashlib
+import logging
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,9 +15,12 @@ from merit.live.agent import LiveAgent
 from merit.live.history import History
 from merit.live.parts import LiveParts
 from merit.live.purging import finish_purge
+from merit.live.schemas import KnownSchemas
 from merit.live.scrubbing import ScrubbedEngine, names_of
 from merit.live.selecting import SchemaSelection, latest_entries
 from merit.live.shown import nameable, notes, readable, with_context
+from merit.live.staleness import follow_schema
+from merit.live.switch import switched_off
 from merit.memory import FileStore, Grade, Memory
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
@@ -29,6 +33,7 @@ from merit.sql.connect import SchemaFilter, open_engine
 from merit.types import Completer, Completion, Engine, Limits, ModelIdentity, Sampling, Schema
 from merit.values import ValueIndex, open_values
 
+_log = logging.getLogger(__name__)
 DEFAULT_METHOD = "precedent_grounded"
 FOLDER = Path(".merit")  # of a project: its memory and history
 
@@ -72,6 +77,9 @@ def open_live(
     finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
     chosen = _only_sure(find_method(method), Grade(settings.memory.recall))
+    if (why := switched_off(folder, database.name)) is not None:
+        _log.warning("merit: the memory of %s is switched off (%s)", database.name, why)
+        chosen = replace(chosen, recall=None)
     with ExitStack() as stack:
         shown = SchemaFilter(database.include, database.exclude)
         engine = open_engine(url, shown=shown, cache=cache_folder())
@@ -102,8 +110,10 @@ def open_live(
             _calibration(settings.model, completer.identity.name),
             settings.checks,
             Grade(settings.memory.keep),
+            KnownSchemas(folder, schema, engine.dialect),
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
+        follow_schema(parts, limits)
         agent = LiveAgent(parts, chosen, asking=settings.asking, budget=settings.budget, limits=limits)
         stack.pop_all()
         return agent

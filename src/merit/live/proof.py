@@ -1,4 +1,4 @@
-"""Proof: does the memory help? A history of confirmed answers is asked again, in its order, with memory and without.
+"""Proof: whether the memory helps. A history of confirmed answers is asked again in its order, with it and without.
 
 With memory means: with what was remembered when the question was first asked, and not with its own answer.
 """

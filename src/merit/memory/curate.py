@@ -27,6 +27,7 @@ class Listed:
     entry: Entry
     deleted: str | None = None
     stale: str | None = None
+    sequence: int = 0  # its number in the log
 
     @property
     def recallable(self) -> bool:
@@ -58,7 +59,7 @@ def read_contents(store: Store) -> Contents:
         elif change.id in entries:
             raise InputError(f"{store.name}: the id {change.id} is there twice; remove one of the lines")
         else:
-            entries[change.id] = Listed(change)
+            entries[change.id] = Listed(change, sequence=sequence)
     return Contents(last, entries)
 
 
