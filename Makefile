@@ -76,6 +76,7 @@ bench: $(READY)
 	$(BIN)/python bench/stream.py
 	$(BIN)/python bench/report.py
 	$(BIN)/python bench/page.py
+	$(BIN)/python bench/ask.py
 
 clean:
 	rm -rf $(VENV) site .hypothesis .mypy_cache .pytest_cache .ruff_cache
