@@ -77,6 +77,17 @@ def test_entries_from_elsewhere_wait_too(shop: LiveAgent, monkeypatch: pytest.Mo
     assert waiting(tmp_path / "new") == []
 
 
+def test_a_rejection_also_takes_back_an_example_from_elsewhere(shop: LiveAgent, tmp_path: Path) -> None:
+    shop.confirm(shop.ask("How many orders do we have?").id)
+    good("memory", "export", "own", "--out", "entries.jsonl")
+    good("memory", "import", "new/own/memory", "entries.jsonl")
+    with open_shop(tmp_path / "new", Model(COUNT)) as other:
+        answer = other.ask("how many orders do we have")
+        assert len(answer.recalled) == 1
+        other.reject(answer.id)
+        assert other.ask("How many orders do we have now?").recalled == ()
+
+
 def in_history(*options: str) -> list[Any]:
     return [json.loads(line) for line in good("history", "--folder", "own", *options, "--json").output.splitlines()]
 
@@ -119,6 +130,7 @@ def test_purge_takes_ids_by_their_beginning_and_asks_first(shop: LiveAgent) -> N
         ((), "say what to purge: --entry, --answer, --author, --database or --deleted"),
         (("--answer", "zz"), "there is no answer 'zz'"),
         (("--entry", "zz"), "there is no entry 'zz'"),
+        (("--author", ""), "an id or a name is empty; say what to purge"),
     ],
 )
 def test_a_purge_of_nothing_is_told(shop: LiveAgent, options: tuple[str, ...], said: str) -> None:

@@ -40,6 +40,8 @@ def purge(
     at least one of --entry, --answer, --author, --database and --deleted. What was exported or copied is not reached.
     """
     project = folder.parent if (folder.parent / HISTORY).is_file() else None
+    if not all((*entries, *answers, *authors, *databases)):
+        raise InputError("an id or a name is empty; say what to purge")
     if answers and project is None:
         raise InputError(f"{folder}: has no history beside it, so there is no answer to purge")
     with closing(FileStore(folder, writable=False)) as store:

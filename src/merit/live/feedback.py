@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from merit.errors import InputError
-from merit.live.ladder import judged, right_sql
+from merit.live.ladder import right_sql
 from merit.live.learning import confirmed_answer, corrected_change, kept_answer, provenance, rejected_change
+from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
-from merit.memory import Deletion, Entry, Grade
+from merit.memory import Deletion, Entry, Grade, Precedent
 from merit.sql import canonical
 from merit.types import Error, Limits, Timeout
 
@@ -39,7 +40,7 @@ class Learner:
         return said
 
     def reject(self, answer: str, reason: str, author: str) -> Rejected:
-        """A person says that an answer is wrong: it is no example for any question any more."""
+        """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
         with self._judging(answer) as (asked, write):
             source = provenance(asked, author, now())
             change = rejected_change(asked, self._question(asked), self._schema, source)
@@ -57,7 +58,7 @@ class Learner:
         with self._judging(answer) as (asked, write):
             source, question = provenance(asked, author, now()), self._question(asked)
             learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
-            if canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
+            if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected")
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, "confirmed")])
@@ -102,10 +103,20 @@ class Learner:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
         same = history.same_question(asked.database, history.before(asked), asked.question)
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
-        for other, said in judged(history, same) if sure else ():
+        for other, said in history.judged(same) if sure else ():
             if canonical(right_sql(other, said), other.dialect) == wanted:
                 found += [identity for identity in said.entries if identity.startswith("pre-")]
-        return found
+        return found + (self._shown(asked, wanted) if sure else [])
+
+    def _shown(self, asked: Asked, wanted: str) -> list[str]:
+        """Of the entries that the answer's prompt showed, those that say the same: they may come from elsewhere."""
+        question = plain_question(self._question(asked))
+        entries = [entry for entry in map(self.parts.memory.find, asked.recalled) if isinstance(entry, Precedent)]
+        return [
+            entry.id
+            for entry in entries
+            if plain_question(entry.question) == question and canonical(entry.sql, asked.dialect) == wanted
+        ]
 
     def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
         committed = self.parts.memory.commit_all(entries, retracted)

@@ -3,7 +3,7 @@
 What a person rejected for a question does not count as an answer to it, however many candidates agree on it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from merit.live.answer import Answer, AnswerStatus
@@ -32,19 +32,13 @@ def rejected_before(
 ) -> dict[str, RejectedSQL]:
     """What people rejected for this very question, by its canonical form; the last word on a statement holds."""
     rejected = dict[str, RejectedSQL]()
-    for asked, said in judged(history, history.same_question(database, before, question)):
+    for asked, said in history.judged(history.same_question(database, before, question, judged=True)):
         if right := right_sql(asked, said):
             rejected.pop(canonical(right, dialect), None)
         if wrong := wrong_sql(asked, said, dialect):
             reason = said.reason if isinstance(said, Rejected) else ""
             rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, said.time[:10], reason)
     return rejected
-
-
-def judged(history: History, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
-    """The answers that people said something about, with what they said, in its order."""
-    found = [(asked, said) for asked in answers if (said := history.said(asked.id)) is not None]
-    return sorted(found, key=lambda pair: pair[1].time)
 
 
 @dataclass(frozen=True, slots=True)

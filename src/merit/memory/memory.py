@@ -164,6 +164,12 @@ class Memory:
         with self._in_use():
             return self._read(*self._index.row_of(identity))
 
+    def find(self, identity: str) -> Entry | None:
+        """A committed entry, or None where there is none: it may have been purged."""
+        with self._in_use():
+            self.refresh()
+            return self.entry(identity) if identity in self._index else None
+
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""
         ranks = policy.dense and policy.random_seed is None
