@@ -33,10 +33,10 @@ ALLOWED: dict[str, set[str]] = {
     "mutation": {"bundled", "data", "errors", "oracle", "reading", "sql", "types"},
     "failure": {"errors", "sql", "types"},
     "values": {"errors", "files", "reading", "types"},
-    "grounding": {"errors", "types", "values"},
+    "grounding": {"errors", "sql", "types", "values"},
     "memory": {"errors", "files", "reading", "sql", "types", "vectors"},
     "prompts": {"errors", "memory", "reading", "sql", "types"},
-    "selection": {"errors", "prompts", "types", "values"},
+    "selection": {"errors", "prompts", "sql", "types", "values"},
     "agent": {"errors", "failure", "grounding", "memory", "prompts", "reading", "sql", "tracing", "types"},
     "runs": {
         "agent",
