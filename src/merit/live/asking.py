@@ -9,6 +9,7 @@ from merit.agent.rules import chosen
 from merit.errors import BudgetSpent, InputError, MeritError
 from merit.live.answer import Answer
 from merit.live.budget import Account, AccountedCompleter
+from merit.live.calls import check_text
 from merit.live.candidates import Election, LiveBehaviour, LiveOracle
 from merit.live.deciding import answer_of, answer_without, unexecuted
 from merit.live.ladder import PeoplesOracle
@@ -130,6 +131,7 @@ class Asker:
 def _check(question: str) -> None:
     if not question.strip():
         raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
+    check_text(question, "the question")
     if len(question) > _LONGEST:
         raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
 
