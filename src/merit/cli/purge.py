@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.memory import FOLDER, tell, warn_of_audit
+from merit.cli.memory import PLACE, Place, tell, warn_of_audit
 from merit.cli.options import JSON
 from merit.errors import InputError, counted
 from merit.live import History
@@ -16,7 +16,7 @@ from merit.memory import FileStore, curate
 
 
 @click.command("purge")
-@FOLDER
+@PLACE
 @click.option("--entry", "entries", multiple=True, metavar="ID", help="This entry; the beginning of its id is enough.")
 @click.option("--answer", "answers", multiple=True, metavar="ID", help="Everything about this answer.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Everything that this person said.")
@@ -25,7 +25,7 @@ from merit.memory import FileStore, curate
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @JSON
 def purge(
-    folder: Path,
+    place: Place,
     entries: tuple[str, ...],
     answers: tuple[str, ...],
     authors: tuple[str, ...],
@@ -39,6 +39,9 @@ def purge(
     Unlike `delete`, nothing of it stays in any of these files; only that an entry was purged, under its number. Give
     at least one of --entry, --answer, --author, --database and --deleted. What was exported or copied is not reached.
     """
+    if not isinstance(place, Path):
+        raise InputError("only a memory in a folder can be purged; in a team's memory, `merit memory delete` entries")
+    folder = place
     project = folder.parent if (folder.parent / HISTORY).is_file() else None
     if answers and project is None:
         raise InputError(f"{folder}: has no history beside it, so there is no answer to purge")
