@@ -87,7 +87,6 @@ def reading(place: Place) -> Iterator[Store]:
 
 @contextmanager
 def _writing(place: Place) -> Iterator[Store]:
-    """A memory that is there already."""
     open_store(place, writable=False).close()
     with closing(open_store(place)) as store:
         yield store
