@@ -11,7 +11,7 @@ import pytest
 from making.commands import good, refused
 from making.memories import make_entry, make_precedent
 from making.team import team_memory
-from merit.memory import Deletion, FileStore, Grade, entries_in, with_id
+from merit.memory import Deletion, FileStore, Grade, entries_in, open_store, with_id
 
 SQL = "SELECT count(*) AS orders FROM orders"
 
@@ -58,6 +58,12 @@ def test_merit_toml_says_where_the_memory_is(shop: Path, url: str, monkeypatch: 
     answer = json.loads(good("ask", "How many orders are there?", "--json").output)
     good("correct", answer["id"], SQL)
     assert len(entries_in(url)) == 1
+    with closing(open_store(url)) as store:
+        store.append([with_id(make_precedent(7, question="from elsewhere", grade=Grade.AGREED, db_id="shop"))])
+    (waiting,) = [line for line in good("memory", "review").output.splitlines() if "elsewhere" in line]
+    assert "agreed" in waiting
+    assert "the team's memory was not reached" in good("memory", "purge", ".merit", "--author", "x", "--yes").stderr
+    assert "only a memory in a folder can be purged" in refused("memory", "purge", url, "--deleted", "--yes")
     monkeypatch.delenv("TEAM_MEMORY")
     assert "TEAM_MEMORY: the environment variable is not set; set it to the URL of the memory" in refused("ask", "x")
 
