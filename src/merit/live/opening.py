@@ -21,12 +21,12 @@ from merit.live.selecting import SchemaSelection, latest_entries
 from merit.live.shown import nameable, notes, readable, with_context
 from merit.live.staleness import follow_schema
 from merit.live.switch import switched_off
-from merit.memory import FileStore, Grade, Memory
+from merit.memory import Grade, Memory, index_folder, open_store
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import LIVE_VERSION
 from merit.selection import Selector
-from merit.settings import AskingSettings, BudgetSettings, DatabaseSettings, ModelSettings, Settings
+from merit.settings import AskingSettings, BudgetSettings, DatabaseSettings, MemorySettings, ModelSettings, Settings
 from merit.sql import content_hash
 from merit.sql.address import FILES, parse
 from merit.sql.connect import SchemaFilter, open_engine
@@ -44,6 +44,7 @@ def connect(
     model: str | Completer | None,
     name: str = "",
     folder: str | Path = FOLDER,
+    memory: str = "",
     encoder: str = "wordllama",
     method: str = DEFAULT_METHOD,
     rows: bool = True,
@@ -52,15 +53,18 @@ def connect(
 ) -> LiveAgent:
     """An agent for the database at a URL: `sqlite:///FILE`, `duckdb:///FILE`, `postgresql://...`, `mysql://...`.
 
-    What it learns and what was asked is kept in `folder`. `name` is what the memory calls the database: another copy of
-    it under the same name shares what was learned. Without `rows` no value of the database reaches a prompt; without a
-    model, answers can be judged but nothing can be asked.
+    What it learns and what was asked is kept in `folder`; what it learns in `memory` instead, where that is the URL of
+    a team's memory on PostgreSQL. `name` is what the memory calls the database: another copy of it under the same name
+    shares what was learned. Without `rows` no value of the database reaches a prompt; without a model, answers can be
+    judged but nothing can be asked.
     """
     address = url if "://" in url else f"sqlite:///{url}"
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
     limits = (budget or BudgetSettings(), asking or AskingSettings())
-    settings = Settings(Path("merit.toml"), database, ModelSettings(uri, encoder), *limits)
+    settings = Settings(
+        Path("merit.toml"), database, ModelSettings(uri, encoder), *limits, memory=MemorySettings(url=memory)
+    )
     given = model if not isinstance(model, str) else None
     return open_live(settings, Path(folder), given, method=method)
 
@@ -88,8 +92,9 @@ def open_live(
         schema, context = with_context(nameable(replace(engine.schema(), db_id=database.name)), settings)
         values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
-        store = FileStore(folder / "memory")
-        memory = Memory(store, encoder, index_folder=folder / "memory" / "index")
+        place = settings.memory.resolved_url() or folder / "memory"
+        store = open_store(place)
+        memory = Memory(store, encoder, index_folder=index_folder(place, store, cache_folder()))
         stack.callback(memory.close)
         completer = _completer(model or settings.model.uri)
         selector = Selector(
