@@ -5,14 +5,17 @@ word on the last change alone: where there was only one candidate, there is no c
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from merit.agent.trajectory import Attempt
+from merit.agent.method import Method
+from merit.agent.trajectory import Attempt, Episode
 from merit.failure import classify
 from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
-from merit.types import Cause, Polarity, Status, Verdict
+from merit.sql import canonical
+from merit.types import Cause, Polarity, Said, Status, Verdict
 
+SIMULATED_REVIEWER = "simulated reviewer"  # the author of what a benchmark's references say in place of a person
 Statement = tuple[str, Verdict]  # and what became of it
 
 
@@ -42,6 +45,48 @@ class AnswerGiven(Protocol):
     def tried(self) -> Sequence[Tried]:
         """Every candidate in its order."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeAnswer:
+    """The answer of an episode."""
+
+    sql: str
+    error: str | None
+    tried: Sequence[Tried]
+
+
+def only_sure(method: Method, least: Grade = Grade.TESTED) -> Method:
+    """The method where nothing but people and tests say what is right.
+
+    In a trial, showing what merely ran or agreed with itself cost accuracy.
+    """
+    if method.recall is None:
+        return method
+    return replace(method, recall=replace(method.recall, least_grade=least))
+
+
+def learned_from(episode: Episode, said: Said, sql: str | None, run: str) -> list[Entry]:
+    """What a simulated reviewer's word on an episode's answer leaves; `sql` is the correction, where it is one."""
+    task, final, question = episode.task, episode.final, episode.task.question.text
+    answer = EpisodeAnswer(final.sql, final.verdict.error, tried(episode.attempts))
+    source = Provenance(
+        run=run,
+        question_id=task.question.id,
+        db_id=task.question.db_id,
+        position=task.position,
+        step=max(0, len(answer.tried) - 1),
+        episode=f"{run}:{task.question.id}",
+        author=SIMULATED_REVIEWER,
+    )
+    if said is Said.REJECTED:
+        change = rejected_change(answer, question, task.schema, source)
+        return [change] if change else []
+    right = answer.sql if sql is None else sql
+    learned = [confirmed_answer(question, right, task.schema, source)]
+    if canonical(right) != canonical(answer.sql):
+        learned.append(corrected_change(answer, question, right, task.schema, source))
+    return learned
 
 
 def tried(attempts: Sequence[Attempt]) -> list[Tried]:

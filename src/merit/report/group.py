@@ -57,7 +57,7 @@ class ScoredRun:
         self.method = view.method
         self.seed = view.identity.seed
         self.answers: list[Turn] = sorted(view.answers, key=lambda turn: turn.episode.task.position)
-        self.counts: dict[str, Any] = account(view.turns, view.method)
+        self.counts: dict[str, Any] = account(view.turns, view.method, view.identity.regime)
         self.kept = kept_by(view)
         self.looks = looks_of(view) if view.method.recall is not None else {}  # None where the log is not whole
 
