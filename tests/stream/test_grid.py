@@ -253,7 +253,7 @@ def _key(asked: Asked) -> bytes:
     [
         ({"methods": ["merit", "merti"]}, "runs.toml, dataset 1: there is no method 'merti'; did you mean 'merit'?"),
         ({"seeds": ["0"]}, "the field 'seeds' should be a list of whole numbers"),
-        ({"regime": "mine"}, "the field 'regime' should be denotation_confirmed or dbms_only, not 'mine'"),
+        ({"regime": "mine"}, "the field 'regime' should be denotation_confirmed or dbms_only or reviewed, not 'mine'"),
         ({"colour": "red"}, "the field 'colour' means nothing here; known are out, model"),
         ({"budget": "7"}, "the field 'budget' cannot be '7'"),
         ({"methods": []}, "no run at all"),

@@ -72,7 +72,10 @@ def grid(
     methods     a list of methods, or "all" (all)
     seeds       a list of stream seeds ([0, 1, 2])
     budget      repairs a question (7)
-    regime      "denotation_confirmed", or "dbms_only": no oracle
+    regime      "denotation_confirmed", or "dbms_only": no oracle,
+                or "reviewed": a simulated reviewer sees some answers
+    review_shares  for "reviewed": a list of shares, such as [0, 0.3]
+    review      for "reviewed": "corrections", "thumbs", or a list of both
     max_prompt_tokens  as --max-prompt-tokens of `merit run`
     truncate    "left", as --truncate of `merit run`
     max_tokens  as --max-tokens, where that is not given

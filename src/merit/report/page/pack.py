@@ -11,7 +11,7 @@ from merit.agent.rules import votes
 from merit.errors import InputError
 from merit.prompts import VERSIONS
 from merit.reading import check_fields
-from merit.report.names import FEEDBACK, dataset_label, method_label
+from merit.report.names import FEEDBACK, as_reviewed, dataset_label, method_label
 from merit.runs import Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
 from merit.runs.accounting import oscillates
 from merit.runs.retrievals import Located, check_question, recalls_by_turn
@@ -135,7 +135,8 @@ def stream_text(questions: Questions) -> str:
 def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dict[str, Any]:
     """What a page says about a run as a whole; `name` is its name there, `questions` the length of its stream."""
     identity, record = manifest.identity, manifest.identity.record()
-    dataset, method, model, encoder = identity.dataset, identity.method, identity.model, identity.encoder
+    dataset, model, encoder = identity.dataset, identity.model, identity.encoder
+    method = as_reviewed(identity.method, identity.review)
     return {
         "id": name,
         "folder": path.name,
