@@ -73,8 +73,8 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[RunVie
     bench, views = make_bench(folder), []
     for name in REVIEWED:
         method, _, kind = name.partition("-")
-        options = {"regime": "reviewed", "review": ReviewPolicy(0.8, ReviewKind(kind))}
-        views.append(bench.run(folder / name, method, model=FickleModel(luck=3), **options))
+        review, model = ReviewPolicy(0.8, ReviewKind(kind)), FickleModel(luck=3)
+        views.append(bench.run(folder / name, method, model=model, regime="reviewed", review=review))
     write_page(build(views), views, folder / "report.html")
     return (folder / "report.html").as_uri(), views
 

@@ -162,7 +162,8 @@ def first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
-    figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
+    reviewed = any("review" in run for run in metrics.values())
+    figures = ("asked", "first", "accuracy", *(["2nd half"] if reviewed else []), "repaired", "calls", "tokens")
     folder, metrics = _within(read.out, metrics)
     table = Table(
         Column("run", overflow="fold", min_width=max(map(len, metrics))),  # names stay whole; other columns may fold
@@ -178,6 +179,7 @@ def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
             str(run["questions"]),
             f"{run['initial_accuracy']:.2f}",
             f"{run['accuracy']:.2f}",
+            *([f"{run['review']['second_half']['accuracy']:.2f}"] if reviewed else []),
             str(run["repaired"]),
             str(run["calls"]["total"]),
             f"{'~' if run['tokens'].get('estimated_calls') else ''}{run['tokens']['total']}",

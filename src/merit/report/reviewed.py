@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from merit.agent import Method
 from merit.report.accuracy import DATASET, DELTA, group_notes
-from merit.report.cells import Row, count, interval, number, signed, spread, words
+from merit.report.cells import NOTHING, Row, count, interval, number, signed, spread, words
 from merit.report.group import RunGroup, ScoredRun
 from merit.report.names import method_label
 from merit.report.statistics import INTERVAL_NOTE, bootstrap, mean
@@ -37,8 +37,7 @@ def reviewed_table(groups: Sequence[RunGroup]) -> ReportTable:
         runs = group.of(method.name)
         row = {"dataset": words(group.label), "method": words(method_label(method))}
         for part in PARTS:
-            shares = [share for run in runs if (share := _accuracy(run, part)) is not None]
-            row[part], row[f"{part}, std"] = spread(shares)
+            row[part], row[f"{part}, std"] = spread(_accuracies(runs, part))
         for said in Said:
             row[said.value] = number(mean([run.counts["review"][said] for run in runs]), 1)
         row["seeds"] = count(len(runs))
@@ -89,11 +88,49 @@ def reviewed_paired_table(groups: Sequence[RunGroup]) -> ReportTable:
     return ReportTable("reviewed_paired", title, note, columns, tuple(rows))
 
 
+def reviewed_summary(groups: Sequence[RunGroup]) -> ReportTable:
+    """What matters most of both tables, in one that fits a terminal."""
+    rows: list[Row] = []
+    for group, method in _reviewed(groups):
+        run, base = group.of(method.name)[0], _unreviewed(group, method)
+        paired = _paired_row(group, method, base, "second half") if base and base.name != method.name else None
+        own = method_label(run.view.method)
+        rows.append(
+            {
+                "dataset": words(group.label),
+                "method": words(own),
+                "review": words(method_label(method).removeprefix(f"{own} (").removesuffix(")")),
+                **{part: number(mean(_accuracies(group.of(method.name), part))) for part in ("all", "second half")},
+                "delta": words(f"{paired['delta'].text} {paired['interval'].text}") if paired else NOTHING,
+            }
+        )
+    columns = (
+        DATASET,
+        ReportColumn("method", "Method", numeric=False),
+        ReportColumn("review", "Reviewed", numeric=False),
+        ReportColumn("all", "All"),
+        ReportColumn("second half", "2nd half"),
+        ReportColumn("delta", "Δ 2nd half [95% CI]"),
+    )
+    note = "Percent right before feedback, and the second half against that without reviews; the page has the rest."
+    return ReportTable("reviewed_summary", "What reviews are worth", note, columns, tuple(rows))
+
+
 def without_base(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each method whose reviewed runs have nothing to be paired with."""
     for group, method in _reviewed(groups):
         if _unreviewed(group, method) is None:
             yield f"{group.label}: {method_label(method)} is paired with nothing: there is no run with a share of 0"
+
+
+def holding_references(groups: Sequence[RunGroup]) -> Iterator[str]:
+    """A sentence for each group with corrections, which are references."""
+    for group in _own(groups):
+        if any(run.counts["review"][Said.CORRECTED] for run in group.all_runs()):
+            yield (
+                f"{group.label}: runs with corrections hold reference answers, and so does the page: keep both from "
+                "models and prompts that are scored on these questions"
+            )
 
 
 def _paired_row(group: RunGroup, method: Method, base: Method, part: str) -> Row | None:
@@ -151,9 +188,10 @@ def _turns(run: ScoredRun, part: str) -> list[Turn]:
     return [turn for turn in run.answers if PARTS[part](turn, len(run.answers))]
 
 
-def _accuracy(run: ScoredRun, part: str) -> float | None:
-    turns = _turns(run, part)
-    return 100.0 * sum(turn.final_correct for turn in turns) / len(turns) if turns else None
+def _accuracies(runs: Sequence[ScoredRun], part: str) -> list[float]:
+    """That of each run in a part; none of one that has no answers in it."""
+    parts = [[turn.final_correct for turn in _turns(run, part)] for run in runs]
+    return [100.0 * sum(rights) / len(rights) for rights in parts if rights]
 
 
 def _percent(rights: Sequence[bool]) -> Cell:
