@@ -208,6 +208,9 @@ def _attempt(turn: Turn, step: int) -> dict[str, Any]:
 def _review(turn: Turn, review: AnswerReview) -> dict[str, Any]:
     """What a reviewer said, and the entries that were learned from it, as `entryOf` in data.js gives others."""
     entries = learned_from(turn.episode, review.said, review.sql, "")
+    if {entry.polarity: entry.id for entry in entries} != review.learned:
+        question = turn.episode.task.question.id
+        raise InputError(f"question {question}: its review left other entries than it says; `merit audit` says more")
     correction = {"sql": review.sql} if review.sql is not None else {}
     return {"said": review.said, **correction, "entries": [_entry(entry) for entry in entries]}
 
