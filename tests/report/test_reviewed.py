@@ -1,5 +1,6 @@
 """Reviewed runs in a report: shares side by side, accuracy before feedback by part, pairs with no reviews."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from making.benchmark import FickleModel
 from making.runs import make_bench
 from merit.report import build
 from merit.report.names import as_reviewed, method_label, method_order
+from merit.report.page.follow import follow
+from merit.report.page.pack import pack
 from merit.report.report import Report
 from merit.report.table import ReportTable
 from merit.runs import ReviewPolicy, RunView
@@ -129,3 +132,20 @@ def test_without_a_run_that_nobody_reviewed_a_note_says_so(runs: dict[tuple[floa
 def test_other_regimes_have_no_such_table(tmp_path: Path) -> None:
     view = make_bench(tmp_path).run(tmp_path / "run", "precedent", regime="dbms_only")
     assert not [table.id for table in build([view]).tables if table.id.startswith("reviewed")]
+
+
+def test_a_run_that_goes_on_is_followed_up_to_its_last_reviewed_answer(
+    runs: dict[tuple[float, int], RunView], tmp_path: Path
+) -> None:
+    """An answer that is drawn for review is shown with what is said of it, and not before."""
+    shutil.copytree(runs[1.0, 0].path, tmp_path / "run")
+    reviews = tmp_path / "run" / "reviews.jsonl"
+    lines = reviews.read_text().splitlines(keepends=True)
+    reviews.write_text("".join(lines[:5]) + lines[5][:20])
+    followed = follow(tmp_path / "run")
+    assert followed.look()
+    assert len(followed.packed.turns) == 5
+    assert not followed.look()
+    reviews.write_text("".join(lines))
+    assert followed.look()
+    assert followed.packed.turns == pack(runs[1.0, 0]).turns
