@@ -57,7 +57,7 @@ def test_each_choice_is_the_command_of_that_name(shop: LiveAgent, monkeypatch: p
         shop.ask(question)
     typed = iter(["y", "n", "it counts", "x", "c", "SELECT nothing", "c", PAID, "s", "q"])
     monkeypatch.setattr(click, "prompt", lambda *_, **__: next(typed))
-    reviewing._go_through(waiting(Path("own")), shop, Path("own"), "ada")
+    reviewing._go_through(waiting(Path("own")), shop, Path("own") / "memory", "ada")
     said = [(event["feedback"] or {}).get("kind") for event in in_history()]
     assert sorted(filter(None, said)) == ["confirmed", "corrected", "rejected"]
     assert len(questions()) == 2
@@ -74,7 +74,7 @@ def test_entries_from_elsewhere_wait_too(shop: LiveAgent, monkeypatch: pytest.Mo
     assert (item.is_entry, item.state, item.sql) == (True, "agreed", COUNT)
     typed = iter(["c", "y"])
     monkeypatch.setattr(click, "prompt", lambda *_, **__: next(typed))
-    reviewing._go_through([item], shop, tmp_path / "new", "ada")
+    reviewing._go_through([item], shop, tmp_path / "new" / "memory", "ada")
     assert waiting(tmp_path / "new") == []
 
 

@@ -1,25 +1,27 @@
 """The agent for one database: asks, and learns from what people say."""
 
-import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
 
 from merit.agent import Method
 from merit.errors import InputError
 from merit.live.answer import Answer
 from merit.live.asking import Asker
+from merit.live.calls import PlainCalls, check_text
 from merit.live.chat import Chat
+from merit.live.checkup import Checkup, check_up
 from merit.live.feedback import Learner
+from merit.live.gate import GateResult, accept, check
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
+from merit.live.proof import Proof
+from merit.live.proving import ProofCost, Tell, proof_cost, prove
 from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.live.switch import switch_off, switch_on
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
-
-T = TypeVar("T")
 
 
 class LiveAgent:
@@ -43,6 +45,7 @@ class LiveAgent:
             raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
         self._learner = Learner(parts, self._limits)
         self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
+        self._calls = PlainCalls()
         self._in_plain_code = threading.Lock()  # one event loop at a time
 
     # Asking
@@ -63,7 +66,7 @@ class LiveAgent:
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            return _run(self.ask_async(question, execute=execute, progress=progress, earlier=earlier))
+            return self._calls.run(self.ask_async(question, execute=execute, progress=progress, earlier=earlier))
 
     def chat(self) -> Chat:
         """A conversation: its questions see those before them."""
@@ -80,15 +83,50 @@ class LiveAgent:
 
     def confirm(self, answer: str, *, author: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
+        check_text(author, "the author")
         return self._learner.confirm(answer, author)
 
     def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
         """A person says that an answer is wrong."""
+        check_text(reason + author, "the reason or the author")
         return self._learner.reject(answer, reason, author)
 
     def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
+        check_text(sql + author, "the correction or the author")
         return self._learner.correct(answer, sql, author)
+
+    def check_memory(self, tell: Tell | None = None) -> Checkup:
+        """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
+        return check_up(self._parts, self._limits, tell or _say_nothing)
+
+    # Measuring
+
+    def proof_cost(self, limit: int | None = None) -> ProofCost:
+        """What `prove` would take at most."""
+        return proof_cost(self._asker, limit)
+
+    def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
+        with self._in_plain_code:
+            return self._calls.run(prove(self._asker, limit=limit, tell=tell or _say_nothing))
+
+    def check(self, tell: Tell | None = None) -> GateResult:
+        """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
+        with self._in_plain_code:
+            return self._calls.run(check(self._asker, tell or _say_nothing))
+
+    def accept(self, result: GateResult) -> None:
+        """Compare later checks with this one."""
+        accept(self._parts.history.path.parent, result)
+
+    def switch_memory(self, off_because: str | None) -> None:
+        """Use the memory of this database no more from the next opening on, for a reason; None uses it again."""
+        folder = self._parts.history.path.parent
+        if off_because is None:
+            switch_on(folder, self._name)
+        else:
+            switch_off(folder, self._name, off_because)
 
     # Looking
 
@@ -102,10 +140,15 @@ class LiveAgent:
         return self._schema
 
     def close(self) -> None:
-        """Give back connections, memory and model."""
+        """Give back connections, memory and model; inside an event loop, `await agent.close_async()`."""
+        self._calls.run(self.close_async())
+        self._calls.close()
+
+    async def close_async(self) -> None:
+        """The same, for an event loop."""
         self._parts.memory.close()
         self._parts.engine.close()
-        _run(self._parts.completer.close())
+        await self._parts.completer.close()
 
     def __enter__(self) -> "LiveAgent":
         return self
@@ -113,11 +156,12 @@ class LiveAgent:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> "LiveAgent":
+        return self
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise InputError("an event loop runs here already, as in a notebook: use `await agent.ask_async(...)` instead")
+    async def __aexit__(self, *_: object) -> None:
+        await self.close_async()
+
+
+def _say_nothing(_done: int, _of_all: int) -> None:
+    """Where it does not matter how far it is."""

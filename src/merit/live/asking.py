@@ -9,11 +9,12 @@ from merit.agent.rules import chosen
 from merit.errors import BudgetSpent, InputError, MeritError
 from merit.live.answer import Answer
 from merit.live.budget import Account, AccountedCompleter
+from merit.live.calls import check_text
 from merit.live.candidates import Election, LiveBehaviour, LiveOracle
 from merit.live.deciding import answer_of, answer_without, unexecuted
 from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
-from merit.live.preparing import Prepared, live_family, prepare
+from merit.live.preparing import AskedBefore, Prepared, live_family, prepare
 from merit.live.progress import Progress
 from merit.live.receipt import asked_of, today
 from merit.live.records import Asked
@@ -43,11 +44,18 @@ class Asker:
             raise InputError("a limit on cost needs 'prices', of a million prompt and output tokens")
 
     async def ask(
-        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[Asked] = ()
+        self,
+        question: str,
+        *,
+        execute: bool = True,
+        progress: Progress = None,
+        earlier: Sequence[Asked] = (),
+        again: AskedBefore | None = None,
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
-        `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL.
+        `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL. With
+        `again` it is a question that was asked before, and nothing may be recalled that was not known then.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
         for the day.
         """
@@ -55,7 +63,7 @@ class Asker:
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
-            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier)
+            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier, again)
             try:
                 answer = await self._answer(prepared, account, execute=execute, progress=progress)
             except BaseException as error:
@@ -76,7 +84,8 @@ class Asker:
         if not execute:
             return unexecuted(prepared, first.sql, dialect, account)
         schema, position = self.parts.schema, prepared.position
-        task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
+        text = self.parts.schema_text
+        task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
         oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
         episode, stopped = await self._episode(
@@ -122,6 +131,7 @@ class Asker:
 def _check(question: str) -> None:
     if not question.strip():
         raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
+    check_text(question, "the question")
     if len(question) > _LONGEST:
         raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from merit.agent.confidence import Calibration
 from merit.live.history import History
-from merit.live.schemas import fingerprint
+from merit.live.schemas import KnownSchemas, fingerprint
 from merit.live.selecting import SchemaSelection
 from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
@@ -31,6 +31,7 @@ class LiveParts:
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+    schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
 
     @cached_property
     def texts(self) -> LiveTexts:

@@ -31,10 +31,21 @@ class Prepared:
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
 
 
-def prepare(parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = ()) -> Prepared:
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A question that is asked again: as it was asked first, without what its own answer left."""
+
+    id: str  # of that answer: its entries may not be recalled
+    position: int  # what was committed later may not be, either
+
+
+def prepare(
+    parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = (), again: AskedBefore | None = None
+) -> Prepared:
     """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well."""
     parts.memory.refresh()
-    question, position = Question(uuid4().hex[:12], parts.schema.db_id, text), parts.memory.sequence
+    identity, position = (again.id, again.position) if again else (uuid4().hex[:12], parts.memory.sequence)
+    question = Question(identity, parts.schema.db_id, text)
     before = [turn.question for turn in earlier]
     whole = replace(question, text=standing_question(before, text))
     selection = parts.selection.choose(whole.text) if parts.selection else None
@@ -75,5 +86,6 @@ def _recall(parts: LiveParts, method: Method, question: Question, position: int)
         sql="",
         failure_context="",
         type=FailureType.UNKNOWN,
+        until=position,
     )
     return parts.memory.recall(cue, method.recall)

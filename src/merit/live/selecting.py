@@ -21,6 +21,13 @@ class SchemaSelection:
         self._lock = threading.Lock()  # questions may be asked, and feedback be given, at the same time
         self._confirmed: ConfirmedQuestions | None = None
 
+    def unlearned(self) -> "SchemaSelection":
+        """The same for questions of which nothing is confirmed yet; it learns by itself."""
+        fresh = SchemaSelection(self._selector)
+        if not self._selector.fits:
+            fresh._confirmed = self._selector.confirmed()
+        return fresh
+
     def learn(self, entries: Iterable[Entry]) -> None:
         """Take in confirmed answers, in their order."""
         with self._lock:

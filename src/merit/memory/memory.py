@@ -9,6 +9,7 @@ from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory import snapshot
+from merit.memory.curate import Listed, read_contents
 from merit.memory.format4 import FORMAT, change_record, parse_entry
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.index import Index
@@ -152,6 +153,11 @@ class Memory:
             raise InputError(f"{self._store.name}: there is no entry {identity}")
         segment, row = self._index.row_of(identity)
         return not segment.is_deleted(row) and segment.is_stale(row) != stale
+
+    def listed(self) -> list[Listed]:
+        """Every entry with its state, in the order in which they were learned; the whole log is read."""
+        with self._in_use():
+            return list(read_contents(self._store).entries.values())
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""

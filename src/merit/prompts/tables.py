@@ -24,6 +24,7 @@ class TableTexts:
         self._dialect = dialect
         self._examples = examples
         self._columns: dict[tuple[str, str], tuple[str, str]] = {}  # declaration and comment, by table and column
+        self._openings: dict[str, str] = {}  # first lines, by table
 
     def text(self, schema: Schema) -> str:
         """All tables of a part."""
@@ -46,11 +47,17 @@ class TableTexts:
                 there, _, key = target.rpartition(".")
                 reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
                 parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
-        last = len(parts) - 1
-        lines = [f"  {text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)]
-        kind = "VIEW" if table.view else "TABLE"
-        opening = f"CREATE {kind} {qualified(table.name, dialect)} ({_comment(table.comment)}"
-        return "\n".join([opening, *lines, ");"])
+        lines = [self._opening(table), *(f"  {text},{comment}" for text, comment in parts[:-1])]
+        lines += [f"  {text}{comment}" for text, comment in parts[-1:]]
+        return "\n".join([*lines, ");"])
+
+    def _opening(self, table: Table) -> str:
+        known = self._openings.get(table.name)
+        if known is None:
+            kind = "VIEW" if table.view else "TABLE"
+            known = f"CREATE {kind} {qualified(table.name, self._dialect)} ({_comment(table.comment)}"
+            self._openings[table.name] = known
+        return known
 
     def _column(self, table: str, column: Column) -> tuple[str, str]:
         known = self._columns.get((table, column.name))

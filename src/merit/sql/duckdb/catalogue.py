@@ -27,9 +27,10 @@ AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') ORDER BY schema_name, tabl
 _MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
 
 
-def is_volatile(session: DuckDBSession, name: str) -> bool | None:
-    """False for a macro of the database; None where there is none."""
-    return False if (name.lower(),) in session.rows(_MACROS) else None
+def harmless_macros(session: DuckDBSession, names: list[str]) -> dict[str, bool]:
+    """False, for not volatile, for each of the names that is a macro of the database."""
+    macros = {str(name) for (name,) in session.rows(_MACROS)}
+    return dict.fromkeys((name for name in names if name.lower() in macros), False)
 
 
 def read_catalogue(session: DuckDBSession) -> CatalogueRows:

@@ -14,7 +14,9 @@ from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
 from merit.types import Limits, Result, Schema
 
-_VOLATILE = "SELECT bool_or(provolatile = 'v') FROM pg_catalog.pg_proc WHERE proname = %s"
+_VOLATILE = """
+SELECT proname, bool_or(provolatile = 'v') FROM pg_catalog.pg_proc WHERE proname = ANY(%s::text[]) GROUP BY proname
+"""
 
 
 class PostgresEngine:
@@ -28,7 +30,9 @@ class PostgresEngine:
         self._shown = shown
         self._cache = cache
         self._pool = ConnectionPool(lambda: PostgresSession(address), address.shown)
-        self._volatile = Volatility(lambda name: self._pool.run(lambda session: session.rows(_VOLATILE, [name]))[0][0])
+        self._volatile = Volatility(
+            lambda names: dict(self._pool.run(lambda session: session.rows(_VOLATILE, [names])))
+        )
         with self._pool.session():  # a wrong password is told now, not at the first statement
             pass
 
@@ -36,7 +40,7 @@ class PostgresEngine:
         """Run one read-only query."""
         if unusable := unfit(sql, limits):
             return unusable
-        return self._pool.guarded(refusal(sql, self.dialect, self._volatile), sql, limits)
+        return self._pool.guarded(refusal(sql, self.dialect, self._volatile.of(sql)), sql, limits)
 
     def schema(self) -> Schema:
         """The tables and views that the role may read."""
