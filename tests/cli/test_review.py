@@ -10,7 +10,6 @@ import pytest
 
 from making.commands import good, refused
 from making.shop import COUNT, PAID, Model, open_shop
-from making.terminal import on_terminal
 from merit.cli import review as reviewing
 from merit.live import LiveAgent
 from merit.live.review import waiting
@@ -114,7 +113,6 @@ def test_history_is_searched(shop: LiveAgent) -> None:
 
 def test_purge_takes_ids_by_their_beginning_and_asks_first(shop: LiveAgent) -> None:
     first, second = shop.ask("How many settled orders?"), shop.ask("How many orders?")
-    shop.close()
     assert "give --yes" in refused("memory", "purge", "own", "--answer", first.id[:8])
     said = good("memory", "purge", "own", "--answer", first.id[:8], "--yes").output
     assert said == "purged 1 entry, 1 event of the history and 0 replies of the model\n"
@@ -137,11 +135,3 @@ def test_purge_takes_ids_by_their_beginning_and_asks_first(shop: LiveAgent) -> N
 def test_a_purge_of_nothing_is_told(shop: LiveAgent, options: tuple[str, ...], said: str) -> None:
     shop.ask("How many?")
     assert said in refused("memory", "purge", "own", *options, "--yes")
-
-
-def test_on_a_terminal_each_is_asked_about(shop: LiveAgent, tmp_path: Path) -> None:
-    shop.ask("How many orders?")
-    command = ("memory", "review", "--folder", "own", "--database", tmp_path / "shop.sqlite")
-    code, output = on_terminal(command, keys=[("y n c s q", "y\n")])
-    assert (code, "confirmed; remembered as pre-" in output) == (0, True), output
-    assert waiting(tmp_path / "own") == []

@@ -103,8 +103,7 @@ class _MemoryCommands(CommandGroup):
         """A command of this module, or of its own."""
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        module = _ELSEWHERE[cmd_name]
-        command: click.Command = getattr(import_module(f"merit.cli.{module}"), module)
+        command: click.Command = getattr(import_module(f"merit.cli.{_ELSEWHERE[cmd_name]}"), _ELSEWHERE[cmd_name])
         return command
 
 
