@@ -140,9 +140,10 @@ class LiveAgent:
         return self._schema
 
     def close(self) -> None:
-        """Give back connections, memory and model; inside an event loop, `await agent.close_async()`."""
-        self._calls.run(self.close_async())
-        self._calls.close()
+        """Give back connections, memory and model, once; inside an event loop, `await agent.close_async()`."""
+        if not self._calls.closed:
+            self._calls.run(self.close_async())
+            self._calls.close()
 
     async def close_async(self) -> None:
         """The same, for an event loop."""

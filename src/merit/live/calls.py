@@ -15,6 +15,7 @@ class PlainCalls:
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
+        self.closed = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What a coroutine returns; refused where an event loop runs already."""
@@ -30,6 +31,7 @@ class PlainCalls:
 
     def close(self) -> None:
         """End the loop."""
+        self.closed = True
         self._runner.close()
 
 

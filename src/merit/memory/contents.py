@@ -1,7 +1,7 @@
 """What a log holds: every entry with its state, which is a fold over the changes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from merit.errors import InputError
 from merit.types import Deletion, Entry, Staleness, Store
@@ -14,7 +14,7 @@ class Listed:
     entry: Entry
     deleted: str | None = None
     stale: str | None = None
-    sequence: int = 0  # its number in the log
+    sequence: int = field(default=0, compare=False)  # its number in the log
 
     @property
     def recallable(self) -> bool:
