@@ -17,7 +17,7 @@ from merit.errors import RunUnusable
 from merit.files import open_regular
 from merit.reading import LINES_BYTES
 
-_TEXT = rb'"(?:[^"\\]|\\.)*"'
+_TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _ASKED = re.compile(
     rb'\{"format":\d+,"kind":"asked","id":(' + _TEXT + rb'),"time":"[^"]*","question":(' + _TEXT + rb")"
 )
@@ -87,9 +87,9 @@ class HistoryLines:
         place = (self._end, len(line), self._count)
         self._end += len(line)
         if found := _ASKED.match(line):
-            self._note_answer(json.loads(found[1]), json.loads(found[2]), place)
+            self._note_answer(_decoded(found[1]), _decoded(found[2]), place)
         elif found := _SAID.match(line):
-            self._feedback.setdefault(json.loads(found[1]), []).append(place)
+            self._feedback.setdefault(_decoded(found[1]), []).append(place)
         else:
             self._take_in_other(line, place)
 
@@ -126,6 +126,11 @@ class HistoryLines:
     def _forget(self) -> None:
         self._file, self._end, self._count = (0, 0), 0, 0
         self._answers, self._feedback, self._questions = {}, {}, {}
+
+
+def _decoded(text: bytes) -> str:
+    """A text of JSON; most have nothing escaped."""
+    return text[1:-1].decode() if b"\\" not in text else str(json.loads(text))
 
 
 def plain_question(question: str) -> str:
