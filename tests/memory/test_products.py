@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from merit.memory import vectors
-from merit.memory.vectors import products
+from merit.vectors import products
 
 DIMENSION = 384
 ROUNDOFF = 2.0**-24

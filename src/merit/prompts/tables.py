@@ -12,13 +12,15 @@ _BACKTICKS = frozenset({"mysql", "mariadb"})
 Examples = Callable[[str, str], Sequence[Value]]  # of a table's column
 
 
-def create_tables(schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: ()) -> str:
+def create_tables(
+    schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  "
+) -> str:
     """All tables of a schema, one statement each; example values stand behind their columns as comments."""
-    text = "\n\n".join(_create(table, dialect, examples) for table in schema.tables)
+    text = "\n\n".join(_create(table, dialect, examples, indent) for table in schema.tables)
     return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
 
 
-def _create(table: Table, dialect: str, examples: Examples) -> str:
+def _create(table: Table, dialect: str, examples: Examples, indent: str) -> str:
     keys = [column.name for column in table.columns if column.primary_key]
     parts = [
         (_column(column, dialect, keys), _comment(column.comment, examples(table.name, column.name)))
@@ -32,7 +34,7 @@ def _create(table: Table, dialect: str, examples: Examples) -> str:
             reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
             parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
     last = len(parts) - 1
-    lines = [f"  {text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)]
+    lines = [f"{indent}{text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)]
     kind = "VIEW" if table.view else "TABLE"
     opening = f"CREATE {kind} {qualified(table.name, dialect)} ({_comment(table.comment)}"
     return "\n".join([opening, *lines, ");"])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from merit.prompts.tables import create_tables
+from merit.selection.selection import INDENT
 from merit.selection.tokens import CountTokens
 from merit.selection.words import NameSplitter, StoredWords, parts
 from merit.types import Column, Encoder, Schema, Table
@@ -187,7 +188,7 @@ class SchemaIndex:
         lines = []
         for column in self.columns:
             plain = replace(column, primary_key=False)
-            text = create_tables(Schema("", (Table("t", (plain,)),)), self.dialect)
+            text = create_tables(Schema("", (Table("t", (plain,)),)), self.dialect, indent=INDENT)
             lines.append("".join(f"{line.rstrip(',')},\n" for line in text.splitlines()[1:-1]))
         self.column_cost: Ints = np.array([count(line) for line in lines], dtype=np.int64)
 
@@ -195,7 +196,7 @@ class SchemaIndex:
         """What a table takes without its columns: first and last line, and a primary key."""
         head, *_, foot = create_tables(Schema("", (replace(table, columns=()),)), self.dialect).splitlines()
         keys = [column for column in table.columns if column.primary_key]
-        key = f"  PRIMARY KEY ({', '.join(column.name for column in keys)}),\n" if len(keys) > 1 else " PRIMARY KEY"
+        key = f"{INDENT}PRIMARY KEY ({', '.join(column.name for column in keys)}),\n" if len(keys) > 1 else " PRIMARY KEY"
         return f"{head}\n{key if keys else ''}{foot}\n\n"
 
     def _encode(self) -> None:

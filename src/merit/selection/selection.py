@@ -7,6 +7,8 @@ from functools import cached_property
 from merit.prompts.tables import create_tables
 from merit.types import Schema
 
+INDENT = " "  # of trimmed tables: tokenizers take one space and the word behind it together, a second one costs a token
+
 
 @dataclass(frozen=True, slots=True)
 class ChosenColumn:
@@ -69,9 +71,9 @@ class Selection:
 
 def schema_text(schema: Schema, dialect: str, tables: int, columns: int) -> str:
     """The statements of a trimmed schema, and a line on what is not shown."""
-    text = create_tables(schema, dialect)
     if not tables and not columns:
-        return text
+        return create_tables(schema, dialect)
+    text = create_tables(schema, dialect, indent=INDENT)
     missing = [_counted(columns, "column") + " of these tables"] * bool(columns)
     missing += [_counted(tables, "other table")] * bool(tables)
     note = f"-- Not shown: {' and '.join(missing)}."

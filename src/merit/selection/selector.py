@@ -25,6 +25,7 @@ from merit.selection.weights import (
     TABLE_RECALLED,
     TABLE_RECALLED_BASE,
     likelihood,
+    weighted,
 )
 from merit.types import Encoder, Schema
 from merit.values import ValueIndex
@@ -180,12 +181,12 @@ class Selector:
 def likelihoods(index: SchemaIndex, asked: QuestionFeatures, recalled: EarlierUse | None) -> tuple[Floats, Floats]:
     """How likely each table is needed, and each column where its table is."""
     if recalled is None:
-        scores = asked.tables @ TABLE + TABLE_BASE
-        columns = column_features(index, asked, likelihood(scores)) @ COLUMN + COLUMN_BASE
+        scores = weighted(asked.tables, TABLE, TABLE_BASE)
+        columns = weighted(column_features(index, asked, likelihood(scores)), COLUMN, COLUMN_BASE)
     else:
-        scores = np.hstack([asked.tables, recalled.tables]) @ TABLE_RECALLED + TABLE_RECALLED_BASE
+        scores = weighted(np.hstack([asked.tables, recalled.tables]), TABLE_RECALLED, TABLE_RECALLED_BASE)
         own = column_features(index, asked, likelihood(scores))
-        columns = np.hstack([own, recalled.columns]) @ COLUMN_RECALLED + COLUMN_RECALLED_BASE
+        columns = weighted(np.hstack([own, recalled.columns]), COLUMN_RECALLED, COLUMN_RECALLED_BASE)
     named = asked.tables[:, TABLE_FEATURES.index("name")] >= _WHOLE_NAME
     scores = np.where(named, np.maximum(scores, NAMED), scores)
     return likelihood(SHARPER * scores), likelihood(columns)
