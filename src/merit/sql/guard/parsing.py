@@ -15,7 +15,7 @@ from merit.sql.guard.refused import Refused, shown
 from merit.types import SQLGLOT_DIALECTS, Cause
 
 SECONDS = 1.0  # of this thread's processor; an honest statement takes milliseconds, one with 5,000 values half a second
-STEPS, STEPS_PER_TOKEN = 10_000, 50  # an honest statement takes one or two steps a token
+STEPS, STEPS_PER_TOKEN = 5_000, 10  # an honest statement takes one or two steps a token
 DEPTH = 60  # open brackets, CASEs and prefixes at once; sqlglot recurses about 15 calls for each
 _OPENING, _CLOSING = ("(", "[", "{", "case"), (")", "]", "}", "end")
 _PREFIXES = ("not", "-", "+", "~", "!", "@", "distinct", "all", "prior")
@@ -98,7 +98,7 @@ def _first_line(error: SqlglotError) -> str:
     if details:
         first = details[0]
         place = f" near {shown(str(first.get('highlight') or ''))}" if first.get("highlight") else ""
-        return f"{str(first.get('description') or 'syntax error').rstrip('.')}{place} (line {first.get('line')})"
+        return f"{shown(str(first.get('description') or 'syntax error').rstrip('.'))}{place} (line {first.get('line')})"
     return shown(str(error).splitlines()[0]) if str(error) else "syntax error"
 
 
