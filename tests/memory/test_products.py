@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from merit.memory import vectors
+from merit import vectors
 from merit.vectors import products
 
 DIMENSION = 384

@@ -69,15 +69,16 @@ class Selection:
         }
 
 
-def schema_text(schema: Schema, dialect: str, tables: int, columns: int) -> str:
-    """The statements of a trimmed schema, and a line on what is not shown."""
+def schema_text(schema: Schema, dialect: str, tables: int, columns: int, usual_type: str = "") -> str:
+    """The statements of a trimmed schema, the type of columns without one, and a line on what is not shown."""
     if not tables and not columns:
         return create_tables(schema, dialect)
-    text = create_tables(schema, dialect, indent=INDENT)
+    text = create_tables(schema, dialect, indent=INDENT, usual_type=usual_type or None)
     missing = [_counted(columns, "column") + " of these tables"] * bool(columns)
     missing += [_counted(tables, "other table")] * bool(tables)
-    note = f"-- Not shown: {' and '.join(missing)}."
-    return f"{text}\n\n{note}" if text else note
+    notes = [f"-- Columns without a type are {usual_type}."] * bool(usual_type and text)
+    notes += [text] * bool(text)
+    return "\n\n".join([*notes, f"-- Not shown: {' and '.join(missing)}."])
 
 
 def _counted(count: int, noun: str) -> str:

@@ -1,6 +1,5 @@
 """Choosing the tables and columns that a question needs."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from merit.selection.explain import SelectionExplainer
 from merit.selection.features import TABLE_FEATURES, QuestionFeatures, ask, column_features
 from merit.selection.index import Floats, SchemaIndex
 from merit.selection.selection import ChosenColumn, ChosenTable, Selection, schema_text
-from merit.selection.tokens import CountTokens, estimated_tokens
+from merit.selection.tokens import LINES, CountTokens, estimated_tokens
 from merit.selection.weights import (
     COLUMN,
     COLUMN_BASE,
@@ -32,11 +31,10 @@ from merit.values import ValueIndex
 
 BUDGET_TOKENS = 8_000
 _WIDER = 1.5  # times the budget, where something was missing
-_NOTE_TOKENS = 25  # for the line on what is not shown
+_NOTE_TOKENS = 40  # for the lines on the usual type and on what is not shown
 _ROUNDS = 4  # of measuring the text and spending what is left
 _WORTH_SPENDING = 25  # tokens; less buys hardly anything
 _WHOLE_NAME = 0.95  # of a table's name, weighted by how rare its words are
-_LINES = re.compile(r"[^\n]+\n*|\n+")  # tokenizers make one token of several line breaks
 
 
 class Selector:
@@ -117,7 +115,7 @@ class Selector:
     def _counted(self, text: str) -> int:
         """The tokens of a text, line by line: lines come again, and tokenizers are slow."""
         total = 0
-        for line in _LINES.findall(text):
+        for line in LINES.findall(text):
             if line not in self._line_tokens:
                 self._line_tokens[line] = self._tokens(line)
             total += self._line_tokens[line]
@@ -133,7 +131,8 @@ class Selector:
             chosen = chooser.choose(spend)
             schema = self._trimmed(chosen)
             left_out = sum(len(self.index.columns_of[table]) - len(own) for table, own in chosen.items())
-            text = schema_text(schema, self._dialect, len(self._schema.tables) - len(chosen), left_out)
+            missing = len(self._schema.tables) - len(chosen)
+            text = schema_text(schema, self._dialect, missing, left_out, chooser.usual_type)
             slack = limit - self._counted(text)
             if best is None or slack >= 0 or best[3] < 0:
                 best = chosen, schema, text, slack
