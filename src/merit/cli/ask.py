@@ -91,6 +91,7 @@ def _record(answer: Answer) -> dict[str, Any]:
         "candidates": len(answer.attempts),
         "recalled": list(answer.recalled),
         "left_out": asdict(answer.left_out),
+        "widened": answer.widened,
         "calls": answer.calls,
         "prompt_tokens": answer.prompt_tokens,
         "output_tokens": answer.output_tokens,

@@ -15,6 +15,7 @@ from merit.live.parts import LiveParts
 from merit.live.preparing import Prepared, live_family, prepare
 from merit.live.progress import Progress
 from merit.live.receipt import asked_of, today
+from merit.live.widening import Widening
 from merit.models import Sent
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
@@ -73,11 +74,13 @@ class Asker:
         task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
         oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
-        episode, stopped = await self._episode(task, oracle, completer, election)
-        return answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+        widening = Widening(self.parts)
+        episode, stopped = await self._episode(task, oracle, completer, election, widening)
+        answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+        return replace(answer, widened=widening.count)
 
     async def _episode(
-        self, task: Task, oracle: LiveOracle, completer: AccountedCompleter, election: Election
+        self, task: Task, oracle: LiveOracle, completer: AccountedCompleter, election: Election, widening: Widening
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
         method, so_far = self.method, list[Attempt]()
@@ -89,7 +92,8 @@ class Asker:
             return election.goes_on(attempts)
 
         family, memory = live_family(self.parts), self.parts.memory
-        agent = Agent(method, election.most - 1, family, completer, oracle, memory, _REGIME, goes_on=goes_on)
+        most = election.most - 1
+        agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
         try:
             return await repair(agent, task), ""
         except BudgetSpent as spent:

@@ -7,9 +7,10 @@ from merit import prompts
 from merit.agent import Method
 from merit.live.answer import LeftOut
 from merit.live.parts import LiveParts
-from merit.live.selecting import left_out_of, not_shown
+from merit.live.selecting import left_out_of
 from merit.memory import Cue, Recall
 from merit.prompts import Family, LiveContext, Prompt, live_context, live_mentions
+from merit.selection import Selection
 from merit.types import FailureType, Question
 
 
@@ -32,14 +33,22 @@ def prepare(parts: LiveParts, method: Method, text: str) -> Prepared:
     selection = parts.selection.choose(text) if parts.selection else None
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
-    live = live_context(selection.schema if selection else parts.schema, family.dialect, parts.values)
-    mentions = live_mentions(question, family.dialect, parts.values) if parts.values is not None else ()
-    notes = (*parts.notes, *(not_shown(selection) if selection else ()))
-    live = replace(live, mentions=mentions, notes=notes, declinable=True)
+    live = context_of(parts, question, selection)
     recalled = _recall(parts, method, question, position)
     precedents = recalled.precedents if recalled else ()
     prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
     return Prepared(question, position, live, recalled, left_out, prompt)
+
+
+def context_of(parts: LiveParts, question: Question, selection: Selection | None) -> LiveContext:
+    """What prompts show of the database; a selection without example values, which no budget counts."""
+    dialect, values = parts.engine.dialect, parts.values
+    if selection is not None and not selection.whole:
+        live = LiveContext(selection.text, selection.text)
+    else:
+        live = live_context(parts.schema, dialect, values)
+    mentions = live_mentions(question, dialect, values) if values is not None else ()
+    return replace(live, mentions=mentions, notes=parts.notes, declinable=True)
 
 
 def live_family(parts: LiveParts) -> Family:

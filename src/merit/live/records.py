@@ -45,6 +45,7 @@ class Asked:
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0  # the whole question took
+    widened: int = 0  # how often a name that was missing had more of a large schema shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,10 @@ _KINDS: dict[str, type[Event]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LISTS = ("recalled", "entries")
-_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens")
+_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens", "widened")
 _OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", *_LISTS)  # fields that are not texts
 # Fields that events of format 1 lack.
-_SINCE_2 = {"asked": frozenset({"reason", "calls", "prompt_tokens", "output_tokens", "seconds"})}
+_SINCE_2 = {"asked": frozenset({"reason", "calls", "prompt_tokens", "output_tokens", "seconds", "widened"})}
 
 
 def event_record(event: Event) -> dict[str, Any]:

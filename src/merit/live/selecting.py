@@ -1,6 +1,6 @@
 """Which part of a large schema a question's prompts show; what was confirmed tells which tables belong together."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from merit.live.answer import LeftOut
 from merit.memory import Entry, Grade, Precedent
@@ -23,17 +23,9 @@ class SchemaSelection:
                     self._confirmed = self._selector.confirmed()
                 self._confirmed.add(entry.question, entry.sql)
 
-    def choose(self, question: str) -> Selection:
-        """The tables and columns for a question."""
-        return self._selector.select(question, earlier=self._confirmed)
-
-
-def not_shown(selection: Selection) -> tuple[str, ...]:
-    """A line on what is not shown, for a prompt."""
-    if selection.whole:
-        return ()
-    tables, columns = selection.left_out_tables, selection.left_out_columns
-    return (f"{tables} other tables and {columns} columns of these tables are not shown.",)
+    def choose(self, question: str, missing: Sequence[str] = ()) -> Selection:
+        """The tables and columns for a question; a wider choice where names were missing."""
+        return self._selector.select(question, earlier=self._confirmed, missing=missing)
 
 
 def left_out_of(
