@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar
 
 from merit.agent import Method
@@ -14,7 +14,9 @@ from merit.live.parts import LiveParts
 from merit.live.progress import Progress
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
+from merit.live.selecting import SchemaSelection
 from merit.memory import Entry
+from merit.selection import Selection, Selector
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Error, Limits, Schema, Timeout
 
@@ -117,6 +119,11 @@ class LiveAgent:
     def history(self) -> list[Asked]:
         """The questions that were asked, in order."""
         return list(self._parts.history.answers().values())
+
+    def select(self, question: str, *, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
+        """What of the schema the prompts of a question would show, and why; `budget` is in tokens."""
+        selection = self._parts.selection or SchemaSelection(Selector(self._schema, dialect=self._parts.engine.dialect))
+        return selection.choose(question, missing, budget)
 
     @property
     def schema(self) -> Schema:

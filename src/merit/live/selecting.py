@@ -23,9 +23,9 @@ class SchemaSelection:
                     self._confirmed = self._selector.confirmed()
                 self._confirmed.add(entry.question, entry.sql)
 
-    def choose(self, question: str, missing: Sequence[str] = ()) -> Selection:
+    def choose(self, question: str, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
         """The tables and columns for a question; a wider choice where names were missing."""
-        return self._selector.select(question, earlier=self._confirmed, missing=missing)
+        return self._selector.select(question, earlier=self._confirmed, missing=missing, budget=budget)
 
 
 def left_out_of(
