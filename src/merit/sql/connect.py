@@ -3,26 +3,15 @@
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol, runtime_checkable
 
 from merit.errors import DatabaseUnusable
 from merit.sql.address import DatabaseAddress, masked, parse
-from merit.sql.health import Health
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.sqlite.filtered import FilteredSQLite
 from merit.types import Engine
 
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql", "duckdb": "duckdb"}
 _EXTRAS = {"psycopg": "postgres", "pymysql": "mysql", "duckdb": "duckdb"}
-
-
-@runtime_checkable
-class Inspectable(Protocol):
-    """An engine that can tell what its role could do."""
-
-    def health(self) -> Health:
-        """What the server is, and what the role could do there."""
-        ...
 
 
 def open_engine(url: str, *, shown: SchemaFilter = EVERYTHING, cache: Path | None = None) -> Engine:
@@ -53,4 +42,4 @@ def _import_driver(name: str) -> ModuleType:
         ) from None
 
 
-__all__ = ["DatabaseAddress", "Inspectable", "SchemaFilter", "masked", "open_engine"]
+__all__ = ["DatabaseAddress", "SchemaFilter", "masked", "open_engine"]

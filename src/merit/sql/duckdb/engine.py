@@ -8,11 +8,10 @@ from merit.sql.bounds import unfit
 from merit.sql.duckdb.catalogue import is_volatile, read_catalogue
 from merit.sql.duckdb.session import DuckDBSession
 from merit.sql.guard import refusal
-from merit.sql.health import Health, Remark
 from merit.sql.pool import ConnectionPool
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Remark, Result, Schema
 
 
 class DuckDBEngine:

@@ -3,14 +3,13 @@
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
 from merit.sql.guard import refusal
-from merit.sql.health import Health
 from merit.sql.mysql.catalogue import read_catalogue
 from merit.sql.mysql.role import check_role
 from merit.sql.mysql.session import MySQLSession
 from merit.sql.pool import ConnectionPool
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Result, Schema
 
 # Stored functions by what they declare; the transaction is read-only besides.
 _VOLATILE = """

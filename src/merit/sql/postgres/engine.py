@@ -5,14 +5,13 @@ from pathlib import Path
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
 from merit.sql.guard import refusal
-from merit.sql.health import Health
 from merit.sql.pool import ConnectionPool
 from merit.sql.postgres.catalogue import fingerprint, read_catalogue
 from merit.sql.postgres.role import check_role
 from merit.sql.postgres.session import PostgresSession
 from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Result, Schema
 
 _VOLATILE = "SELECT bool_or(provolatile = 'v') FROM pg_catalog.pg_proc WHERE proname = %s"
 
