@@ -11,9 +11,10 @@ from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.volatility import Volatility
 from merit.types import Health, Limits, Result, Schema
 
-# Stored functions by what they declare; the transaction is read-only besides.
+# Stored functions by what they declare: the server checks none of it, so one that declares nothing may do anything.
 _VOLATILE = """
-SELECT MAX(SQL_DATA_ACCESS = 'MODIFIES SQL DATA') FROM information_schema.ROUTINES WHERE LOWER(ROUTINE_NAME) = LOWER(%s)
+SELECT MAX(SQL_DATA_ACCESS NOT IN ('NO SQL', 'READS SQL DATA'))
+FROM information_schema.ROUTINES WHERE LOWER(ROUTINE_NAME) = LOWER(%s)
 """
 
 

@@ -13,7 +13,14 @@ from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
 from merit.types import Health, Limits, Result, Schema
 
-_VOLATILE = "SELECT bool_or(provolatile = 'v') FROM pg_catalog.pg_proc WHERE proname = %s"
+# An aggregate counts as immutable in pg_proc, whatever its steps do.
+_VOLATILE = """
+SELECT bool_or(p.provolatile = 'v' OR EXISTS (
+  SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc step ON step.oid IN (a.aggtransfn, a.aggfinalfn,
+    a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
+  WHERE a.aggfnoid = p.oid AND step.provolatile = 'v'))
+FROM pg_catalog.pg_proc p WHERE p.proname = %s
+"""
 
 
 class PostgresEngine:
