@@ -26,9 +26,9 @@ def open_engine(url: str, *, shown: SchemaFilter = EVERYTHING, cache: Path | Non
     _import_driver(_DRIVERS[address.dialect])
     if address.dialect == "postgresql":
         return import_module("merit.sql.postgres").PostgresEngine(address, shown, cache)  # type: ignore[no-any-return]
-    package = "duckdb" if address.dialect == "duckdb" else "mysql"
-    engine = "DuckDBEngine" if address.dialect == "duckdb" else "MySQLEngine"
-    return getattr(import_module(f"merit.sql.{package}"), engine)(address, shown)  # type: ignore[no-any-return]
+    if address.dialect == "duckdb":
+        return import_module("merit.sql.duckdb").DuckDBEngine(address, shown)  # type: ignore[no-any-return]
+    return import_module("merit.sql.mysql").MySQLEngine(address, shown, cache)  # type: ignore[no-any-return]
 
 
 def _import_driver(name: str) -> ModuleType:

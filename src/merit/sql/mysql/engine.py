@@ -1,13 +1,15 @@
 """One MySQL or MariaDB database as an `Engine`."""
 
+from pathlib import Path
+
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
 from merit.sql.guard import refusal
-from merit.sql.mysql.catalogue import read_catalogue
+from merit.sql.mysql.catalogue import fingerprint, read_catalogue
 from merit.sql.mysql.role import check_role
 from merit.sql.mysql.session import MySQLSession
 from merit.sql.pool import ConnectionPool
-from merit.sql.reflect import EVERYTHING, SchemaFilter
+from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
 from merit.types import Health, Limits, Result, Schema
 
@@ -21,10 +23,11 @@ FROM information_schema.ROUTINES WHERE LOWER(ROUTINE_NAME) = LOWER(%s)
 class MySQLEngine:
     """Runs any text against one database: refused, or run in a read-only transaction and killed when late."""
 
-    def __init__(self, address: DatabaseAddress, shown: SchemaFilter = EVERYTHING) -> None:
-        """Connect, and ask the server whether it is MySQL or MariaDB."""
+    def __init__(self, address: DatabaseAddress, shown: SchemaFilter = EVERYTHING, cache: Path | None = None) -> None:
+        """Connect, and ask whether it is MySQL or MariaDB; `cache` is a folder for what was read from the catalogue."""
         self._address = address
         self._shown = shown
+        self._cache = cache
         self._pool = ConnectionPool(lambda: MySQLSession(address), address.shown)
         self._volatile = Volatility(lambda name: self._pool.run(lambda session: session.rows(_VOLATILE, (name,)))[0][0])
         with self._pool.session() as session:  # a wrong password is told now, not at the first statement
@@ -49,4 +52,8 @@ class MySQLEngine:
     def _read_schema(self, session: MySQLSession) -> Schema:
         database = self._address.database
         everywhere = not database or bool(self._shown.include)
-        return read_catalogue(session, database, everywhere).schema(database or "mysql", self._shown)
+        return cached_schema(
+            self._cache,
+            lambda: f"{self._address.shown} {self._shown} {fingerprint(session, database, everywhere)}",
+            lambda: read_catalogue(session, database, everywhere).schema(database or "mysql", self._shown),
+        )
