@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from merit.data import Dataset
     from merit.errors import MeritError
     from merit.library import load, open_benchmark, open_memory, repair_questions, run, score
-    from merit.live import Answer, AnswerStatus, LiveAgent, connect
+    from merit.live import Answer, AnswerStatus, Found, LiveAgent, connect
     from merit.memory import Cue, Entry, Grade, Memory, Precedent, Recall, RecallPolicy, Repair
     from merit.prompts import Prompt
     from merit.runs import RunView, Turn, read_run
@@ -55,7 +55,7 @@ _HOMES = {
     "merit.benchmark": "Benchmark DataSpec",
     "merit.data": "Dataset",
     "merit.errors": "MeritError",
-    "merit.live": "Answer AnswerStatus LiveAgent connect",
+    "merit.live": "Answer AnswerStatus Found LiveAgent connect",
     "merit.library": "load open_benchmark open_memory repair_questions run score",
     "merit.memory": "Cue Entry Grade Memory Precedent Recall RecallPolicy Repair",
     "merit.prompts": "Prompt",
@@ -84,6 +84,7 @@ __all__ = [
     "Engine",
     "Entry",
     "Episode",
+    "Found",
     "Grade",
     "Keep",
     "Limits",

@@ -74,7 +74,7 @@ def test_what_is_said_stands_in_the_history(shop: Path) -> None:
     assert "corrected; remembered as pre-" in said_by("correct", third, "SELECT count(*) FROM orders", *own)
     states = [line.split()[2] for line in said_by("history").splitlines()]
     assert states == ["confirmed", "rejected", "corrected"]
-    answers = json.loads(said_by("history", "each state", "--json"))["answers"]
+    answers = [json.loads(line) for line in said_by("history", "each", "STATE", "--json").splitlines()]
     assert [answer["feedback"]["kind"] for answer in answers] == states
     assert answers[0]["feedback"]["author"] == "ada"
     assert answers[1]["feedback"]["reason"] == "it counts twice"

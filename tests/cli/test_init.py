@@ -1,13 +1,16 @@
 """`merit init`: merit.toml for a database of one's own, checked."""
 
+import os
 import sqlite3
 import tomllib
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from making.commands import good, merit, refused
+from making.engines import POSTGRES, absent
 
 
 @pytest.fixture
@@ -58,6 +61,44 @@ def test_a_password_is_not_written_down_wherever_it_stands(shop: Path, url: str)
     assert not written.exists() or "hunter2" not in written.read_text()
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai:gpt?api_key=hunter2hunter2hunter2",
+        "openai:https://me:hunter2@example.org/v1",
+        "openai:sk-hunter2hunter2hunter2",
+    ],
+)
+def test_a_key_in_the_model_s_name_is_not_written_down(shop: Path, model: str) -> None:
+    said = refused("init", "sqlite:///shop.sqlite", "--model", model)
+    assert "--model holds a password or a key; set it as an environment variable" in said
+    assert "hunter2" not in said
+    assert not (shop / "merit.toml").exists()
+
+
+def test_a_model_that_does_not_answer_is_said(shop: Path) -> None:
+    assert "nowhere.jsonl: no such file" in refused(
+        "init", "sqlite:///shop.sqlite", "--model", "scripted:nowhere.jsonl"
+    )
+    assert (shop / "merit.toml").exists(), "to be mended"
+
+
+def test_a_role_that_can_write_is_said(shop: Path) -> None:
+    schema = f"merit_init_{os.getpid()}"
+    try:
+        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+    with closing(db):
+        db.execute(f"CREATE SCHEMA {schema} CREATE TABLE orders (id int)".encode())
+        try:
+            done = good("init", POSTGRES, "--name", "shop")
+        finally:
+            db.execute(f"DROP SCHEMA {schema} CASCADE".encode())
+    assert "its role can do more than read (" in done.output
+    assert f"merit doctor {POSTGRES}` says how to make one that cannot" in done.output
+
+
 def test_what_is_wrong_is_said_and_the_file_is_there_to_be_mended(shop: Path) -> None:
     assert "there is no such database file" in refused("init", "sqlite:///none.sqlite")
     assert (shop / "merit.toml").exists()
@@ -80,3 +121,23 @@ def test_rules_of_the_file_reach_the_model(shop: Path) -> None:
         + script.read_text()
     )
     assert "42" in good("ask", "How many open orders?").output
+
+
+@pytest.mark.parametrize("name", ["shöp 😀", 'a "quoted" name'])
+def test_any_plain_name_can_be_read_again(shop: Path, name: str) -> None:
+    (shop / "shop.sqlite").rename(shop / "😀.sqlite")
+    good("init", "sqlite:///😀.sqlite", "--name", name)
+    assert tomllib.loads((shop / "merit.toml").read_text())["database"]["name"] == name
+
+
+def test_a_password_with_a_slash_is_not_taken_for_a_name(shop: Path) -> None:
+    done = refused("init", "postgresql://reader:/hunter2@127.0.0.1:1/shop")
+    assert "hunter2" not in str(done)
+    assert not (shop / "merit.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["a/b", "x\x1b[31m", "x\x7f", "x\udcff"])
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_left(shop: Path, name: str) -> None:
+    refused("init", "sqlite:///shop.sqlite", "--name", name)
+    assert not (shop / "merit.toml").exists()
+    good("init", "sqlite:///shop.sqlite")

@@ -135,7 +135,7 @@ def test_a_statement_that_failed_is_not_executed_again_and_the_prompt_says_so(
     answer = agent.ask("How many paid orders are there?")
     assert answer.sql == PAID
     assert executed == [WRONG, PAID]
-    failed = f"DO NOT WRITE THEM AGAIN:\n```sql\n{WRONG}\n```\nThe database said: no such table: nowhere_at_all"
+    failed = f"DO NOT WRITE THEM AGAIN:\n<data>\n```sql\n{WRONG}\n```\nThe database said: no such table: nowhere_at_all"
     assert "DO NOT WRITE" not in model.prompts[0]
     assert all(failed in prompt for prompt in model.prompts[1:])
 

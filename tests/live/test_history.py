@@ -20,6 +20,7 @@ ASKED = Asked(
     "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
     "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5, 1,
 )  # fmt: skip
+ADDED = ("earlier", "passed", "failed", "kept", "replies")
 SAID: list[Feedback] = [
     Confirmed("a1", "t", "ada", ("pre-1",)),
     Rejected("a1", "t", "ada", (), "it counts"),
@@ -71,7 +72,7 @@ def test_a_damaged_line_is_named(tmp_path: Path, old: str, new: str, said: str) 
 
 def test_a_history_of_the_first_format_is_read(tmp_path: Path) -> None:
     record = event_record(ASKED)
-    for name in ("reason", "calls", "prompt_tokens", "output_tokens", "seconds", "widened"):
+    for name in ("reason", "calls", "prompt_tokens", "output_tokens", "seconds", "widened", *ADDED):
         del record[name]
     history = History(tmp_path)
     history.path.write_text(to_json({**record, "format": 1}) + "\n")

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from merit.live import open_live
+from merit.live.selecting import latest_entries
+from merit.memory import Grade, Precedent, Provenance, VolatileStore
 from merit.settings import BudgetSettings, DatabaseSettings, Settings
-from merit.types import Completion, ModelIdentity, Sampling
+from merit.types import Completion, Deletion, ModelIdentity, Sampling, Staleness, Status
 
 ANSWER = "SELECT count(*) FROM zz_visits WHERE place_code = 'X'"
 
@@ -95,6 +97,18 @@ def test_another_failure_has_nothing_more_shown(settings: Settings, tmp_path: Pa
     with open_live(settings, tmp_path / "own", model) as agent:
         assert agent.ask("How many people came by at the northern gate?").widened == 0
     assert not any("CREATE TABLE zz_visits" in prompt for prompt in model.prompts)
+
+
+def test_only_what_was_learned_here_and_may_be_recalled_tells_anything() -> None:
+    def entry(name: str, database: str = "shop") -> Precedent:
+        source = Provenance("live", name, database, 1, 0, f"live:{name}")
+        return Precedent(name, name, "", "SELECT 1", Status.CORRECT, Status.CORRECT, Grade.CONFIRMED, source)
+
+    store = VolatileStore()
+    store.append([entry("a"), entry("b"), entry("c"), entry("d"), entry("e", "elsewhere")])
+    store.append([Deletion("a", "wrong"), Staleness("b", True, "gone"), Staleness("c", True, "gone")])
+    last = store.append([Staleness("c", False, "it is back")])
+    assert [kept.id for kept in latest_entries(store, last, "shop")] == ["c", "d"]
 
 
 def test_a_schema_that_fits_is_shown_whole(settings: Settings, tmp_path: Path) -> None:

@@ -12,7 +12,15 @@ from making.hostile import flip_in
 from making.semantics import CORTEX, OSSIE, SHOP, write, write_dbt
 from merit.context import open_context
 from merit.errors import InputError
-from merit.settings import DEFAULT_PRIVATE, BudgetSettings, Settings, matches, read_settings
+from merit.settings import (
+    DEFAULT_PRIVATE,
+    AskingSettings,
+    BudgetSettings,
+    CheckSettings,
+    Settings,
+    matches,
+    read_settings,
+)
 from merit.settings.read import SECTIONS
 
 WHOLE = """
@@ -46,6 +54,9 @@ TAC = "total active customers"
 [context]
 dbt = "target"
 semantic = ["ossie.yaml", "cortex.yaml"]
+
+[memory]
+url = "postgresql://team@host/memories?schema=shop"
 """
 LEAST = '[database]\nname = "shop"\nurl = "sqlite:///shop.db"\n'
 
@@ -64,6 +75,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert settings.budget == BudgetSettings(8, 40_000, 60, 0.05, cost_per_day=2, prices=(0.15, 0.6))
     assert settings.rules == {"fiscal_year": "The fiscal year begins in April."}
     assert settings.glossary["net revenue"] == "revenue without tax"
+    assert settings.memory.resolved_url({}) == "postgresql://team@host/memories?schema=shop"
     assert settings.context.dbt == tmp_path / "target"
     assert settings.context.semantic == (tmp_path / "ossie.yaml", tmp_path / "cortex.yaml")
 
@@ -74,6 +86,7 @@ def test_name_and_url_are_enough(tmp_path: Path) -> None:
     assert settings.database.rows == "prompt"
     assert settings.budget.schema_tokens == 8000
     assert settings.context.comments
+    assert settings.memory.resolved_url({}) == ""
 
 
 def test_a_url_comes_from_the_environment(tmp_path: Path) -> None:
@@ -81,6 +94,10 @@ def test_a_url_comes_from_the_environment(tmp_path: Path) -> None:
     assert database.resolved_url({"SHOP_URL": "postgresql://a:b@c/d"}) == "postgresql://a:b@c/d"
     with pytest.raises(InputError, match="^SHOP_URL: the environment variable is not set"):
         database.resolved_url({})
+    memory = read(tmp_path, LEAST + '[memory]\nurl_env = "TEAM"').memory
+    assert memory.resolved_url({"TEAM": "postgresql://a:b@c/d"}) == "postgresql://a:b@c/d"
+    with pytest.raises(InputError, match="^TEAM: the environment variable is not set"):
+        memory.resolved_url({})
 
 
 @pytest.mark.parametrize(
@@ -147,6 +164,15 @@ def test_a_url_without_a_password_is_taken(url: str, tmp_path: Path) -> None:
         (LEAST + f'[glossary]\na = "{"x" * 3000}"', "[glossary]: 'a' should be a text in quotes"),
         (LEAST + '[context]\ndbt = ["a"]', "[context]: the field 'dbt' cannot be ['a']; write a text in quotes"),
         (LEAST + '[context]\nsemantic = "a\\u0000"', "[context]: a path cannot be"),
+        (LEAST + '[memory]\nurl = "postgresql://a:b@c/d"', "[memory]: the field 'url' holds a password"),
+        (
+            LEAST + '[memory]\nurl = "mysql://a@c/d"',
+            "[memory]: the field 'url' should be that of a PostgreSQL database",
+        ),
+        (LEAST + '[memory]\nurl = "folder"', "[memory]: the field 'url' should be a URL"),
+        (LEAST + '[memory]\nurl_env = "A-B"', "[memory]: the field 'url_env' should be the name of an environment"),
+        (LEAST + '[memory]\nurl = ""', "[memory]: the field 'url_env' should be the name of an environment"),
+        (LEAST + '[memory]\nurl = "postgresql://c/d"\nurl_env = "A"', "[memory]: give either 'url', or 'url_env'"),
         ("[database", "not valid TOML"),
         ("a" + ".a" * 400 + " = 1", "line 1: more than 300 dots"),
         ("a = " + "[" * 10_000, "TOML"),
@@ -221,6 +247,29 @@ def test_comments_can_be_left_out(tmp_path: Path) -> None:
     assert open_context(SHOP, read(tmp_path, LEAST)).tables["customers"].description == "People who buy"
 
 
+def test_asking_and_calibration_are_read(tmp_path: Path) -> None:
+    text = '[asking]\ncandidates = 5\nleast = 3\nenough = 0.8\n[model]\ncalibration = "own/calibration.json"\n'
+    settings = read(tmp_path, LEAST + text)
+    assert settings.asking == AskingSettings(5, 3, 0.8)
+    assert settings.model.calibration == tmp_path / "own" / "calibration.json"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[asking]\ncandidates = 0", r"\[asking\]: the field 'candidates' cannot be 0; write a number from 1 to 100"),
+        ("[asking]\nleast = 9", r"\[asking\]: 'least' cannot be above 'candidates', which is 8"),
+        ("[asking]\nenough = 1.5", r"\[asking\]: the field 'enough' cannot be 1.5; write a share above 0, up to 1"),
+        ("[asking]\nenough = nan", r"\[asking\]: the field 'enough' cannot be nan"),
+        ('[model]\nuri = "openai:m?key=hunter2"', r"\[model\]: the field 'uri' holds a password or a key"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_asked_so_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        read(tmp_path, LEAST + text)
+    assert "hunter2" not in str(refused.value)
+
+
 def test_any_damaged_file_is_read_or_refused(tmp_path: Path) -> None:
     draw = random.Random(3)
     for _ in range(tries(20)):
@@ -237,3 +286,34 @@ def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     fields = {name for section in SECTIONS.values() for name in section}
     assert [name for name in fields if f"| `{name}` |" not in page] == []
     assert [f"`{pattern}`" for pattern in DEFAULT_PRIVATE if f"`{pattern}`" not in page] == []
+
+
+# Checks and grades
+
+CHECK = '\n[[check]]\nname = "no loss"\nsql = "SELECT * FROM answer WHERE revenue < 0"\n'
+
+
+def test_checks_and_grades_are_read(tmp_path: Path) -> None:
+    settings = read(tmp_path, LEAST + CHECK + 'table = "sales"\n[memory]\nrecall = "confirmed"\nkeep = "agreed"\n')
+    assert settings.checks == (CheckSettings("no loss", "SELECT * FROM answer WHERE revenue < 0", table="sales"),)
+    assert (settings.memory.recall, settings.memory.keep) == ("confirmed", "agreed")
+    default = read(tmp_path, LEAST).memory
+    assert (default.recall, default.keep) == ("tested", "tested")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[check]\n", "a check should be a table; write [[check]] on a line"),
+        (CHECK + CHECK, "[[check]] 2: another check is called 'no loss', too"),
+        ('[[check]]\nname = "x"\n', "[[check]] 1: the field 'sql' is missing"),
+        ('[[check]]\nname = "x"\nsql = "SELECT 1"\n', "the field 'sql' should return what must not be in an answer, such as SELECT * FROM answer"),
+        ('[[check]]\nname = "x"\nsql = "DELETE FROM answer"\n', "the field 'sql' should return what must not be"),
+        (CHECK + "metrics = 1\n", "[[check]] 1: the field 'metrics' means nothing here; known are name, sql, question, table, metric"),
+        (CHECK + 'question = ""\n', "the field 'question' should be a text in quotes, of at most 300 characters"),
+        ('[memory]\nkeep = "all"\n', "[memory]: the field 'keep' cannot be 'all'; write one of confirmed, tested, agreed, executed"),
+    ],
+)  # fmt: skip
+def test_a_check_or_grade_that_means_nothing_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        read(tmp_path, LEAST + text)

@@ -170,3 +170,17 @@ def test_a_catalogue_of_two_tables_of_one_name() -> None:
     assert catalogue.schema("d") == Schema(
         "d", (Table("t", (Column("x", "int", False, ("b.t.x",)),)), Table("b.t", (Column("x", "int", True),)))
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", 5), ("type", None), ("comment", [1]), ("foreign_keys", "abc"), ("primary_key", "x")]
+)
+def test_a_cached_schema_with_other_types_is_read_anew(field: str, value: object, tmp_path: Path) -> None:
+    read = Schema("d", (Table("t", (Column("a", "INT"),)),))
+    assert cached_schema(tmp_path, lambda: "f", lambda: read) == read
+    (path,) = (tmp_path / "schemas").iterdir()
+    record = json.loads(path.read_text())
+    record["tables"][0]["columns"][0][field] = value
+    path.write_text(json.dumps(record))
+    other = Schema("d", (Table("u", (Column("b", "INT"),)),))
+    assert cached_schema(tmp_path, lambda: "f", lambda: other) == other

@@ -91,6 +91,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
         sql=last.sql,
         failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
         type=(last.failure or NO_FAILURE).type,
+        until=task.until,
     )
 
 

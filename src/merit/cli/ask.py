@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, again, opened
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
 from merit.live import Answer, AnswerStatus, Found
+from merit.live.progress import Progress
 from merit.types import Rows, Value
 
 _MOST_ROWS = 50  # on a terminal
@@ -29,6 +30,7 @@ _UNANSWERABLE = 3  # the exit code
 @DATABASE
 @OWN_MODEL
 @KEPT_IN
+@MEMORY
 @NAME
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
 @click.option("--sql-only", is_flag=True, help="Print the SQL and nothing else.")
@@ -39,6 +41,7 @@ def ask(
     url: str | None,
     model: str | None,
     folder: Path,
+    memory: str,
     name: str,
     rows: bool | None,
     sql_only: bool,
@@ -53,23 +56,23 @@ def ask(
     where a statement ran (or, with --no-execute, may run), 1 where none did, 3 where the database holds no answer.
     --json prints one object.
     """
-    with opened(url, folder, name, model, rows=rows) as agent:
-        progress = _progress if Console(stderr=True).is_terminal else None
-        answer = agent.ask(question, execute=not no_execute, progress=progress)
+    with opened(url, folder, name, model, memory=memory, rows=rows) as agent:
+        answer = agent.ask(question, execute=not no_execute, progress=progress_shown())
     if as_json:
         print_json(_record(answer))
     elif sql_only:
         click.echo(answer.sql)
     else:
-        _show(answer, again(url, folder, name))
+        _show(answer, again(url, folder, name, memory))
     if answer.status is AnswerStatus.UNANSWERABLE:
         raise SystemExit(_UNANSWERABLE)
     if answer.error is not None:
         raise SystemExit(1)
 
 
-def _progress(what: str) -> None:
-    say(f"{what} ...", err=True)
+def progress_shown() -> Progress:
+    """Tells what is being done, where there is a terminal to tell it on."""
+    return (lambda what: say(f"{what} ...", err=True)) if Console(stderr=True).is_terminal else None
 
 
 def _record(answer: Answer) -> dict[str, Any]:
@@ -90,6 +93,8 @@ def _record(answer: Answer) -> dict[str, Any]:
         "error": answer.error,
         "candidates": len(answer.attempts),
         "recalled": list(answer.recalled),
+        "remarks": list(answer.remarks),
+        "passed": list(answer.passed),
         "left_out": asdict(answer.left_out),
         "widened": answer.widened,
         "calls": answer.calls,
@@ -103,7 +108,8 @@ def _plain(value: Value) -> Any:
     return value.hex() if isinstance(value, bytes) else value
 
 
-def _show(answer: Answer, options: str) -> None:
+def show_answer(answer: Answer) -> None:
+    """SQL, rows, how far they can be relied on, and what speaks against them."""
     console = Console()
     if answer.status is not AnswerStatus.UNANSWERABLE:
         console.block(answer.sql or "(no SQL in the reply)", 0, "cyan")
@@ -113,7 +119,11 @@ def _show(answer: Answer, options: str) -> None:
     console.print(f"[{_COLOURS[answer.status]}]{named}[/] ({inline(_how_sure(answer))})", soft_wrap=True)
     for sentence in _remarks(answer):
         console.print(inline(sentence), soft_wrap=True)
-    command = this_command()
+
+
+def _show(answer: Answer, options: str) -> None:
+    show_answer(answer)
+    console, command = Console(), this_command()
     if answer.status.ran:
         console.print(f"right?  {command} confirm {answer.id}{inline(options)}", soft_wrap=True)
     console.print(f"wrong?  {command} reject {answer.id}{inline(options)}", soft_wrap=True)
@@ -136,7 +146,7 @@ def _how_sure(answer: Answer) -> str:
 
 def _remarks(answer: Answer) -> list[str]:
     """What else to know: why asking ended, and why there is nothing to see."""
-    remarks = []
+    remarks = list(answer.remarks)
     if answer.reason and answer.status is not AnswerStatus.UNANSWERABLE:
         remarks.append(f"asking ended early: {answer.reason}")
     if answer.found is Found.NO_ROWS:

@@ -1,5 +1,7 @@
 """`merit history`: the questions that were asked, and what was said about their answers."""
 
+import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -7,42 +9,73 @@ import click
 
 from merit.cli.live import KEPT_IN
 from merit.cli.options import JSON
-from merit.cli.screen import Console, inline, print_json
+from merit.cli.screen import Console, inline
 from merit.errors import InputError
-from merit.live import Asked, Feedback, History
+from merit.live import AnswerStatus, Asked, Feedback, History
+
+_FEEDBACK = ("none", "confirmed", "rejected", "corrected")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]{2,8})?")
 
 
 @click.command()
-@click.argument("text", default="")
+@click.argument("words", nargs=-1)
 @KEPT_IN
+@click.option("--name", "database", default="", help="Only questions about this database, by its name in the memory.")
+@click.option("--status", type=click.Choice([status.value for status in AnswerStatus]), help="Only such answers.")
+@click.option("--feedback", type=click.Choice(_FEEDBACK), help="Only answers that people said this about.")
+@click.option("--author", default="", help="Only answers that this person said something about.")
+@click.option("--since", default="", metavar="DAY", help="Only what was asked on this day or later: 2026-11-16.")
 @JSON
-def history(text: str, folder: Path, as_json: bool) -> None:
-    """List the questions that were asked, oldest first; with TEXT, those that have it in question or SQL.
+def history(
+    words: tuple[str, ...],
+    folder: Path,
+    database: str,
+    status: str | None,
+    feedback: str | None,
+    author: str,
+    since: str,
+    as_json: bool,
+) -> None:
+    """List the questions that were asked, newest last; with WORDS, those that have all of them in question or SQL.
 
-    --json prints one object.
+    --json prints one object a line.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
-    asked: list[Asked] = []
-    said: dict[str, Feedback] = {}
-    for event in History(folder).events():
-        if isinstance(event, Asked):
-            asked.append(event)
-        else:
-            said[event.answer] = event
-    found = [event for event in asked if text.lower() in f"{event.question}\n{event.sql}".lower()]
+    if since and not _DAY.fullmatch(since):
+        raise InputError(f"--since {since}: not a day; write it as 2026-11-16")
+    kept = History(folder)
+    said = kept.feedback()
+    found = [
+        event
+        for event in kept.answers().values()
+        if all(word.casefold() in f"{event.question}\n{event.sql}".casefold() for word in words)
+        and database in ("", event.database)
+        and status in (None, event.status)
+        and feedback in (None, _kind(said.get(event.id)))
+        and author in ("", getattr(said.get(event.id), "author", ""))
+        and event.time >= since
+    ]
     if as_json:
-        print_json({"answers": [{**asdict(event), "feedback": _feedback(said.get(event.id))} for event in found]})
-        return
+        for event in found:
+            click.echo(json.dumps({**asdict(event), "feedback": _record(said.get(event.id))}))
+    else:
+        _show(found, said, narrowed=bool(words or database or status or feedback or author or since))
+
+
+def _show(found: list[Asked], said: dict[str, Feedback], *, narrowed: bool) -> None:
     console = Console()
     for event in found:
-        told = said.get(event.id)
-        state = type(told).__name__.lower() if told else event.status.value
+        state = _kind(said[event.id]) if event.id in said else event.status.value
         line = f"{event.id}  {event.time}  {state:<9}  {event.question}"
         console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
     if not found:
-        console.print("no question" + (f" with {inline(repr(text))}" if text else " was asked yet"))
+        console.print("no such question" if narrowed else "no question was asked yet")
 
 
-def _feedback(event: Feedback | None) -> dict[str, object] | None:
-    return None if event is None else {"kind": type(event).__name__.lower(), **asdict(event)}
+def _kind(event: Feedback | None) -> str:
+    return "none" if event is None else type(event).__name__.lower()
+
+
+def _record(event: Feedback | None) -> dict[str, object] | None:
+    return None if event is None else {"kind": _kind(event), **asdict(event)}

@@ -10,10 +10,10 @@ from merit.grounding.dialects import TONGUES, Tongue
 from merit.grounding.finding import TooManyNames
 from merit.grounding.functions import FunctionMender
 from merit.grounding.graph import SchemaGraph, graph_of
-from merit.grounding.parsing import UNREADABLE
 from merit.grounding.qualified import fold, unfold
 from merit.grounding.quotes import mend_case, mend_texts
 from merit.grounding.reading import Reader
+from merit.sql.parser import UNREADABLE
 from merit.types import Schema, Status, Verdict
 
 # Larger queries are not looked at: they would take seconds, and no model's answer is as large.

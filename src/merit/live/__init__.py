@@ -2,6 +2,7 @@
 
 from merit.live.agent import LiveAgent
 from merit.live.answer import Answer, AnswerStatus, Found, LeftOut
+from merit.live.chat import Chat
 from merit.live.history import History
 from merit.live.opening import connect, open_live
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
@@ -10,6 +11,7 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "Asked",
+    "Chat",
     "Confirmed",
     "Corrected",
     "Feedback",

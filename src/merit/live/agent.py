@@ -1,26 +1,29 @@
 """The agent for one database: asks, and learns from what people say."""
 
-import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
 
 from merit.agent import Method
 from merit.errors import InputError
 from merit.live.answer import Answer
 from merit.live.asking import Asker
-from merit.live.learning import confirmed_answer, corrected_change, provenance, rejected_change
+from merit.live.calls import PlainCalls, check_text
+from merit.live.chat import Chat
+from merit.live.checkup import Checkup, check_up
+from merit.live.feedback import Learner
+from merit.live.gate import GateResult, accept, check
+from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
-from merit.live.receipt import now
-from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
+from merit.live.proof import Proof
+from merit.live.proving import ProofCost, Tell, proof_cost, prove
+from merit.live.records import Asked, Confirmed, Corrected, Rejected
 from merit.live.selecting import SchemaSelection
-from merit.memory import Entry
+from merit.live.switch import switch_off, switch_on
 from merit.selection import Selection, Selector
 from merit.settings import AskingSettings, BudgetSettings
-from merit.types import Error, Limits, Schema, Timeout
-
-T = TypeVar("T")
+from merit.types import Limits, Schema
 
 
 class LiveAgent:
@@ -42,77 +45,90 @@ class LiveAgent:
         self._name = parts.schema.db_id
         if not parts.schema.tables:
             raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
+        self._learner = Learner(parts, self._limits)
         self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
+        self._calls = PlainCalls()
         self._in_plain_code = threading.Lock()  # one event loop at a time
 
     # Asking
 
-    async def ask_async(self, question: str, *, execute: bool = True, progress: Progress = None) -> Answer:
+    async def ask_async(
+        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[str] = ()
+    ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         Without `execute` it is one candidate that only the guard has seen. `progress` is told what is being done.
+        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
         """
-        return await self._asker.ask(question, execute=execute, progress=progress)
+        turns = [self._turn(answer) for answer in earlier]
+        return await self._asker.ask(question, execute=execute, progress=progress, earlier=turns)
 
-    def ask(self, question: str, *, execute: bool = True, progress: Progress = None) -> Answer:
+    def ask(
+        self, question: str, *, execute: bool = True, progress: Progress = None, earlier: Sequence[str] = ()
+    ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            return _run(self.ask_async(question, execute=execute, progress=progress))
+            return self._calls.run(self.ask_async(question, execute=execute, progress=progress, earlier=earlier))
+
+    def chat(self) -> Chat:
+        """A conversation: its questions see those before them."""
+        return Chat(self.ask, self.ask_async)
+
+    def _turn(self, answer: str) -> Asked:
+        """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
+        asked, said = self._parts.history.find(answer)
+        if asked.database != self._name:
+            raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
+        return asked if said is None else replace(asked, sql=right_sql(asked, said) or "(rejected)")
 
     # Learning
 
     def confirm(self, answer: str, *, author: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
-        asked = self._open_answer(answer)
-        if not asked.status.ran:
-            raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
-        source = provenance(asked, author, now())
-        entries = self._commit([confirmed_answer(asked, asked.sql, self._parts.schema_text, source)])
-        return self._said(Confirmed(asked.id, str(source.time), author, entries))
+        check_text(author, "the author")
+        return self._learner.confirm(answer, author)
 
     def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
         """A person says that an answer is wrong."""
-        asked = self._open_answer(answer)
-        source = provenance(asked, author, now())
-        change = rejected_change(asked, self._parts.schema_text, source)
-        entries = self._commit([change] if change else [])
-        return self._said(Rejected(asked.id, str(source.time), author, entries, reason))
+        check_text(reason + author, "the reason or the author")
+        return self._learner.reject(answer, reason, author)
 
     def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
-        asked = self._open_answer(answer)
-        result = self._parts.engine.execute(sql, self._limits)
-        if isinstance(result, Error | Timeout):
-            raise InputError(f"the correction does not run ({result.message}); nothing was kept")
-        source, schema = provenance(asked, author, now()), self._parts.schema_text
-        learned = [confirmed_answer(asked, sql, schema, source)]
-        if sql.strip() != asked.sql.strip():
-            learned.append(corrected_change(asked, sql, schema, source))
-        return self._said(Corrected(asked.id, str(source.time), author, self._commit(learned), sql))
+        check_text(sql + author, "the correction or the author")
+        return self._learner.correct(answer, sql, author)
 
-    def _open_answer(self, answer: str) -> Asked:
-        """An answer that nothing was said about yet."""
-        asked, said = self._parts.history.find(answer)
-        if asked.database != self._name:
-            raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
-        if said is not None:
-            what = type(said).__name__.lower()
-            raise InputError(
-                f"{asked.id}: was {what} already, on {said.time}{f' by {said.author}' if said.author else ''}"
-            )
-        return asked
+    def check_memory(self, tell: Tell | None = None) -> Checkup:
+        """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
+        return check_up(self._parts, self._limits, tell or _say_nothing)
 
-    def _commit(self, entries: list[Entry]) -> tuple[str, ...]:
-        committed = self._parts.memory.commit_all(entries)
-        if self._parts.selection is not None:
-            self._parts.selection.learn(committed)
-        return tuple(entry.id for entry in committed)
+    # Measuring
 
-    def _said(self, feedback: T) -> T:
-        """Write feedback down; until then it is not acknowledged, and saying it again keeps the same entries."""
-        assert isinstance(feedback, Feedback)
-        self._parts.history.append(feedback)
-        return feedback
+    def proof_cost(self, limit: int | None = None) -> ProofCost:
+        """What `prove` would take at most."""
+        return proof_cost(self._asker, limit)
+
+    def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
+        with self._in_plain_code:
+            return self._calls.run(prove(self._asker, limit=limit, tell=tell or _say_nothing))
+
+    def check(self, tell: Tell | None = None) -> GateResult:
+        """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
+        with self._in_plain_code:
+            return self._calls.run(check(self._asker, tell or _say_nothing))
+
+    def accept(self, result: GateResult) -> None:
+        """Compare later checks with this one."""
+        accept(self._parts.history.path.parent, result)
+
+    def switch_memory(self, off_because: str | None) -> None:
+        """Use the memory of this database no more from the next opening on, for a reason; None uses it again."""
+        folder = self._parts.history.path.parent
+        if off_because is None:
+            switch_on(folder, self._name)
+        else:
+            switch_off(folder, self._name, off_because)
 
     # Looking
 
@@ -131,10 +147,15 @@ class LiveAgent:
         return self._schema
 
     def close(self) -> None:
-        """Give back connections, memory and model."""
+        """Give back connections, memory and model; inside an event loop, `await agent.close_async()`."""
+        self._calls.run(self.close_async())
+        self._calls.close()
+
+    async def close_async(self) -> None:
+        """The same, for an event loop."""
         self._parts.memory.close()
         self._parts.engine.close()
-        _run(self._parts.completer.close())
+        await self._parts.completer.close()
 
     def __enter__(self) -> "LiveAgent":
         return self
@@ -142,11 +163,12 @@ class LiveAgent:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> "LiveAgent":
+        return self
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise InputError("an event loop runs here already, as in a notebook: use `await agent.ask_async(...)` instead")
+    async def __aexit__(self, *_: object) -> None:
+        await self.close_async()
+
+
+def _say_nothing(_done: int, _of_all: int) -> None:
+    """Where it does not matter how far it is."""

@@ -82,6 +82,8 @@ class Answer:
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
+    remarks: tuple[str, ...] = ()  # what speaks against it: a failed check, an earlier rejection
+    passed: tuple[str, ...] = ()  # the user's own checks
 
     def to_pandas(self) -> Any:
         """The rows as a DataFrame, where pandas is installed."""

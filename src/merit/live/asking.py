@@ -9,17 +9,21 @@ from merit.agent.rules import chosen
 from merit.errors import BudgetSpent, InputError, MeritError
 from merit.live.answer import Answer
 from merit.live.budget import Account, AccountedCompleter
+from merit.live.calls import check_text
 from merit.live.candidates import Election, LiveBehaviour, LiveOracle
 from merit.live.deciding import answer_of, answer_without, unexecuted
+from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
-from merit.live.preparing import Prepared, live_family, prepare
+from merit.live.preparing import AskedBefore, Prepared, live_family, prepare
 from merit.live.progress import Progress
 from merit.live.receipt import asked_of, today
+from merit.live.records import Asked
+from merit.live.settling import settled
 from merit.live.widening import Widening
 from merit.models import Sent
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
-from merit.types import Limits, Regime, Sampling
+from merit.types import Limits, Oracle, Regime, Sampling
 
 _LONGEST = 10_000  # characters of a question
 _REGIME = Regime.DBMS_ONLY
@@ -40,9 +44,19 @@ class Asker:
         if self.budget.prices is None and (self.budget.cost, self.budget.cost_per_day) != (None, None):
             raise InputError("a limit on cost needs 'prices', of a million prompt and output tokens")
 
-    async def ask(self, question: str, *, execute: bool = True, progress: Progress = None) -> Answer:
+    async def ask(
+        self,
+        question: str,
+        *,
+        execute: bool = True,
+        progress: Progress = None,
+        earlier: Sequence[Asked] = (),
+        again: AskedBefore | None = None,
+    ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
+        `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL. With
+        `again` it is a question that was asked before, and nothing may be recalled that was not known then.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
         for the day.
         """
@@ -50,14 +64,14 @@ class Asker:
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
-            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question)
+            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier, again)
             try:
                 answer = await self._answer(prepared, account, execute=execute, progress=progress)
             except BaseException as error:
                 if account.sent.calls:
-                    self._write(answer_without(prepared, account, _said(error)), prepared)
+                    self._write(answer_without(prepared, account, _said(error)), prepared, account)
                 raise
-            await asyncio.to_thread(self._write, answer, prepared)
+            answer = await asyncio.to_thread(self._write, answer, prepared, account)
         finally:
             self.under_way.remove(account)
         return answer
@@ -71,16 +85,19 @@ class Asker:
         if not execute:
             return unexecuted(prepared, first.sql, dialect, account)
         schema, position = self.parts.schema, prepared.position
-        task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
+        text = self.parts.schema_text
+        task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
         oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
         widening = Widening(self.parts)
-        episode, stopped = await self._episode(task, oracle, completer, election, widening)
+        episode, stopped = await self._episode(
+            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election, widening
+        )
         answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
         return replace(answer, widened=widening.count)
 
     async def _episode(
-        self, task: Task, oracle: LiveOracle, completer: AccountedCompleter, election: Election, widening: Widening
+        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election, widening: Widening
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
         method, so_far = self.method, list[Attempt]()
@@ -99,8 +116,15 @@ class Asker:
         except BudgetSpent as spent:
             return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
 
-    def _write(self, answer: Answer, prepared: Prepared) -> None:
-        self.parts.history.append(asked_of(answer, prepared, self.parts, self.method.name))
+    def _write(self, answer: Answer, prepared: Prepared, account: Account) -> Answer:
+        """Settle an answer and write it down."""
+
+        def receipt(answer: Answer) -> Asked:
+            return asked_of(answer, prepared, self.parts, self.method.name, account.replies)
+
+        answer, written = settled(self.parts, self.limits, answer, prepared, receipt)
+        self.parts.history.append(written)
+        return answer
 
     def _earlier_today(self, account: Account) -> Sent:
         """What the day's other questions took: those that are written down, and those under way here."""
@@ -111,6 +135,7 @@ class Asker:
 def _check(question: str) -> None:
     if not question.strip():
         raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
+    check_text(question, "the question")
     if len(question) > _LONGEST:
         raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
 

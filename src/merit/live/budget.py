@@ -1,6 +1,7 @@
 """What a question may take, and a day: checked before each call of the model, so that a limit ends the asking."""
 
 import asyncio
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ class Account:
         """`earlier_today` is what all other questions of the day took; it is asked only where the day has a limit."""
         self.sent = Sent()
         self._call = Sent()  # the one under way
+        self.replies: list[str] = []  # hashes of the model's, by which a cache can be rid of them
         self._limits = limits
         self._earlier_today = earlier_today
         self._prices = Prices(*limits.prices) if limits.prices else None
@@ -129,6 +131,7 @@ class AccountedCompleter:
                 if not limit.expired():
                     raise
                 raise account.late() from None
+        account.replies.append(hashlib.sha256(completion.text.encode()).hexdigest())
         reason = parse_decline(completion.text)
         if reason is None:
             return completion

@@ -41,9 +41,11 @@ def answer_of(
         found = Found.NOT_RETRIEVED if prepared.left_out else Found.NOTHING
         status = AnswerStatus.UNANSWERABLE
         return replace(answer, status=status, agreement=tally.share, error=None, reason=reason, found=found)
+    rows = oracle.rows(final.sql)
+    if rows is not None and not final.verdict.satisfied:  # it ran, and a person rejected it before
+        return replace(answer, sql=final.sql, status=AnswerStatus.UNSURE, rows=rows, found=_rows(rows))
     if not final.verdict.satisfied:
         return replace(answer, sql=final.sql, found=_nothing(prepared, episode.attempts))
-    rows = oracle.rows(final.sql)
     return replace(
         answer,
         sql=final.sql,

@@ -1,22 +1,22 @@
 """The history of a database's questions: one line an event, on the disk before it is acknowledged.
 
-Several processes may append. What a crash left of a line was never acknowledged; the next writer cuts it off. A history
-grows for years, so what is looked for is found by its text, and only the lines that have it are taken apart.
+Several processes may append. What a crash left of a line was never acknowledged; the next writer cuts it off. A purge
+replaces the file as a whole, so a writer makes sure that it writes to the one that is there.
 """
 
-import json
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from merit.errors import InputError, RunUnusable
-from merit.files import open_regular, take_lock, write_all
+from merit.files import atomic_write, open_regular, take_lock, write_all
+from merit.live.lines import HistoryLines, plain_question
 from merit.live.records import Asked, Event, Feedback, event_record, read_event
 from merit.models import Sent
-from merit.reading import LINES_BYTES, parse_json, read_bytes
+from merit.reading import LINES_BYTES, parse_json
 from merit.runs.text import decode_line, read_lines, to_json
 
 HISTORY = "history.jsonl"
@@ -31,22 +31,28 @@ class History:
     def __init__(self, folder: Path) -> None:
         self.path = folder / HISTORY
         self._day = _Day(self.path)
+        self._lines = HistoryLines(self.path)
 
     def append(self, event: Event) -> None:
         """Write an event down; it survives a crash once this returns."""
-        line = (to_json(event_record(event)) + "\n").encode()
         with self._open() as file:
-            end = _whole_lines(file)
-            if end + len(line) > LINES_BYTES:
-                raise RunUnusable(f"{self.path}: the history is full; move the file aside and go on with a new one")
-            os.ftruncate(file, end)
-            os.lseek(file, end, os.SEEK_SET)
-            try:
-                write_all(file, line)
-                os.fsync(file)
-            except OSError as error:
-                os.ftruncate(file, end)
-                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
+            self._append(file, event)
+
+    @contextmanager
+    def judging(self, identity: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
+        """An answer that nothing was said about yet, and how to write down what is; other writers wait meanwhile."""
+        with self._open() as file:
+            asked, said = self.find(identity)
+            if said is not None:
+                what, by = type(said).__name__.lower(), f" by {said.author}" if said.author else ""
+                raise InputError(f"{asked.id}: was {what} already, on {said.time}{by}")
+            yield asked, lambda feedback: self._append(file, feedback)
+
+    @contextmanager
+    def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
+        """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
+        with self._open():
+            yield self._rewrite
 
     def events(self) -> list[Event]:
         """Everything that happened, in order."""
@@ -59,50 +65,100 @@ class History:
         """The questions that were asked, by the ids of their answers."""
         return {event.id: event for event in self.events() if isinstance(event, Asked)}
 
+    def feedback(self) -> dict[str, Feedback]:
+        """What was said about answers, by their ids."""
+        return {event.answer: event for event in self.events() if not isinstance(event, Asked)}
+
     def find(self, identity: str) -> tuple[Asked, Feedback | None]:
         """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
-        events = self._mentioning(identity) if identity else []
-        found = [event for event in events if isinstance(event, Asked) and event.id.startswith(identity)]
+        found = self._lines.ids(identity) if identity else []
         if len(found) != 1:
             why = "there is no answer" if not found else "several answers begin with"
             raise InputError(f"{self.path}: {why} {identity!r}; `merit history` lists them")
-        said = [event for event in events if not isinstance(event, Asked) and event.answer == found[0].id]
-        return found[0], said[-1] if said else None
+        (asked,) = self._asked(self._lines.answers(found))
+        said = self.judged([asked])
+        return asked, said[-1][1] if said else None
+
+    def judged(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
+        """Those answers that people said something about, with what they said, in the order in which it was said."""
+        by_id = {asked.id: asked for asked in answers}
+        events = [self._event(*line) for line in self._lines.said(list(by_id))]
+        return [(by_id[event.answer], event) for event in events if not isinstance(event, Asked)]
+
+    def same_question(
+        self, database: str, before: Sequence[str], question: str, *, judged: bool = False
+    ) -> list[Asked]:
+        """Every answer to this very question, apart from case, spaces and the last punctuation.
+
+        `before` are the questions of the conversation that it was asked in: behind others it is another question. With
+        `judged`, only those that people said something about.
+        """
+        whole = plain_question(standing_question(before, question))
+        same = self._asked(self._lines.same(question, judged=judged))
+        return [asked for asked in same if asked.database == database and plain_question(self.standing(asked)) == whole]
+
+    def before(self, asked: Asked) -> list[str]:
+        """The questions before one of a conversation, as far as they were not purged."""
+        return [turn.question for turn in self._asked(self._lines.answers(list(asked.earlier)))]
+
+    def standing(self, asked: Asked) -> str:
+        """A question as it stands by itself: one of a conversation together with those before it."""
+        return standing_question(self.before(asked), asked.question)
 
     def sent_on(self, day: str) -> Sent:
         """What all questions of a day, such as 2026-11-16, have taken."""
         return self._day.sent(day)
 
-    def _mentioning(self, identity: str) -> list[Event]:
-        """The events of answers whose ids begin so, and what was said about them."""
-        if not self.path.exists():
-            return []
-        beginning = json.dumps(identity, ensure_ascii=False)[:-1].encode()
-        data = read_bytes(self.path, LINES_BYTES)
-        marks = (b'"id":' + beginning, b'"answer":' + beginning)
-        lines = {start: line for mark in marks for start, line in _lines_with(data, mark)}
-        return [
-            _event(decode_line(line, self.path, number), self.path, number)
-            for start, line in sorted(lines.items())
-            for number in [data.count(b"\n", 0, start) + 1]
-        ]
+    def _event(self, line: bytes, number: int) -> Event:
+        return _event(decode_line(line, self.path, number), self.path, number)
+
+    def _asked(self, lines: list[tuple[bytes, int]]) -> list[Asked]:
+        events = [self._event(*line) for line in lines]
+        return [event for event in events if isinstance(event, Asked)]
+
+    def _append(self, file: int, event: Event) -> None:
+        line, end = _line(event), _whole_lines(file)
+        if end + len(line) > LINES_BYTES:
+            raise RunUnusable(f"{self.path}: the history is full; move the file aside and go on with a new one")
+        os.ftruncate(file, end)
+        os.lseek(file, end, os.SEEK_SET)
+        try:
+            write_all(file, line)
+            os.fsync(file)
+        except OSError as error:
+            os.ftruncate(file, end)
+            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
+
+    def _rewrite(self, keep: Callable[[Event], bool]) -> int:
+        """How many events went."""
+        events = self.events()
+        kept = [event for event in events if keep(event)]
+        with atomic_write(self.path) as file:
+            file.writelines(_line(event) for event in kept)
+        return len(events) - len(kept)
 
     @contextmanager
     def _open(self) -> Iterator[int]:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = open_regular(self.path, os.O_RDWR | os.O_CREAT)
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from None
-        try:
-            until = time.monotonic() + _WAIT_S
-            while not take_lock(file):
-                if time.monotonic() > until:
-                    raise RunUnusable(f"{self.path}: another process is writing the history; wait for it or stop it")
-                time.sleep(_AGAIN_S)
-            yield file
-        finally:
-            os.close(file)
+        """The file, with other writers kept out; one that a purge replaced meanwhile is left for the new one."""
+        until = time.monotonic() + _WAIT_S
+        while True:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                file = open_regular(self.path, os.O_RDWR | os.O_CREAT)
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from None
+            try:
+                while not take_lock(file):
+                    if time.monotonic() > until:
+                        raise RunUnusable(
+                            f"{self.path}: another process is writing the history; wait for it or stop it"
+                        )
+                    time.sleep(_AGAIN_S)
+                if _is_at(file, self.path):
+                    yield file
+                    return
+            finally:
+                os.close(file)
 
 
 class _Day:
@@ -142,6 +198,22 @@ class _Day:
                     self._sent = Sent.total([self._sent, spent])
             self._read, self._lines = self._read + len(whole), self._lines + whole.count(b"\n")
             return self._sent
+
+
+def standing_question(before: Sequence[str], question: str) -> str:
+    """A question of a conversation, with those before it: `How many orders? | and in May?`."""
+    return " | ".join([*before, question])
+
+
+def _line(event: Event) -> bytes:
+    return (to_json(event_record(event)) + "\n").encode()
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _event(line: str, path: Path, number: int) -> Event:

@@ -5,11 +5,12 @@ from functools import cached_property
 
 from merit.agent.confidence import Calibration
 from merit.live.history import History
-from merit.live.schemas import fingerprint
+from merit.live.schemas import KnownSchemas, fingerprint
 from merit.live.selecting import SchemaSelection
-from merit.memory import Memory
+from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
-from merit.prompts import StoredValues
+from merit.prompts import LiveTexts, StoredValues
+from merit.settings import CheckSettings
 from merit.types import Engine, Schema
 
 
@@ -28,6 +29,14 @@ class LiveParts:
     include: tuple[str, ...] = ()  # what merit.toml shows of the database, and what not
     exclude: tuple[str, ...] = ()
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
+    checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
+    keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+    schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
+
+    @cached_property
+    def texts(self) -> LiveTexts:
+        """What prompts say of the tables."""
+        return LiveTexts(self.engine.dialect, self.values)
 
     @cached_property
     def schema_text(self) -> str:

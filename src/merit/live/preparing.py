@@ -1,15 +1,19 @@
 """What a question's first prompt shows: the part of the schema that it needs, values, and what may be recalled."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from merit import prompts
 from merit.agent import Method
 from merit.live.answer import LeftOut
+from merit.live.history import standing_question
+from merit.live.ladder import RejectedSQL, rejected_before
 from merit.live.parts import LiveParts
+from merit.live.records import Asked
 from merit.live.selecting import left_out_of
 from merit.memory import Cue, Recall
-from merit.prompts import Family, LiveContext, Prompt, live_context, live_mentions
+from merit.prompts import Family, LiveContext, Prompt, live_mentions
 from merit.selection import Selection
 from merit.types import FailureType, Question
 
@@ -24,36 +28,55 @@ class Prepared:
     recalled: Recall | None
     left_out: LeftOut
     prompt: Prompt
+    earlier: tuple[Asked, ...]  # of the same conversation
+    rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
 
 
-def prepare(parts: LiveParts, method: Method, text: str) -> Prepared:
-    """Choose from the schema, find mentioned values, recall, and render."""
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A question that is asked again: as it was asked first, without what its own answer left."""
+
+    id: str  # of that answer: its entries may not be recalled
+    position: int  # what was committed later may not be, either
+
+
+def prepare(
+    parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = (), again: AskedBefore | None = None
+) -> Prepared:
+    """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well."""
     parts.memory.refresh()
-    question, position = Question(uuid4().hex[:12], parts.schema.db_id, text), parts.memory.sequence
-    selection = parts.selection.choose(text) if parts.selection else None
+    identity, position = (again.id, again.position) if again else (uuid4().hex[:12], parts.memory.sequence)
+    question = Question(identity, parts.schema.db_id, text)
+    before = [turn.question for turn in earlier]
+    whole = replace(question, text=standing_question(before, text))
+    selection = parts.selection.choose(whole.text) if parts.selection else None
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
-    live = context_of(parts, question, selection)
-    recalled = _recall(parts, method, question, position)
+    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect)
+    live = replace(
+        shown_of(parts, selection),
+        mentions=live_mentions(whole, family.dialect, parts.values) if parts.values is not None else (),
+        notes=parts.notes,
+        declinable=True,
+        conversation=tuple((turn.question, turn.sql) for turn in earlier),
+        rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
+    )
+    recalled = _recall(parts, method, whole, position)
     precedents = recalled.precedents if recalled else ()
     prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
-    return Prepared(question, position, live, recalled, left_out, prompt)
+    return Prepared(question, position, live, recalled, left_out, prompt, tuple(earlier), rejected)
 
 
-def context_of(parts: LiveParts, question: Question, selection: Selection | None) -> LiveContext:
-    """What prompts show of the database; a selection without example values, which no budget counts."""
-    dialect, values = parts.engine.dialect, parts.values
+def shown_of(parts: LiveParts, selection: Selection | None) -> LiveContext:
+    """The tables that prompts show; a selection without example values, which no budget counts."""
     if selection is not None and not selection.whole:
-        live = LiveContext(selection.text, selection.text)
-    else:
-        live = live_context(parts.schema, dialect, values)
-    mentions = live_mentions(question, dialect, values) if values is not None else ()
-    return replace(live, mentions=mentions, notes=parts.notes, declinable=True)
+        return LiveContext(selection.text, selection.text)
+    return parts.texts.context(parts.schema)
 
 
 def live_family(parts: LiveParts) -> Family:
     """How prompts speak of a person's own database."""
-    return Family("own", evidence=False, dialect=parts.engine.dialect, live=True)
+    return Family("own", evidence=False, dialect=parts.engine.dialect, live=True, fenced=True)
 
 
 def _recall(parts: LiveParts, method: Method, question: Question, position: int) -> Recall | None:
@@ -68,5 +91,6 @@ def _recall(parts: LiveParts, method: Method, question: Question, position: int)
         sql="",
         failure_context="",
         type=FailureType.UNKNOWN,
+        until=position,
     )
     return parts.memory.recall(cue, method.recall)

@@ -46,6 +46,11 @@ class Asked:
     output_tokens: int = 0
     seconds: float = 0.0  # the whole question took
     widened: int = 0  # how often a name that was missing had more of a large schema shown
+    earlier: tuple[str, ...] = ()  # the answers of the same conversation that the prompt showed
+    passed: tuple[str, ...] = ()  # the user's own checks
+    failed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()  # entries that were committed without a person's word, at the grade the answer earned
+    replies: tuple[str, ...] = ()  # hashes of the model's replies, by which a cache can be rid of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +94,27 @@ _KINDS: dict[str, type[Event]] = {
     "corrected": Corrected,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
-_LISTS = ("recalled", "entries")
+_LISTS = ("recalled", "entries", "earlier", "passed", "failed", "kept", "replies")
 _COUNTS = ("position", "calls", "prompt_tokens", "output_tokens", "widened")
 _OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", *_LISTS)  # fields that are not texts
 # Fields that events of format 1 lack.
-_SINCE_2 = {"asked": frozenset({"reason", "calls", "prompt_tokens", "output_tokens", "seconds", "widened"})}
+_SINCE_2 = {
+    "asked": frozenset(
+        {
+            "reason",
+            "calls",
+            "prompt_tokens",
+            "output_tokens",
+            "seconds",
+            "widened",
+            "earlier",
+            "passed",
+            "failed",
+            "kept",
+            "replies",
+        }
+    )
+}
 
 
 def event_record(event: Event) -> dict[str, Any]:

@@ -7,6 +7,17 @@ from merit.settings import DatabaseSettings, Settings
 from merit.types import Schema
 
 _MOST_NOTES = 40  # lines in a prompt
+_LONGEST_NAME = 200  # characters; PostgreSQL's and MySQL's have at most 64, SQLite's and DuckDB's any number
+
+
+def nameable(schema: Schema) -> Schema:
+    """A schema without tables and columns whose names are so long that nobody gave them in earnest."""
+    tables = []
+    for table in schema.tables:
+        columns = tuple(column for column in table.columns if len(column.name) <= _LONGEST_NAME)
+        if columns and len(table.name) <= _LONGEST_NAME:
+            tables.append(replace(table, columns=columns))
+    return replace(schema, tables=tuple(tables))
 
 
 def readable(schema: Schema, settings: DatabaseSettings) -> Schema:

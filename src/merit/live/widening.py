@@ -6,7 +6,7 @@ from dataclasses import replace
 from merit.agent import Attempt, Task
 from merit.failure import missing_name
 from merit.live.parts import LiveParts
-from merit.live.preparing import context_of
+from merit.live.preparing import shown_of
 
 
 class Widening:
@@ -28,4 +28,5 @@ class Widening:
         if wider.whole:  # then nothing was left out before
             return task
         self.count += 1
-        return replace(task, live=context_of(self._parts, task.question, wider))
+        shown = shown_of(self._parts, wider)
+        return replace(task, live=replace(task.live, tables=shown.tables, bare=shown.bare) if task.live else shown)

@@ -1,5 +1,6 @@
 """Opening the files of a memory: regular files only, and never through a link when they are written."""
 
+import json
 import os
 import stat
 from collections.abc import Iterator
@@ -66,6 +67,21 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def last_line(file: int, start: int, end: int) -> bytes:
+    """What follows the last newline between two places of a file."""
+    data = os.pread(file, end - start, start)
+    return data[data.rfind(b"\n") + 1 :]
+
+
+def is_json(data: bytes) -> bool:
+    """Whether a line has its end: an object that was cut short is not JSON."""
+    try:
+        json.loads(data.decode())
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _regular(file: int, path: Path) -> int:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory import snapshot
+from merit.memory.curate import Listed, read_contents
 from merit.memory.format4 import FORMAT, change_record, parse_entry
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.index import Index
 from merit.memory.policy import Cue, Recall, RecallPolicy
 from merit.memory.recall import Catalogue, recall
 from merit.memory.segment import Segment
-from merit.memory.store import FileStore
+from merit.memory.store import INDEX, FileStore
 from merit.memory.vectors import Matrix
 from merit.types import Change, Deletion, Encoder, Entry, Precedent, Repair, Staleness, Store
 from merit.vectors import unit_vectors
@@ -42,7 +43,7 @@ class Memory:
         folder, or else in `index_folder`. The store is closed with the memory.
         """
         if isinstance(store, Path):
-            index_folder = index_folder or store / "index"
+            index_folder = index_folder or store / INDEX
             store = FileStore(store)
         self._lock = threading.RLock()
         self._encoder = encoder
@@ -93,18 +94,28 @@ class Memory:
         """Keep a finalised episode's entry; it is durable when this returns. Gives it back under its id."""
         return self.commit_all([entry])[0]
 
-    def commit_all(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Keep many entries at once, all or none. A known one is not kept twice, and a deleted one stays deleted."""
-        named = [with_id(entry) for entry in entries]
+    def commit_all(self, entries: Iterable[Entry], retracted: Iterable[Deletion] = ()) -> list[Entry]:
+        """Keep many entries at once, and take out those they stand against: all of it or nothing.
+
+        A known entry is not kept twice, and a deleted one stays deleted.
+        """
+        named, gone = [with_id(entry) for entry in entries], list(retracted)
         with self._in_use():
             while True:
                 self.refresh()
                 fresh = self._fresh(named)
+                deletions = [deletion for deletion in gone if self._is_live(deletion.id)]
                 try:
-                    self._append(list(fresh.values()))
+                    self._append([*fresh.values(), *deletions])
                 except MemoryChanged:
                     continue  # another process may have committed one of these
                 return [fresh.get(entry.id) or self.entry(entry.id) for entry in named]
+
+    def _is_live(self, identity: str) -> bool:
+        if identity not in self._index:
+            return False
+        segment, row = self._index.row_of(identity)
+        return not segment.is_deleted(row)
 
     def delete(self, identity: str, reason: str) -> None:
         """Take an entry out of every later recall; the log keeps it, with the reason."""
@@ -143,10 +154,21 @@ class Memory:
         segment, row = self._index.row_of(identity)
         return not segment.is_deleted(row) and segment.is_stale(row) != stale
 
+    def listed(self) -> list[Listed]:
+        """Every entry with its state, in the order in which they were learned; the whole log is read."""
+        with self._in_use():
+            return list(read_contents(self._store).entries.values())
+
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
         with self._in_use():
             return self._read(*self._index.row_of(identity))
+
+    def find(self, identity: str) -> Entry | None:
+        """A committed entry, or None where there is none: it may have been purged."""
+        with self._in_use():
+            self.refresh()
+            return self.entry(identity) if identity in self._index else None
 
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""
@@ -181,6 +203,7 @@ class Memory:
             self._closed = True
             try:
                 if self._index_folder and self._whole and not self._saved and not self._index.unread_vectors:
+                    self._store.since(self._index.sequence)  # refused where the log was purged meanwhile
                     snapshot.save(self._index_folder, self._index, self._store)
             except (OSError, InputError, MemoryUnusable) as error:
                 _logger.warning("%s: the index was not saved (%s); opening will take longer", self._index_folder, error)

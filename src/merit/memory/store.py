@@ -6,7 +6,6 @@ is held while something is appended, and no longer. A memory of format 3 is read
 into a log and puts its files aside, into the folder format-3.
 """
 
-import json
 import logging
 import os
 import threading
@@ -16,7 +15,8 @@ from pathlib import Path
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.files import atomic_write
 from merit.memory import format3
-from merit.memory.files import open_to_append, sync_folder, write_all
+from merit.memory.erasing import erase_lines, remove_folder
+from merit.memory.files import is_json, last_line, open_to_append, sync_folder, write_all
 from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
 from merit.memory.lock import WriterLock
 from merit.memory.log import Log
@@ -25,6 +25,7 @@ from merit.types import Change, Entry
 LOCK_NAME = "memory.lock"
 _WAY_OUT = "make the folder writable, or choose another one"
 ASIDE = "format-3"  # where the files of format 3 go
+INDEX = "index"
 _logger = logging.getLogger(__name__)
 
 
@@ -106,6 +107,33 @@ class FileStore:
             self._check_usable()
             return self._log.fingerprint(sequence)
 
+    def erase(self, ids: Iterable[str]) -> int:
+        """Take entries out of the file itself; in their place stays, under the same number, that they were purged.
+
+        Whatever else holds them goes first: the index, which is made again, and the files of format 3 put aside. Other
+        processes that have this memory open are told to open it again.
+        """
+        if self._lock is None and not self._closed:
+            raise MemoryUnusable(f"{self.folder}: opened for reading only")
+        with self._mutex:
+            self._check_usable()
+            assert self._lock is not None
+            with self._lock:
+                self._follow()
+                try:
+                    if self._log.is_converted:
+                        self._convert()
+                    _put_aside(self.folder)
+                    for name in (ASIDE, INDEX):
+                        remove_folder(self.folder / name)
+                    self._log, erased = erase_lines(self._log, frozenset(ids))
+                    sync_folder(self.folder)
+                except OSError as error:
+                    raise MemoryUnusable(
+                        f"{self.folder}: could not be purged ({error.strerror}); purge again"
+                    ) from error
+                return erased
+
     def close(self) -> None:
         """Give back the lock."""
         self._closed = True
@@ -178,7 +206,7 @@ class FileStore:
         file = open_to_append(self._log.path)
         try:
             size = os.fstat(file).st_size
-            if size > self._log.end and _is_json(_last_line(file, self._log.end, size)):
+            if size > self._log.end and is_json(last_line(file, max(self._log.end, size - LINE_BYTES), size)):
                 write_all(file, b"\n")  # an editor's last line without its newline
                 self._log.advance()
                 size += 1
@@ -260,19 +288,3 @@ def _put_aside(folder: Path) -> None:
     for path in older:
         path.replace(aside / path.name)
     sync_folder(folder)
-
-
-def _last_line(file: int, start: int, end: int) -> bytes:
-    """What follows the last newline, without what comes before `start`."""
-    start = max(start, end - LINE_BYTES)
-    data = os.pread(file, end - start, start)
-    return data[data.rfind(b"\n") + 1 :]
-
-
-def _is_json(data: bytes) -> bool:
-    """Whether a line has its end: an object that was cut short is not JSON."""
-    try:
-        json.loads(data.decode())
-    except (ValueError, RecursionError):
-        return False
-    return True

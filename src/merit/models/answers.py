@@ -10,7 +10,7 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -128,6 +128,21 @@ class AnswerStore:
                 "ORDER BY name, revision"
             ).fetchall()
         return [(self._identity(name, revision), count) for name, revision, count in rows]
+
+    def erase(self, hashes: Collection[str]) -> int:
+        """Take answers out of the file itself, by the SHA-256 of their texts in hexadecimal; returns how many texts."""
+        gone = 0
+        with self._errors("erased"):
+            self._db.execute("PRAGMA secure_delete = ON")
+            with self._db:
+                for digest in hashes:
+                    first = int.from_bytes(bytes.fromhex(digest)[:7])  # as `_text_id` has it
+                    gone += self._db.execute("DELETE FROM said WHERE id = ?", (first,)).rowcount
+                    self._db.execute("DELETE FROM answer WHERE text = ?", (first,))
+            (busy, *_), *_ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if busy:
+            raise CacheUnusable(f"{self.path}: another process reads it; stop that one, then purge again")
+        return gone
 
     def merge(self, other: Path) -> int:
         """Take over another file's answers, all or none; returns how many were new."""

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -40,18 +40,24 @@ class WordLlamaEncoder:
     """Averaged token embeddings distilled from large models, shipped inside the wordllama package."""
 
     def __init__(self) -> None:
-        root = logging.getLogger()
-        before = (root.level, list(root.handlers))
-        import wordllama
-
-        root.level, root.handlers[:] = before  # importing wordllama reconfigures the root logger
-        # The package carries its 256-dimensional weights; without both options it would download them.
-        self._model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+        self._model = _wordllama()
         self.identity = EncoderIdentity("wordllama", version("wordllama"), 256)
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """A vector of length 1 for each text."""
         return unit_vectors(self._model.embed(list(texts)), texts, self.identity)
+
+
+@cache
+def _wordllama() -> Any:
+    """The package's model, loaded once a process: it takes a third of a second, and only reads."""
+    root = logging.getLogger()
+    before = (root.level, list(root.handlers))
+    import wordllama
+
+    root.level, root.handlers[:] = before  # importing wordllama reconfigures the root logger
+    # The package carries its 256-dimensional weights; without both options it would download them.
+    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 
 
 class SentenceTransformerEncoder:

@@ -1,6 +1,6 @@
 """The prompts for a model, and the parsing of its replies. Must never know a reference."""
 
-from merit.prompts.live import LiveContext, StoredValues, live_context, live_mentions
+from merit.prompts.live import LiveContext, LiveTexts, StoredValues, live_context, live_mentions
 from merit.prompts.render import (
     BIRD,
     LIVE_VERSION,
@@ -25,6 +25,7 @@ __all__ = [
     "VERSIONS",
     "Family",
     "LiveContext",
+    "LiveTexts",
     "Prompt",
     "StoredValues",
     "family_named",

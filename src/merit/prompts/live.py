@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from merit.prompts.tables import create_tables, literal, qualified, quoted
+from merit.prompts.tables import TableTexts, literal, qualified, quoted
 from merit.types import Question, Schema, Value
 
 _EXAMPLES = 3  # values of each column
@@ -32,6 +32,8 @@ class LiveContext:
     mentions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()  # rules and meanings that people wrote down, a line each
     failed: tuple[tuple[str, str], ...] = ()  # earlier candidates, and what the database said to each
+    conversation: tuple[tuple[str, str], ...] = ()  # earlier questions and their SQL, oldest first
+    rejected: tuple[str, ...] = ()  # SQL that people rejected for this very question, each with the reason
     declinable: bool = False  # whether the model is told how to say that the database holds no answer
 
     def text(self) -> str:
@@ -42,11 +44,21 @@ class LiveContext:
 
 def live_context(schema: Schema, dialect: str, values: StoredValues | None) -> LiveContext:
     """What prompts show of a database for any question; without values, only its tables."""
-    bare = create_tables(schema, dialect)
-    if values is None:
-        return LiveContext(bare, bare)
-    shown = create_tables(schema, dialect, lambda table, column: values.examples(table, column, _EXAMPLES))
-    return LiveContext(shown, bare)
+    return LiveTexts(dialect, values).context(schema)
+
+
+class LiveTexts:
+    """The same for parts of one schema, again and again."""
+
+    def __init__(self, dialect: str, values: StoredValues | None) -> None:
+        self._bare = self._shown = TableTexts(dialect)
+        if values is not None:
+            self._shown = TableTexts(dialect, lambda table, column: values.examples(table, column, _EXAMPLES))
+
+    def context(self, schema: Schema) -> LiveContext:
+        """What prompts show of a part."""
+        bare = self._bare.text(schema)
+        return LiveContext(bare if self._shown is self._bare else self._shown.text(schema), bare)
 
 
 def live_mentions(question: Question, dialect: str, values: StoredValues) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from merit.errors import InputError, one_line
 from merit.memory import Precedent, Repair
+from merit.prompts.fence import CLOSE, OPEN, escaped, fenced
 from merit.prompts.live import LiveContext
 from merit.prompts.template import LIVE, OWN, fill, names, read
 from merit.types import Demonstration, Failure, Grade, Question, Verdict
@@ -16,6 +17,7 @@ VERSION = "merit-prompts-v3"
 LIVE_VERSION = "merit-live-v1"
 VERSIONS = {"paper": VERSION, "live": LIVE_VERSION}  # the prompt families by the names that users give
 _NONE = "(none)"
+_LONGEST_TEXT = 4000  # characters of a question or a statement that someone else wrote, in a fenced prompt
 _LONGEST_SQL = 1000  # characters of a statement that failed before
 _LONGEST_ERROR = 300  # and of what the database said
 Tried = tuple[str, Verdict]  # an attempt's SQL and what the judge said
@@ -29,6 +31,7 @@ class Family:
     evidence: bool
     dialect: str = "sqlite"  # a key of `merit.types.DIALECTS`
     live: bool = False  # the family for live use instead of the paper's
+    fenced: bool = False  # whether data is fenced, as on a person's own database
 
 
 SPIDER = Family("spider", evidence=False)
@@ -67,7 +70,8 @@ def initial(
     """
     if family.live and live is not None:
         return _live_prompt(family, question, live, precedents, draw)
-    return _prompt("initial", family, question, schema, {"PRECEDENTS_IF_ANY": _precedents(precedents, question)})
+    shown = _precedents(precedents, question, family)
+    return _prompt("initial", family, question, schema, {"PRECEDENTS_IF_ANY": shown})
 
 
 def repair(
@@ -92,16 +96,22 @@ def repair(
         schema,
         {
             "STATIC_EXAMPLES_IF_ANY": _static_examples(demonstrations),
-            "PRECEDENTS_IF_ANY": _precedents(precedents, question),
-            "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": _lines(_positive(i, entry) for i, entry in _numbered(positives)),
-            "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": _lines(_negative(i, entry) for i, entry in _numbered(negatives)),
-            "LOCAL_REFLECTIONS_OR_(none)": _lines(
-                f"[Local reflection {i}] {text}" for i, text in _numbered(reflections)
+            "PRECEDENTS_IF_ANY": _precedents(precedents, question, family),
+            "RETRIEVED_POSITIVE_MEMORIES_OR_(none)": _data(
+                family, "\n".join(_positive(i, entry) for i, entry in _numbered(positives))
+            ),
+            "RETRIEVED_NEGATIVE_MEMORIES_OR_(none)": _data(
+                family, "\n".join(_negative(i, entry) for i, entry in _numbered(negatives))
+            ),
+            "LOCAL_REFLECTIONS_OR_(none)": _data(
+                family, "\n".join(f"[Local reflection {i}] {text}" for i, text in _numbered(reflections))
             ),
             "STATUS": verdict.status,
             "ERROR_TYPE": failure.type.in_words,
-            "DATABASE_ERROR_OR_(none)": verdict.error or _NONE,
-            "ALL_PREVIOUS_SQL_ATTEMPTS": "\n\n".join(_attempt(i, attempt) for i, attempt in _numbered(tried)),
+            "DATABASE_ERROR_OR_(none)": _data(family, verdict.error or ""),
+            "ALL_PREVIOUS_SQL_ATTEMPTS": _data(
+                family, "\n\n".join(_attempt(i, attempt) for i, attempt in _numbered(tried))
+            ),
         },
     )
 
@@ -120,7 +130,7 @@ def reflection(family: Family, question: Question, schema: str, tried: Sequence[
         )
         for i, (sql, verdict) in _numbered(tried)
     ]
-    values = {"ERROR_TYPE": failure.type.in_words, "ATTEMPTS_AND_OUTCOMES": "\n\n".join(outcomes)}
+    values = {"ERROR_TYPE": failure.type.in_words, "ATTEMPTS_AND_OUTCOMES": _data(family, "\n\n".join(outcomes))}
     return _prompt("reflection", family, question, schema, values)
 
 
@@ -137,43 +147,61 @@ def _live_prompt(
     purpose = "initial" if not draw else "odd_draw" if draw % 2 else "even_draw"
     mentions, evidence = "\n".join(live.mentions), question.evidence or ""
     values = {
-        "DATABASE_SCHEMA": live.tables if draw else live.bare,
-        "MENTIONED_VALUES_IF_ANY": fill(f"{LIVE}/mentioned", {"VALUES": mentions}) if mentions else "",
-        "NOTES_IF_ANY": _known(live),
-        "PRECEDENTS_IF_ANY": _precedents(precedents, question),
+        "DATABASE_SCHEMA": _data(family, live.tables if draw else live.bare),
+        "MENTIONED_VALUES_IF_ANY": fill(f"{LIVE}/mentioned", {"VALUES": _data(family, mentions)}) if mentions else "",
+        "NOTES_IF_ANY": _known(family, live),
+        "PRECEDENTS_IF_ANY": _precedents(precedents, question, family),
         "EVIDENCE_IF_ANY": fill(f"{LIVE}/evidence", {"EVIDENCE": evidence}) if evidence else "",
         "QUESTION": question.text,
     }
     text = fill(f"{LIVE}/{purpose}", values, family.dialect)
     if live.declinable:
         text = f"{text}\n\n{read(f'{OWN}/decline')}"
-    return Prompt(f"{family.name}-live-{purpose}-v1", text)
+    return Prompt(f"{family.name}-live-{purpose}-v1", _with_rule(family, text))
 
 
-def _known(live: LiveContext) -> str:
-    """What people wrote down, and what earlier candidates came to."""
+def _known(family: Family, live: LiveContext) -> str:
+    """What people wrote down, asked before and rejected, and what earlier candidates came to."""
     notes = "\n".join(f"- {note}" for note in live.notes)
-    blocks = [fill(f"{LIVE}/notes", {"NOTES": notes})] if notes else []
+    turns = "\n".join(f"Question: {_short(question)}\nSQL: {_short(sql)}" for question, sql in live.conversation)
+    rejected = "\n".join(f"- {_short(sql)}" for sql in live.rejected)
+    blocks = [fill(f"{LIVE}/notes", {"NOTES": _data(family, notes)})] if notes else []
+    blocks += [fill(f"{OWN}/conversation", {"TURNS": _data(family, turns)})] if turns else []
+    blocks += [fill(f"{OWN}/rejected", {"REJECTED": _data(family, rejected)})] if rejected else []
     if live.failed:
-        failed = [fill(f"{OWN}/failed_statement", _failed_statement(*statement)) for statement in live.failed]
-        blocks.append(fill(f"{OWN}/failed", {"STATEMENTS": "\n".join(failed)}))
+        failed = "\n".join(fill(f"{OWN}/failed_statement", _failed_statement(*pair)) for pair in live.failed)
+        shown = f"{OPEN}\n{failed}\n{CLOSE}" if family.fenced else failed
+        blocks.append(fill(f"{OWN}/failed", {"STATEMENTS": shown}))
     return "\n\n".join(blocks)
 
 
 def _failed_statement(sql: str, error: str) -> dict[str, str]:
     """A statement that stays in its fence, and a message that stays in its line."""
-    return {"SQL": sql[:_LONGEST_SQL].replace("```", "` ` `"), "ERROR": one_line(error)[:_LONGEST_ERROR]}
+    return {"SQL": escaped(sql, _LONGEST_SQL), "ERROR": escaped(one_line(error), _LONGEST_ERROR)}
+
+
+def _with_rule(family: Family, text: str) -> str:
+    return f"{read(f'{OWN}/fence')}\n\n{text}" if family.fenced else text
+
+
+def _data(family: Family, text: str) -> str:
+    """Something that a database or a person wrote, as this family shows it."""
+    return (fenced(text) if family.fenced else text) or _NONE
+
+
+def _short(text: str) -> str:
+    return escaped(text, _LONGEST_TEXT)
 
 
 def _prompt(purpose: str, family: Family, question: Question, schema: str, values: dict[str, str]) -> Prompt:
     version = f"{family.name}-{purpose}-v3"
     common = {
         "PROMPT_VERSION": version,
-        "DATABASE_SCHEMA": schema,
+        "DATABASE_SCHEMA": _data(family, schema) if schema else "",
         "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question, family.dialect) if family.evidence else "",
         "QUESTION": question.text,
     }
-    return Prompt(version, fill(purpose, {**common, **values}, family.dialect))
+    return Prompt(version, _with_rule(family, fill(purpose, {**common, **values}, family.dialect)))
 
 
 def _evidence(question: Question, dialect: str) -> str:
@@ -225,7 +253,7 @@ def _negative(number: int, entry: Repair) -> str:
     )
 
 
-def _precedents(entries: Sequence[Precedent], question: Question) -> str:
+def _precedents(entries: Sequence[Precedent], question: Question, family: Family) -> str:
     """Confirmed answers, the nearest last, where it influences a model most."""
     if not entries:
         return ""
@@ -236,11 +264,11 @@ def _precedents(entries: Sequence[Precedent], question: Question) -> str:
             "GRADE": entry.grade.capitalize(),
             "INDEX": str(number),
             "DATABASE_IF_ANOTHER": f"Database: {db_id}" if db_id != question.db_id else "",
-            "QUESTION": entry.question,
-            "SQL": entry.sql,
+            "QUESTION": _short(entry.question) if family.fenced else entry.question,
+            "SQL": _short(entry.sql) if family.fenced else entry.sql,
         }
         shown.append(fill("precedent", values))
-    return fill("precedents", {"PRECEDENTS": "\n".join(shown)})
+    return fill("precedents", {"PRECEDENTS": _data(family, "\n".join(shown))})
 
 
 def _static_examples(demonstrations: Sequence[Demonstration]) -> str:
@@ -263,7 +291,3 @@ def _static_examples(demonstrations: Sequence[Demonstration]) -> str:
 
 def _numbered(items: Sequence[T]) -> Iterable[tuple[int, T]]:
     return enumerate(items, 1)
-
-
-def _lines(parts: Iterable[str]) -> str:
-    return "\n".join(parts) or _NONE

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from merit.types import Column, Schema, Table, Value
@@ -16,59 +15,62 @@ Examples = Callable[[str, str], Sequence[Value]]  # of a table's column
 
 
 def create_tables(
-    schema: Schema,
-    dialect: str = "sqlite",
-    examples: Examples = lambda *_: (),
-    *,
-    indent: str = "  ",
-    usual_type: str | None = None,
+    schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  "
 ) -> str:
-    """All tables of a schema, one statement each; example values stand behind their columns as comments.
-
-    Columns of the usual type are written without it; the caller says which it is.
-    """
-    layout = _Layout(dialect, examples, indent, usual_type)
-    text = "\n\n".join(_create(table, layout) for table in schema.tables)
-    return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
+    """All tables of a schema, one statement each; example values stand behind their columns as comments."""
+    return TableTexts(dialect, examples, indent=indent).text(schema)
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """How statements are written."""
+class TableTexts:
+    """The same for parts of one schema, again and again: what is said of a column is made once."""
 
-    dialect: str
-    examples: Examples
-    indent: str
-    usual_type: str | None
+    def __init__(self, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  ") -> None:
+        self._dialect = dialect
+        self._examples = examples
+        self._indent = indent
+        self._columns: dict[tuple[str, str], tuple[str, str, str]] = {}  # name, type and comment, by table and column
+        self._openings: dict[str, str] = {}  # first lines, by table
 
+    def text(self, schema: Schema, usual_type: str | None = None) -> str:
+        """All tables of a part; columns of the usual type are written without it, and the caller says which it is."""
+        text = "\n\n".join(self._create(table, usual_type) for table in schema.tables)
+        return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
 
-def _create(table: Table, layout: _Layout) -> str:
-    dialect = layout.dialect
-    keys = [column.name for column in table.columns if column.primary_key]
-    parts = [
-        (_column(column, layout, keys), _comment(column.comment, layout.examples(table.name, column.name)))
-        for column in table.columns
-    ]
-    if len(keys) > 1:
-        parts.append((f"PRIMARY KEY ({', '.join(quoted(key, dialect) for key in keys)})", ""))
-    for column in table.columns:
-        for target in column.foreign_keys:
-            there, _, key = target.rpartition(".")
-            reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
-            parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
-    last = len(parts) - 1
-    lines = [
-        f"{layout.indent}{text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)
-    ]
-    kind = "VIEW" if table.view else "TABLE"
-    opening = f"CREATE {kind} {qualified(table.name, dialect)} ({_comment(table.comment)}"
-    return "\n".join([opening, *lines, ");"])
+    def _create(self, table: Table, usual_type: str | None) -> str:
+        dialect = self._dialect
+        keys = [column.name for column in table.columns if column.primary_key]
+        parts = [self._column(table.name, column, usual_type) for column in table.columns]
+        if len(keys) == 1:
+            parts = [
+                (f"{text} PRIMARY KEY" if column.primary_key else text, comment)
+                for (text, comment), column in zip(parts, table.columns, strict=True)
+            ]
+        elif keys:
+            parts.append((f"PRIMARY KEY ({', '.join(quoted(key, dialect) for key in keys)})", ""))
+        for column in table.columns:
+            for target in column.foreign_keys:
+                there, _, key = target.rpartition(".")
+                reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
+                parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
+        lines = [self._opening(table), *(f"{self._indent}{text},{comment}" for text, comment in parts[:-1])]
+        lines += [f"{self._indent}{text}{comment}" for text, comment in parts[-1:]]
+        return "\n".join([*lines, ");"])
 
+    def _opening(self, table: Table) -> str:
+        known = self._openings.get(table.name)
+        if known is None:
+            kind = "VIEW" if table.view else "TABLE"
+            known = f"CREATE {kind} {qualified(table.name, self._dialect)} ({_comment(table.comment)}"
+            self._openings[table.name] = known
+        return known
 
-def _column(column: Column, layout: _Layout, keys: Sequence[str]) -> str:
-    key = " PRIMARY KEY" if keys == [column.name] else ""
-    declared = shown_type(column)
-    return f"{quoted(column.name, layout.dialect)} {'' if declared == layout.usual_type else declared}".rstrip() + key
+    def _column(self, table: str, column: Column, usual_type: str | None) -> tuple[str, str]:
+        known = self._columns.get((table, column.name))
+        if known is None:
+            comment = _comment(column.comment, self._examples(table, column.name))
+            known = self._columns[table, column.name] = quoted(column.name, self._dialect), shown_type(column), comment
+        name, kind, comment = known
+        return name if kind == usual_type else f"{name} {kind}".rstrip(), comment
 
 
 def shown_type(column: Column) -> str:

@@ -1,7 +1,6 @@
 """Earlier questions whose SQL was confirmed, and what their tables and columns tell about a later one."""
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,10 +32,14 @@ class ConfirmedQuestions:
     def __init__(self, index: SchemaIndex) -> None:
         self._index = index
         self._questions: list[str] = []
-        self._words: list[Counter[str]] = []
         self._tables: list[list[int]] = []
         self._columns: list[list[int]] = []
-        self._frequency: Counter[str] = Counter()
+        self._times = np.zeros(len(index.tables))
+        self._column_times = np.zeros(len(index.columns))
+        self._words: dict[str, int] = {}  # numbers of all words
+        self._said: list[int] = []  # the words of all questions, one question after the other
+        self._said_in: list[int] = []  # in which question each is
+        self._likeness: _WordLikeness | None = None  # of the questions so far; made when it is next needed
 
     def __len__(self) -> int:
         return len(self._questions)
@@ -46,29 +49,32 @@ class ConfirmedQuestions:
         used = names_used(sql, self._index)
         if not used:
             return
+        own = sorted(used)
+        columns = sorted(column for columns in used.values() for column in columns)
+        words = {self._words.setdefault(word, len(self._words)) for word in question_words(question)}
+        self._said += words
+        self._said_in += [len(self._questions)] * len(words)
         self._questions.append(question)
-        self._words.append(Counter(question_words(question)))
-        self._frequency.update(self._words[-1].keys())
-        self._tables.append(sorted(used))
-        self._columns.append(sorted(column for columns in used.values() for column in columns))
+        self._tables.append(own)
+        self._columns.append(columns)
+        self._times[own] += 1
+        self._column_times[columns] += 1
+        self._likeness = None
 
     def recall(self, question: str) -> EarlierUse | None:
         """What the questions so far tell; None where there are none."""
         if not self._questions:
             return None
-        tables, columns = len(self._index.tables), len(self._index.columns)
-        times, column_times = np.zeros(tables), np.zeros(columns)
-        for own in self._tables:
-            times[own] += 1
-        for own in self._columns:
-            column_times[own] += 1
-        similar, similar_columns = np.zeros(tables), np.zeros(columns)
-        likeness = self._likenesses(question)
-        best = sorted(range(len(likeness)), key=lambda number: (-likeness[number], number))[:_MOST_SIMILAR]
-        total = sum(likeness[number] ** 2 for number in best) + _DOUBT
+        if self._likeness is None:
+            self._likeness = _WordLikeness(self._words, self._said, self._said_in, len(self._questions))
+        times, column_times = self._times.copy(), self._column_times.copy()
+        similar, similar_columns = np.zeros(len(times)), np.zeros(len(column_times))
+        likeness = self._likeness.to(question)
+        best = np.argsort(-likeness, kind="stable")[:_MOST_SIMILAR].tolist()
+        total = sum(float(likeness[number]) ** 2 for number in best) + _DOUBT
         nearest: dict[int, str] = {}
         for number in best:
-            share = likeness[number] ** 2 / total
+            share = float(likeness[number]) ** 2 / total
             similar[self._tables[number]] += share
             similar_columns[self._columns[number]] += share
             if likeness[number] > 0:
@@ -87,16 +93,24 @@ class ConfirmedQuestions:
             nearest,
         )
 
-    def _likenesses(self, question: str) -> list[float]:
-        """Cosine of words, rare ones counting more, to each question so far."""
-        count = len(self._questions)
-        weights = {word: math.log(1 + count / times) ** 2 for word, times in self._frequency.items()}
-        unseen = math.log(1 + count) ** 2
+
+class _WordLikeness:
+    """Cosine of words, rare ones counting more, to each of some questions."""
+
+    def __init__(self, words: dict[str, int], said: list[int], said_in: list[int], count: int) -> None:
+        self._words, self._count = words, count
+        self._said, self._said_in = np.array(said, np.int64), np.array(said_in, np.int64)
+        frequency = np.bincount(self._said, minlength=len(words))
+        self._weights = np.log(1 + count / frequency) ** 2
+        self._norms = np.sqrt(np.bincount(self._said_in, self._weights[self._said], minlength=count))
+
+    def to(self, question: str) -> Floats:
+        """How like a question each of them is."""
         asked = set(question_words(question))
-        own = math.sqrt(sum(weights.get(word, unseen) for word in asked))
-        found = []
-        for words in self._words:
-            norm = math.sqrt(sum(weights[word] for word in words))
-            shared = sum(weights[word] for word in words.keys() & asked)
-            found.append(shared / (norm * own) if norm and own else 0.0)
-        return found
+        known = [number for word in asked if (number := self._words.get(word)) is not None]
+        shared = np.zeros(len(self._weights))
+        shared[known] = self._weights[known]
+        unseen = (len(asked) - len(known)) * math.log(1 + self._count) ** 2
+        norms = self._norms * math.sqrt(float(shared.sum()) + unseen)
+        found = np.bincount(self._said_in, shared[self._said], minlength=self._count)
+        return np.divide(found, norms, out=np.zeros(self._count), where=norms > 0)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from merit.prompts.tables import create_tables
+from merit.prompts.tables import TableTexts
 from merit.types import Schema
 
 INDENT = " "  # of trimmed tables: tokenizers take one space and the word behind it together, a second one costs a token
@@ -69,11 +69,11 @@ class Selection:
         }
 
 
-def schema_text(schema: Schema, dialect: str, tables: int, columns: int, usual_type: str = "") -> str:
+def schema_text(schema: Schema, texts: TableTexts, tables: int, columns: int, usual_type: str = "") -> str:
     """The statements of a trimmed schema, the type of columns without one, and a line on what is not shown."""
     if not tables and not columns:
-        return create_tables(schema, dialect)
-    text = create_tables(schema, dialect, indent=INDENT, usual_type=usual_type or None)
+        return texts.text(schema)
+    text = texts.text(schema, usual_type or None)
     missing = [_counted(columns, "column") + " of these tables"] * bool(columns)
     missing += [_counted(tables, "other table")] * bool(tables)
     notes = [f"-- Columns without a type are {usual_type}."] * bool(usual_type and text)

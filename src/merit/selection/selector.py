@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from merit.prompts.tables import TableTexts
 from merit.selection.choose import Chooser
 from merit.selection.confirmed import ConfirmedQuestions, EarlierUse
 from merit.selection.explain import SelectionExplainer
 from merit.selection.features import TABLE_FEATURES, QuestionFeatures, ask, column_features
 from merit.selection.index import Floats, SchemaIndex
-from merit.selection.selection import ChosenColumn, ChosenTable, Selection, schema_text
+from merit.selection.selection import INDENT, ChosenColumn, ChosenTable, Selection, schema_text
 from merit.selection.tokens import LINES, CountTokens, estimated_tokens
 from merit.selection.weights import (
     COLUMN,
@@ -54,7 +55,8 @@ class Selector:
         self._schema, self._budget, self._tokens, self._dialect = schema, budget, tokens, dialect
         self._values, self._encoder, self._index = values, encoder, index
         self._line_tokens: dict[str, int] = {}
-        self._whole_text = schema_text(schema, dialect, 0, 0)
+        self._lean = TableTexts(dialect, indent=INDENT)
+        self._whole_text = schema_text(schema, TableTexts(dialect), 0, 0)
         self._whole_tokens = self._counted(self._whole_text)
 
     @property
@@ -63,6 +65,11 @@ class Selector:
         if self._index is None:
             self._index = SchemaIndex(self._schema, self._tokens, self._dialect, self._encoder)
         return self._index
+
+    @property
+    def fits(self) -> bool:
+        """Whether the whole schema is within the budget, so that there is nothing to choose."""
+        return self._whole_tokens <= self._budget
 
     def confirmed(self) -> ConfirmedQuestions:
         """An empty list of confirmed questions over this schema."""
@@ -132,7 +139,7 @@ class Selector:
             schema = self._trimmed(chosen)
             left_out = sum(len(self.index.columns_of[table]) - len(own) for table, own in chosen.items())
             missing = len(self._schema.tables) - len(chosen)
-            text = schema_text(schema, self._dialect, missing, left_out, chooser.usual_type)
+            text = schema_text(schema, self._lean, missing, left_out, chooser.usual_type)
             slack = limit - self._counted(text)
             if best is None or slack >= 0 or best[3] < 0:
                 best = chosen, schema, text, slack

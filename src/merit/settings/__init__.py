@@ -1,12 +1,14 @@
 """`merit.toml`, read and checked."""
 
-from merit.settings.read import FILE_NAME, read_settings
+from merit.settings.checks import CheckSettings
+from merit.settings.read import FILE_NAME, check_model, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
     AskingSettings,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
+    MemorySettings,
     ModelSettings,
     Settings,
     matches,
@@ -17,10 +19,13 @@ __all__ = [
     "FILE_NAME",
     "AskingSettings",
     "BudgetSettings",
+    "CheckSettings",
     "ContextSettings",
     "DatabaseSettings",
+    "MemorySettings",
     "ModelSettings",
     "Settings",
+    "check_model",
     "matches",
     "read_settings",
 ]

@@ -12,13 +12,16 @@ from urllib.parse import parse_qsl
 
 from merit.errors import InputError
 from merit.reading import check_name, check_path, shown
+from merit.settings.checks import read_checks
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    GRADES,
     ROWS,
     AskingSettings,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
+    MemorySettings,
     ModelSettings,
     Settings,
 )
@@ -28,6 +31,7 @@ from merit.toml import read_toml
 FILE_NAME = "merit.toml"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 _SECRET = re.compile(r"(?i).*(password|passwd|pwd|token|secret|api_?key)")
+_SECRET_IN_URI = re.compile(r"(?i)(password|passwd|pwd|token|secret|key)=|\bsk-\w{16}")
 _LONGEST_TEXT = 2000  # characters of a rule or a meaning
 _MOST_TEXTS = 500  # rules, terms and patterns
 _LARGEST = 10**12
@@ -58,11 +62,13 @@ SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "schema_tokens": int,
     },
     "context": {"comments": bool, "dbt": str, "semantic": (str, list), "schema": str},
+    "memory": {"recall": str, "keep": str, "url": str, "url_env": str},
 }
 _SHOWN = "write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN, with * for anything"
 _PATTERNS = {"include": _SHOWN, "exclude": _SHOWN}
 _PATTERNS |= {"private": "write COLUMN, TABLE.COLUMN or SCHEMA.TABLE.COLUMN, with * for anything"}
 _TEXTS = ("rules", "glossary")  # tables of texts, under names that people choose
+_CHECKS = "check"  # a list of tables
 _WRITTEN = {
     str: "a text in quotes",
     int: "a whole number without quotes",
@@ -75,7 +81,8 @@ _WRITTEN = {
 def read_settings(path: Path) -> Settings:
     """Read a `merit.toml`; paths in it are relative to it."""
     record = read_toml(path)
-    known = [*SECTIONS, *_TEXTS]
+    known = [*SECTIONS, *_TEXTS, _CHECKS]
+    checks = read_checks(record.pop(_CHECKS, []), path)
     for name, section in record.items():
         if name not in known:
             raise InputError(f"{path}: {shown(name)} means nothing here; known are {_listed(known)}")
@@ -91,7 +98,10 @@ def read_settings(path: Path) -> Settings:
         _budget(record.get("budget", {}), f"{path}, [budget]"),
         _asking(record.get("asking", {}), f"{path}, [asking]"),
         _context(record.get("context", {}), base, f"{path}, [context]"),
-        *(_texts(record.get(name, {}), f"{path}, [{name}]") for name in _TEXTS),
+        rules=_texts(record.get("rules", {}), f"{path}, [rules]"),
+        glossary=_texts(record.get("glossary", {}), f"{path}, [glossary]"),
+        memory=_memory(record.get("memory", {}), f"{path}, [memory]"),
+        checks=checks,
     )
 
 
@@ -123,12 +133,7 @@ def _database(section: Mapping[str, Any], where: str) -> DatabaseSettings:
     url, variable, rows = section.get("url", ""), section.get("url_env", ""), section.get("rows", ROWS[0])
     if bool(url) == bool(variable):
         raise InputError(f"{where}: give either 'url', or 'url_env' with the environment variable that holds the URL")
-    if url:
-        _check_url(url, where)
-    elif not _VARIABLE.fullmatch(variable):
-        raise InputError(
-            f"{where}: the field 'url_env' should be the name of an environment variable, such as SHOP_URL"
-        )
+    _check_url_or_variable(url, variable, where)
     if "name" not in section:
         raise InputError(f"{where}: the field 'name' is missing; memory is kept under it, wherever the database is")
     check_name(section["name"], f"{where}: the field 'name'")
@@ -148,6 +153,15 @@ def _database(section: Mapping[str, Any], where: str) -> DatabaseSettings:
         include=tuple(section.get("include", ())),
         exclude=tuple(section.get("exclude", ())),
     )
+
+
+def _check_url_or_variable(url: str, variable: str, where: str) -> None:
+    if url:
+        _check_url(url, where)
+    elif not _VARIABLE.fullmatch(variable):
+        raise InputError(
+            f"{where}: the field 'url_env' should be the name of an environment variable, such as SHOP_URL"
+        )
 
 
 def _check_url(url: str, where: str) -> None:
@@ -185,7 +199,14 @@ def _budget(section: Mapping[str, Any], where: str) -> BudgetSettings:
     return BudgetSettings(**limits, prices=prices)  # type: ignore[arg-type]
 
 
+def check_model(uri: str, where: str) -> None:
+    """Refuse a model URI with a secret in it, without repeating it."""
+    if masked(uri) != uri or _SECRET_IN_URI.search(uri):
+        raise InputError(f"{where} holds a password or a key; set it as an environment variable, and leave it out here")
+
+
 def _model(section: Mapping[str, Any], base: Path, where: str) -> ModelSettings:
+    check_model(section.get("uri", ""), f"{where}: the field 'uri'")
     if "calibration" not in section:
         return ModelSettings(**section)
     check_path(section["calibration"], f"{where}: the field 'calibration'")
@@ -217,6 +238,21 @@ def _context(section: Mapping[str, Any], base: Path, where: str) -> ContextSetti
     dbt = base / section["dbt"] if section.get("dbt") else None
     paths = tuple(base / text for text in files)
     return ContextSettings(section.get("comments", True), dbt, paths, section.get("schema", ""))
+
+
+def _memory(section: Mapping[str, Any], where: str) -> MemorySettings:
+    for name in ("recall", "keep"):
+        if section.get(name, GRADES[0]) not in GRADES:
+            grades = ", ".join(GRADES)
+            raise InputError(f"{where}: the field {name!r} cannot be {shown(section[name])}; write one of {grades}")
+    url, variable = section.get("url", ""), section.get("url_env", "")
+    if url and variable:
+        raise InputError(f"{where}: give either 'url', or 'url_env' with the environment variable that holds the URL")
+    if "url" in section or "url_env" in section:
+        _check_url_or_variable(url, variable, where)
+    if url and not re.match("postgres(ql)?://", url):
+        raise InputError(f"{where}: the field 'url' should be that of a PostgreSQL database, postgresql://...")
+    return MemorySettings(**section)
 
 
 def _texts(section: Mapping[str, Any], where: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from merit.sql.guard import refusal
+from merit.sql.guard import UnknownCall, refusal
 from merit.sql.guard.names import names, pattern
 from merit.types import Cause
 
@@ -163,3 +163,19 @@ def test_no_list_allows_what_another_denies() -> None:
         both = {name for name in names(file) if pattern("denied").fullmatch(name)}
         assert both <= {"glob", "master_pos_wait"}, file
     assert not any(pattern("denied").fullmatch(name) for name in names("duckdb"))
+
+
+def test_words_that_unpivot_names_columns_with_are_read_once() -> None:
+    began = time.thread_time()
+    assert refusal("UNPIVOT t ON a " + "INTO NAME " * 4_900, "duckdb") is not None
+    assert time.thread_time() - began < 1.5
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT nosuch(1), pg_sleep(1)", "SELECT nosuch(1) FROM pg_authid", "SELECT pg_sleep(1)"]
+)
+def test_a_function_that_is_not_known_is_told_only_where_nothing_else_is_wrong(sql: str) -> None:
+    assert isinstance(refusal("SELECT nosuch(1)", "postgresql"), UnknownCall)
+    refused = refusal(sql, "postgresql")
+    assert refused is not None
+    assert not isinstance(refused, UnknownCall)

@@ -27,12 +27,13 @@ AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') ORDER BY schema_name, tabl
 _MACROS = "SELECT lower(function_name), function_type, macro_definition FROM duckdb_functions() WHERE NOT internal"
 
 
-def is_volatile(session: DuckDBSession, name: str) -> bool | None:
-    """Whether a macro of the database does what a statement may not; None where there is none of this name."""
+def refused_macros(session: DuckDBSession, names: list[str]) -> dict[str, bool]:
+    """For each of the names that is a macro of the database, whether it does what a statement may not."""
     macros: dict[str, list[str]] = {}
     for macro, kind, text in session.rows(_MACROS):
         macros.setdefault(macro, []).append(str(text) if kind == "table_macro" else f"SELECT {text}")
-    return _refused(macros, name.lower(), ())
+    found = {name: _refused(macros, name.lower(), ()) for name in names}
+    return {name: refused for name, refused in found.items() if refused is not None}
 
 
 def _refused(macros: dict[str, list[str]], name: str, inside: tuple[str, ...]) -> bool | None:

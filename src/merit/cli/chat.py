@@ -1,0 +1,122 @@
+"""`merit chat`: a conversation with a person's own database."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from merit.cli.ask import progress_shown, show_answer
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, learned, opened
+from merit.cli.screen import Console, inline, say
+from merit.errors import InputError, MeritError
+from merit.live import Answer, Chat, LiveAgent
+
+_HELP = ":yes  :no [REASON]  :sql SELECT ...  :why  :quit"
+_LONGEST_LINE = 100_000  # characters: a question, or the SQL of a correction
+
+
+@click.command()
+@DATABASE
+@OWN_MODEL
+@KEPT_IN
+@MEMORY
+@NAME
+@AUTHOR
+def chat(url: str | None, model: str | None, folder: Path, memory: str, name: str, author: str) -> None:
+    """Talk with a database of your own: a question may refer to the ones before it.
+
+    One question a line, on a terminal or piped in. :yes says that the last answer is right, :no REASON that it is
+    wrong, and :sql SELECT ... how it should have been. :why shows how it was found, and :quit ends. Piped in, the exit
+    code is 1 if a line could not be followed.
+    """
+    with opened(url, folder, name, model, memory=memory) as agent:
+        conversation = _Conversation(agent, author_or_user(author))
+        for line in _lines():
+            if line == ":quit":
+                break
+            conversation.follow(line)
+    if conversation.failed and not sys.stdin.isatty():
+        raise SystemExit(1)
+
+
+def _lines() -> Iterator[str]:
+    """What a person types, or what is piped in; empty lines are passed over."""
+    asks = sys.stdin.isatty()
+    if asks:
+        say(f"ask, or say what you think of the last answer: {_HELP}")
+    while True:
+        if asks:
+            click.echo("> ", nl=False)
+        line = sys.stdin.readline(_LONGEST_LINE)
+        if not line:
+            return
+        if line.strip():
+            yield line.strip()
+
+
+class _Conversation:
+    """A chat, and the commands about its last answer."""
+
+    def __init__(self, agent: LiveAgent, author: str) -> None:
+        self._agent = agent
+        self._author = author
+        self._chat: Chat = agent.chat()
+        self.failed = False  # a line could not be followed
+
+    def follow(self, line: str) -> None:
+        """Ask a question, or do what a command says; a mistake is told, and the conversation goes on."""
+        try:
+            if line.startswith(":"):
+                self._command(*_parted(line))
+            else:
+                answer = self._chat.ask(line, progress=progress_shown())
+                show_answer(answer)
+                self.failed |= answer.rows is None
+        except MeritError as error:
+            self.failed = True
+            say(f"merit: {error}", err=True)
+
+    def _command(self, name: str, rest: str) -> None:
+        commands: dict[str, Callable[[str], None]] = {
+            ":yes": self._yes,
+            ":no": self._no,
+            ":sql": self._correct,
+            ":why": self._why,
+            ":help": lambda _: say(_HELP),
+        }
+        if name not in commands:
+            raise InputError(f"there is no command {name}; there are {_HELP}")
+        commands[name](rest)
+
+    def _last(self) -> Answer:
+        if not self._chat.answers:
+            raise InputError("nothing was asked yet")
+        return self._chat.answers[-1]
+
+    def _yes(self, _rest: str) -> None:
+        say(f"confirmed; {learned(self._agent.confirm(self._last().id, author=self._author))}")
+
+    def _no(self, reason: str) -> None:
+        say(f"rejected; {learned(self._agent.reject(self._last().id, reason=reason, author=self._author))}")
+
+    def _correct(self, sql: str) -> None:
+        if not sql:
+            raise InputError("write the SQL behind it, such as :sql SELECT count(*) FROM orders")
+        say(f"corrected; {learned(self._agent.correct(self._last().id, sql, author=self._author))}")
+
+    def _why(self, _rest: str) -> None:
+        answer, console = self._last(), Console()
+        console.print(f"answer {answer.id}, {100 * answer.agreement:.0f}% of {len(answer.attempts)} candidates' votes")
+        for attempt in answer.attempts:
+            console.block(attempt.sql or "(no SQL in the reply)", 2, "cyan")
+            console.print(f"    {inline(attempt.verdict.error or attempt.verdict.status)}")
+        shown = ", ".join(answer.recalled) or "none"
+        console.print(f"examples that the model was shown: {inline(shown)}")
+        for check in answer.passed:
+            console.print(f"passed the check {inline(repr(check))}")
+
+
+def _parted(line: str) -> tuple[str, str]:
+    name, _, rest = line.partition(" ")
+    return name.lower(), rest.strip()

@@ -1,0 +1,107 @@
+"""`merit memory review`: what waits for a person's word, the most useful first."""
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, memory_place, opened
+from merit.cli.options import JSON
+from merit.cli.screen import Console, inline, say
+from merit.errors import InputError, MeritError, counted
+from merit.live import LiveAgent
+from merit.live.review import Waiting, waiting
+from merit.memory import curate, open_store
+
+_CHOICES = "[y]es, right  [n]o, wrong  [c]orrect it  [s]kip  [q]uit"
+
+
+@click.command()
+@DATABASE
+@KEPT_IN
+@MEMORY
+@NAME
+@AUTHOR
+@JSON
+def review(url: str | None, folder: Path, memory: str, name: str, author: str, as_json: bool) -> None:
+    """Go through answers and entries that no person has judged, the most useful first.
+
+    On a terminal each is shown, and you say whether it is right: the same as `merit confirm`, `merit reject` and
+    `merit correct`. In a pipe they are listed, a line each; --json prints one object a line.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+    place = memory_place(url, folder, memory)
+    items = waiting(folder, name, place)
+    if as_json:
+        for item in items:
+            click.echo(json.dumps(asdict(item)))
+    elif not items:
+        say("nothing waits for review")
+    elif not (sys.stdin.isatty() and sys.stdout.isatty()):
+        for item in items:
+            times = f"{item.asked + item.recalled}x"
+            click.echo("\t".join(_plain(text) for text in (item.id, item.state, times, item.question, item.sql)))
+    else:
+        with opened(url, folder, name, memory=memory) as agent:
+            _go_through(items, agent, place, author_or_user(author))
+
+
+def _plain(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, author: str) -> None:
+    console = Console()
+    say(f"{counted(len(items), 'answer or entry waits', 'answers and entries wait')}: {_CHOICES}")
+    for item in items:
+        console.print(f"\n[bold]{inline(item.question)}[/]")
+        console.block(item.sql or "(no SQL)", 2, "cyan")
+        used = f"asked {item.asked}x, shown to the model {item.recalled}x"
+        console.print(f"  [dim]{item.id}  {inline(item.database)}  {item.state}, {item.agreement:.0%} agree, {used}[/]")
+        if not _judge(item, agent, place, author):
+            return
+
+
+def _judge(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> bool:
+    """Ask until there is a choice that can be followed; False to stop."""
+    while True:
+        choice = click.prompt("  y n c s q", default="s", show_default=False).strip().lower()[:1]
+        try:
+            if choice in ("s", "q"):
+                return choice == "s"
+            if choice == "y":
+                say(f"  confirmed; {_confirm(item, agent, place, author)}")
+            elif choice == "n":
+                reason = click.prompt("  why", default="", show_default=False)
+                say(f"  rejected; {_reject(item, agent, place, author, reason)}")
+            elif choice == "c":
+                if item.is_entry:
+                    raise InputError(f"{item.id}: no answer of this history; say whether it is right, or skip it")
+                sql = click.prompt("  SQL")
+                say(f"  corrected; {learned(agent.correct(item.id, sql, author=author))}")
+            else:
+                say(f"  {_CHOICES}")
+                continue
+        except MeritError as error:
+            say(f"  merit: {error}", err=True)
+            continue
+        return True
+
+
+def _confirm(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> str:
+    if not item.is_entry:
+        return learned(agent.confirm(item.id, author=author))
+    with closing(open_store(place)) as store:
+        return f"remembered as {curate.confirm(store, item.id)[1].id}"
+
+
+def _reject(item: Waiting, agent: LiveAgent, place: Path | str, author: str, reason: str) -> str:
+    if not item.is_entry:
+        return learned(agent.reject(item.id, reason=reason, author=author))
+    with closing(open_store(place)) as store:
+        why = ": ".join(filter(None, [f"rejected by {author}" if author else "rejected", reason]))
+        return f"{curate.delete(store, item.id, why).id} is deleted"

@@ -1,0 +1,128 @@
+"""Feedback: what a person says about an answer, at once or days later, from any process.
+
+Entries are committed first, the person's word last: until that is on the disk it is not acknowledged, and saying it
+again keeps the same entries. Meanwhile nobody else can judge an answer.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from merit.errors import InputError
+from merit.live.ladder import right_sql
+from merit.live.learning import confirmed_answer, corrected_change, kept_answer, provenance, rejected_change
+from merit.live.lines import plain_question
+from merit.live.parts import LiveParts
+from merit.live.receipt import now
+from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
+from merit.memory import Deletion, Entry, Grade, Precedent
+from merit.sql import canonical
+from merit.types import Error, Limits, Timeout
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Turns what people say about the answers on one database into entries of its memory."""
+
+    parts: LiveParts
+    limits: Limits
+
+    def confirm(self, answer: str, author: str) -> Confirmed:
+        """A person says that an answer is right: it is remembered as such."""
+        with self._judging(answer) as (asked, write):
+            if not asked.status.ran:
+                raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
+            source = provenance(asked, author, now())
+            right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
+            entries = self._commit([right], self._superseded(asked, asked.sql, "confirmed"))
+            said = Confirmed(asked.id, str(source.time), author, entries)
+            write(said)
+        return said
+
+    def reject(self, answer: str, reason: str, author: str) -> Rejected:
+        """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
+        with self._judging(answer) as (asked, write):
+            source = provenance(asked, author, now())
+            change = rejected_change(asked, self._question(asked), self._schema, source)
+            entries = self._commit([change] if change else [], self._retracted(asked, asked.sql, "rejected"))
+            said = Rejected(asked.id, str(source.time), author, entries, reason)
+            write(said)
+        return said
+
+    def correct(self, answer: str, sql: str, author: str) -> Corrected:
+        """A person says how an answer should have been; what does not run is refused."""
+        self._own(self.parts.history.find(answer)[0])
+        result = self.parts.engine.execute(sql, self.limits)
+        if isinstance(result, Error | Timeout):
+            raise InputError(f"the correction does not run ({result.message}); nothing was kept")
+        with self._judging(answer) as (asked, write):
+            source, question = provenance(asked, author, now()), self._question(asked)
+            learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
+            if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
+                learned.append(corrected_change(asked, question, sql, self._schema, source))
+                wrong = self._retracted(asked, asked.sql, "corrected")
+            entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, "confirmed")])
+            said = Corrected(asked.id, str(source.time), author, entries, sql)
+            write(said)
+        return said
+
+    def keep(self, asked: Asked, grade: Grade | None) -> tuple[str, ...]:
+        """Keep an answer that no person has judged, where its grade is enough for that."""
+        if grade is None or not grade.at_least(self.parts.keep):
+            return ()
+        entry = kept_answer(asked, self._question(asked), self._schema, grade, provenance(asked, "", asked.time))
+        return self._commit([entry], [])
+
+    @contextmanager
+    def _judging(self, answer: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
+        with self.parts.history.judging(answer) as (asked, write):
+            self._own(asked)
+            yield asked, write
+
+    def _own(self, asked: Asked) -> None:
+        name = self.parts.schema.db_id
+        if asked.database != name:
+            raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {name!r}")
+
+    @property
+    def _schema(self) -> str:
+        return self.parts.schema_text
+
+    def _question(self, asked: Asked) -> str:
+        return self.parts.history.standing(asked)
+
+    def _retracted(self, asked: Asked, sql: str, why: str) -> list[Deletion]:
+        """The entries that show this statement as an answer to this question, however sure they were."""
+        return [Deletion(identity, f"{why}: {asked.id}") for identity in self._examples(asked, sql, sure=True)]
+
+    def _superseded(self, asked: Asked, sql: str, why: str) -> list[Deletion]:
+        """The entries below a person's word that say what a person now says."""
+        return [Deletion(identity, f"{why}: {asked.id}") for identity in self._examples(asked, sql, sure=False)]
+
+    def _examples(self, asked: Asked, sql: str, *, sure: bool) -> list[str]:
+        history, wanted = self.parts.history, canonical(sql, asked.dialect)
+        same = history.same_question(asked.database, history.before(asked), asked.question)
+        found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
+        for other, said in history.judged(same) if sure else ():
+            if canonical(right_sql(other, said), other.dialect) == wanted:
+                found += [identity for identity in said.entries if identity.startswith("pre-")]
+        return found + (self._shown(asked, wanted) if sure else [])
+
+    def _shown(self, asked: Asked, wanted: str) -> list[str]:
+        """Of the entries that the answer's prompt showed, those that say the same: they may come from elsewhere."""
+        question = plain_question(self._question(asked))
+        entries = [entry for entry in map(self.parts.memory.find, asked.recalled) if isinstance(entry, Precedent)]
+        return [
+            entry.id
+            for entry in entries
+            if plain_question(entry.question) == question and canonical(entry.sql, asked.dialect) == wanted
+        ]
+
+    def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
+        committed = self.parts.memory.commit_all(entries, retracted)
+        if self.parts.selection is not None:
+            self.parts.selection.learn(committed)
+        if self.parts.schemas is not None:
+            for entry in committed:
+                self.parts.schemas.lineage_of(entry)  # computed now, so that a change of the schema is quick to follow
+        return tuple(entry.id for entry in committed)

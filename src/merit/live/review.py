@@ -1,0 +1,111 @@
+"""What waits for a person's word: answers that were never judged, and entries below *confirmed*."""
+
+from collections import Counter, defaultdict
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from merit.live.history import History, standing_question
+from merit.live.ladder import right_sql, wrong_sql
+from merit.live.lines import plain_question
+from merit.live.records import Asked, Feedback
+from merit.memory import Entry, Grade, curate, open_store
+from merit.memory.store import has_memory
+from merit.sql import canonical
+from merit.types import Polarity
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Something to judge, and how much that would help."""
+
+    id: str  # of an answer, or of an entry
+    is_entry: bool  # an entry that no answer of this history left
+    question: str
+    sql: str
+    database: str
+    state: str  # an answer's status, an entry's grade
+    time: str
+    agreement: float
+    asked: int  # how often this very question was asked
+    recalled: int  # how often the model was shown it
+
+    @property
+    def usefulness(self) -> tuple[int, float]:
+        """Less is more useful: used often, and little agreement."""
+        return -(self.asked + self.recalled), self.agreement
+
+
+def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[Waiting]:
+    """What waits, the most useful first: used often, then little agreement, then new.
+
+    `memory` is where entries are, if not in the folder.
+    """
+    history = History(folder)
+    answers = history.answers()
+    recalled = Counter(identity for asked in answers.values() for identity in asked.recalled)
+    items = [*_entries(memory or folder / "memory", answers, recalled), *_answers(history, answers, recalled)]
+    newest_first = [item for item in reversed(items) if database in ("", item.database)]
+    return sorted(newest_first, key=lambda item: item.usefulness)
+
+
+def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+    """The newest answer of each question and SQL that people have said nothing about."""
+    feedback, newest = history.feedback(), dict[tuple[str, str, str], Waiting]()
+    questions, groups = dict[str, str](), defaultdict[tuple[str, str], list[Asked]](list)
+    for asked in answers.values():
+        before = [answers[identity].question for identity in asked.earlier if identity in answers]
+        questions[asked.id] = standing_question(before, asked.question)
+        groups[asked.database, plain_question(questions[asked.id])].append(asked)
+    for asked in answers.values():
+        database, question = asked.database, plain_question(questions[asked.id])
+        same = groups[database, question]
+        if _is_judged(asked, same, feedback):
+            continue
+        key = (database, question, canonical(asked.sql, asked.dialect))
+        newest.pop(key, None)  # so that the newest stands last
+        newest[key] = Waiting(
+            asked.id,
+            False,
+            questions[asked.id],
+            asked.sql,
+            database,
+            asked.status,
+            asked.time,
+            asked.agreement,
+            len(same),
+            sum(recalled[identity] for identity in asked.kept),
+        )
+    return list(newest.values())
+
+
+def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -> bool:
+    """Whether people have said what they think of this SQL for this question, whichever answer they said it about."""
+    if asked.id in feedback:
+        return True
+    form = canonical(asked.sql, asked.dialect)
+    judged = [(other, feedback[other.id]) for other in same if other.id in feedback]
+    said = [sql for other, word in judged for sql in (right_sql(other, word), wrong_sql(other, word, other.dialect))]
+    return any(sql and canonical(sql, asked.dialect) == form for sql in said)
+
+
+def _entries(memory: Path | str, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+    """Entries in quarantine that came from elsewhere, such as an import."""
+    if isinstance(memory, Path) and not has_memory(memory):
+        return []
+    with closing(open_store(memory)) as store:
+        listed = curate.read_contents(store).entries.values()
+    entries = (item.entry for item in listed if item.deleted is None)
+    return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
+
+
+def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
+    known = str(entry.provenance.question_id) in answers
+    return entry.grade is not Grade.CONFIRMED and entry.polarity is not Polarity.NEGATIVE and not known
+
+
+def _of_entry(entry: Entry, times: int) -> Waiting:
+    source = entry.provenance
+    return Waiting(
+        entry.id, True, entry.question, entry.delta, source.db_id, entry.grade, source.time or "", 0.0, 0, times
+    )

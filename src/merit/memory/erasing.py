@@ -1,0 +1,37 @@
+"""Erasing entries from the files of a memory, so that no byte of what they said is left."""
+
+import shutil
+from pathlib import Path
+
+from merit.errors import MemoryUnusable
+from merit.files import atomic_write
+from merit.memory.files import numbered_lines, open_file, refuse_link
+from merit.memory.format4 import LINE_BYTES, log_line, parse_head
+from merit.memory.log import Log
+from merit.types import Deletion
+
+PURGED = "purged"  # the reason that stays, instead of any that people gave
+
+
+def erase_lines(log: Log, ids: frozenset[str]) -> tuple[Log, int]:
+    """Write a log again without some entries; sequence numbers stay, so that positions mean what they meant."""
+    erased = 0
+    with open_file(log.path, through_link=False) as file, atomic_write(log.path, fault=MemoryUnusable) as new:
+        for number, line in numbered_lines(file, log.path, LINE_BYTES):
+            if file.tell() > log.end:
+                break  # what a crash left of an append
+            head = parse_head(line, log.where(number))
+            if head.id in ids:
+                erased += head.kind in ("repair", "precedent")
+                line = log_line(Deletion(head.id, PURGED), head.sequence, head.more)
+            new.write(line)
+    again = Log(log.path)
+    again.advance()
+    return again, erased
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with everything in it; a link is refused, since it may lead anywhere."""
+    refuse_link(folder)
+    if folder.exists():
+        shutil.rmtree(folder)
