@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from merit.agent.feedback import Tried
 from merit.errors import InputError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
-from merit.live.records import Tried, event_record
+from merit.live.records import event_record
 from merit.runs.text import to_json
 from merit.types import Status
 

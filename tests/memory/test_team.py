@@ -33,6 +33,7 @@ from merit.memory import (
     snapshot,
     with_id,
 )
+from merit.memory.contents import read_contents
 from merit.memory.postgres import PostgresStore, tables
 from merit.memory.postgres.address import parse_address
 
@@ -424,7 +425,7 @@ def test_doubled_ids_are_refused(schema: str) -> None:
         with pytest.raises(InputError, match=f"the id {made[0].id} is there twice"):
             store.read([made[0].id])
         with pytest.raises(InputError, match=f"the id {made[0].id} is there twice"):
-            curate.read_contents(store)
+            read_contents(store)
 
 
 @pytest.mark.parametrize(

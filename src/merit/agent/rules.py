@@ -35,7 +35,7 @@ def chosen(method: "Method", regime: Regime, attempts: Sequence[Attempt]) -> int
 
 def votes(method: "Method", regime: Regime) -> bool:
     """Whether candidates vote: only where the agent is not told what is right."""
-    return method.votes and method.repairs and regime is Regime.DBMS_ONLY
+    return method.votes and method.repairs and not regime.has_oracle
 
 
 def cast_votes(method: "Method", attempts: Sequence[Attempt]) -> list[Vote]:

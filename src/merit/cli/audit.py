@@ -169,11 +169,22 @@ def gone_through(findings: Findings) -> str:
     if findings.groundings:
         judged += f"; {counted(findings.groundings, 'grounding')} made again"
     recalls = f", {counted(findings.recalls, 'recall')} legal and {ranked}" if findings.recalls else ""
+    reviews = f", {counted(findings.reviews, 'review')} drawn again" if findings.reviews else ""
+    if findings.corrections:
+        reviews += f" ({counted(findings.corrections, 'correction')}; {_same_reference(findings)})"
     return (
         f"{findings.questions} of {counted(findings.stream, 'question')} ({asked}), "
         f"{counted(findings.attempts, 'attempt')} ({judged}), {counted(findings.prompts, 'prompt')}, "
-        f"{counted(findings.entries, 'entry', 'entries')}{recalls}"
+        f"{counted(findings.entries, 'entry', 'entries')}{recalls}{reviews}"
     )
+
+
+def _same_reference(findings: Findings) -> str:
+    """How many prompts showed what is also their own question's reference: another question may have the same one."""
+    if not findings.judged:
+        return "no prompt showed its own question's"
+    prompts = counted(findings.shared_references, "prompt")
+    return f"no prompt showed its own question's, {prompts} that of another question with the same reference"
 
 
 def show_trust(audited: Sequence[Findings], console: Console | None = None) -> None:

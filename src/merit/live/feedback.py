@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
 from merit.errors import InputError
 from merit.live.ladder import right_sql
-from merit.live.learning import confirmed_answer, corrected_change, kept_answer, provenance, rejected_change
+from merit.live.learning import kept_answer, provenance
 from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now

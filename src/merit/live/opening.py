@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from merit.agent import Method, find_method
+from merit.agent import find_method, only_sure
 from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
 from merit.errors import InputError
@@ -80,7 +80,7 @@ def open_live(
     check_encoder(settings.model.encoder)
     finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
-    chosen = _only_sure(find_method(method), Grade(settings.memory.recall))
+    chosen = only_sure(find_method(method), Grade(settings.memory.recall))
     if (why := switched_off(folder, database.name)) is not None:
         _log.warning("merit: the memory of %s is switched off (%s)", database.name, why)
         chosen = replace(chosen, recall=None)
@@ -140,13 +140,6 @@ def name_of(url: str) -> str:
     """What a database is called where nothing else is said: its file's name, or its own on a server."""
     address = parse(url)
     return Path(address.database).stem if address.dialect in FILES else address.database or address.dialect
-
-
-def _only_sure(method: Method, least: Grade) -> Method:
-    """Show later questions only what is sure enough: in a trial, what agreed with itself cost accuracy."""
-    if method.recall is None:
-        return method
-    return replace(method, recall=replace(method.recall, least_grade=least))
 
 
 def _values(engine: Engine, schema: Schema, url: str) -> ValueIndex:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from merit.agent import Attempt
+from merit.agent.feedback import Tried, tried
 from merit.live.answer import Answer
 from merit.live.candidates import reason_to_decline
 from merit.live.parts import LiveParts
-from merit.live.records import Asked, Tried
+from merit.live.records import Asked
 from merit.memory import Entry, Recall
 from merit.types import Limits
 
@@ -36,7 +37,7 @@ def asked_of(answer: Answer, prepared: "Prepared", parts: LiveParts, method: str
         status=answer.status,
         agreement=answer.agreement,
         error=answer.error and kept(answer.error),
-        tried=tuple(tried(answer.attempts)),
+        tried=_statements(answer.attempts),
         recalled=answer.recalled,
         reason=answer.reason,
         calls=answer.calls,
@@ -49,13 +50,10 @@ def asked_of(answer: Answer, prepared: "Prepared", parts: LiveParts, method: str
     )
 
 
-def tried(attempts: Sequence[Attempt]) -> list[Tried]:
-    """Every candidate that is a statement, in its order; what was written before its grounding."""
-    fresh = [attempt for attempt in attempts if not attempt.repeat and reason_to_decline(attempt.sql) is None]
-    statements = [one for attempt in fresh for one in (attempt.written, attempt) if one is not None]
-    return [
-        Tried(kept(one.sql), one.verdict.status, one.verdict.error and kept(one.verdict.error)) for one in statements
-    ]
+def _statements(attempts: Sequence[Attempt]) -> tuple[Tried, ...]:
+    """Every candidate that is a statement, in its order."""
+    found = tried([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
+    return tuple(Tried(kept(one.sql), one.status, one.error and kept(one.error)) for one in found)
 
 
 def kept(text: str) -> str:

@@ -3,21 +3,13 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from merit.agent.feedback import Tried
 from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.reading import check_fields, check_format, shown
 from merit.types import Status
 
 FORMAT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A candidate and what the database said."""
-
-    sql: str
-    status: Status
-    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

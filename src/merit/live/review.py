@@ -1,7 +1,6 @@
 """What waits for a person's word: answers that were never judged, and entries below *confirmed*."""
 
 from collections import Counter, defaultdict
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
 from merit.live.lines import plain_question
 from merit.live.records import Asked, Feedback
-from merit.memory import Entry, Grade, curate, open_store
+from merit.memory import Entry, Grade, entries_in
 from merit.memory.store import has_memory
 from merit.sql import canonical
 from merit.types import Polarity
@@ -93,9 +92,7 @@ def _entries(memory: Path | str, answers: dict[str, Asked], recalled: Counter[st
     """Entries in quarantine that came from elsewhere, such as an import."""
     if isinstance(memory, Path) and not has_memory(memory):
         return []
-    with closing(open_store(memory)) as store:
-        listed = curate.read_contents(store).entries.values()
-    entries = (item.entry for item in listed if item.deleted is None)
+    entries = (item.entry for item in entries_in(memory) if item.deleted is None)
     return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
 
 

@@ -1,6 +1,7 @@
 """What is remembered, and what may be recalled of it. Must never hold a reference answer."""
 
-from merit.memory.curate import Listed, entries_in
+from merit.memory.contents import Listed
+from merit.memory.curate import entries_in
 from merit.memory.identity import with_id
 from merit.memory.memory import Memory
 from merit.memory.opening import index_folder, is_url, open_at, open_store

@@ -4,64 +4,22 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from merit.errors import InputError, MemoryChanged, counted
 from merit.files import atomic_write
 from merit.memory import format3, format4
+from merit.memory.contents import Contents, Listed, read_contents
 from merit.memory.files import numbered_lines, open_file
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.opening import SizedStore, open_store
 from merit.memory.records import parse_object
 from merit.memory.store import FileStore
-from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Staleness, Status, Store
+from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store
 
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An entry of a log, and why it was deleted or is stale, where it is."""
-
-    entry: Entry
-    deleted: str | None = None
-    stale: str | None = None
-    sequence: int = 0  # its number in the log
-
-    @property
-    def recallable(self) -> bool:
-        """Whether later questions may be shown it, as far as its state goes."""
-        return self.deleted is None and self.stale is None
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a log holds up to a sequence number: every entry by its id, deleted ones too, in order."""
-
-    sequence: int
-    entries: Mapping[str, Listed]
-
-
-def read_contents(store: Store) -> Contents:
-    """Everything that a store holds now."""
-    entries: dict[str, Listed] = {}
-    last = 0
-    for sequence, change in store.since(0):
-        last = sequence
-        if isinstance(change, Deletion):
-            if change.id in entries:
-                entries[change.id] = replace(entries[change.id], deleted=change.reason)
-        elif isinstance(change, Staleness):
-            if change.id in entries:
-                why = change.reason if change.stale else None
-                entries[change.id] = replace(entries[change.id], stale=why)
-        elif change.id in entries:
-            raise InputError(f"{store.name}: the id {change.id} is there twice; remove one of the lines")
-        else:
-            entries[change.id] = Listed(change, sequence=sequence)
-    return Contents(last, entries)
 
 
 def entries_in(place: Path | str) -> list[Listed]:

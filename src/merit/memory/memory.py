@@ -9,7 +9,7 @@ from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory import snapshot
-from merit.memory.curate import Listed, read_contents
+from merit.memory.contents import Listed, read_contents
 from merit.memory.format4 import FORMAT, change_record, parse_entry
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.index import Index
