@@ -13,11 +13,11 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 # Ray in it, or both of the tests of dialects: each of these runs in a process of its own.
 APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/test_canonical_dialects.py
 ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
-	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_readonly.py tests/grounding/test_engines.py \
-	tests/grounding/test_functions.py tests/bench
+	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_own_functions.py tests/grounding/test_engines.py \
+	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py tests/bench
 QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/oracle/test_rewrite.py \
 	tests/oracle/test_compare.py tests/sql/test_canonical.py tests/test_architecture.py tests/test_library.py \
-	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py
+	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py --ignore tests/failure/test_missing.py
 
 .PHONY: demo test quick check types format docs bench clean
 

@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "grounding": {"errors", "sql", "types", "values"},
     "memory": {"errors", "files", "reading", "sql", "types", "vectors"},
     "prompts": {"errors", "memory", "reading", "sql", "types"},
-    "selection": {"errors", "prompts", "sql", "types", "values"},
+    "selection": {"errors", "prompts", "sql", "types", "values", "vectors"},
     "agent": {"errors", "failure", "grounding", "memory", "prompts", "reading", "sql", "tracing", "types"},
     "runs": {
         "agent",

@@ -90,6 +90,37 @@ def test_the_cache_follows_every_change(postgres: Place, tmp_path: Path) -> None
     assert first != schema(postgres.url)
 
 
+def test_the_cache_of_mariadb_follows_every_change(tmp_path: Path) -> None:
+    with shop("mariadb", tmp_path) as place:
+        schema(place.url, cache=tmp_path)
+        (file,) = (tmp_path / "schemas").iterdir()
+        kept = json.loads(file.read_text())
+        kept["tables"][0]["comment"] = "from the cache"
+        file.write_text(json.dumps(kept))
+        assert schema(place.url, cache=tmp_path).tables[0].comment == "from the cache"
+        place.run("INSERT INTO n VALUES (1)")
+        assert schema(place.url, cache=tmp_path).tables[0].comment == "from the cache"  # rows are no change
+        with closing(open_engine(place.url, cache=tmp_path)) as cached, closing(open_engine(place.url)) as plain:
+            for change in (
+                "CREATE TABLE fresh (a INTEGER NOT NULL)",
+                "ALTER TABLE fresh ADD COLUMN b INTEGER NOT NULL",
+                "ALTER TABLE fresh MODIFY b BIGINT NOT NULL",
+                "ALTER TABLE fresh MODIFY b BIGINT NOT NULL COMMENT 'more'",
+                "ALTER TABLE fresh COMMENT 'numbers'",
+                "ALTER TABLE fresh ADD PRIMARY KEY (b, a)",
+                "ALTER TABLE fresh ADD INDEX (a)",
+                "ALTER TABLE fresh ADD CONSTRAINT leads FOREIGN KEY (a) REFERENCES customer (id)",
+                "ALTER TABLE fresh DROP FOREIGN KEY leads",
+                "ALTER TABLE fresh RENAME COLUMN b TO c",
+                "CREATE VIEW small AS SELECT a FROM fresh",
+                "DROP VIEW small",
+                "DROP TABLE note",
+            ):
+                place.run(change)
+                assert cached.schema().text() == plain.schema().text(), change
+        assert len(list((tmp_path / "schemas").iterdir())) > 5
+
+
 def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
     whole = Schema("s", (Table("t", (Column("c", "int", True, ("u.d",), "a"),), False, "b", 7),))
     for _ in range(2):

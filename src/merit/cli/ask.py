@@ -96,6 +96,7 @@ def _record(answer: Answer) -> dict[str, Any]:
         "remarks": list(answer.remarks),
         "passed": list(answer.passed),
         "left_out": asdict(answer.left_out),
+        "widened": answer.widened,
         "calls": answer.calls,
         "prompt_tokens": answer.prompt_tokens,
         "output_tokens": answer.output_tokens,

@@ -17,7 +17,7 @@ from merit.models import open_completer
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, check_model, read_settings
 from merit.sql.address import masked, parse
-from merit.sql.connect import Inspectable, open_engine
+from merit.sql.connect import open_engine
 from merit.types import Sampling
 
 _VARIABLE = "MERIT_DATABASE"
@@ -87,7 +87,7 @@ def _check_database(url: str, console: Console) -> str:
     try:
         with closing(open_engine(url)) as engine:
             schema = engine.schema()
-            findings = engine.health().findings if isinstance(engine, Inspectable) else ()
+            findings = engine.health().findings
     except MeritError as error:
         return str(error)
     if not schema.tables:

@@ -23,7 +23,7 @@ _DEEPEST = 25  # parentheses within each other
 _MOST_PARENTHESES = 500
 _NESTED_CALLS = re.compile(r"\b(?:\w+\s*\(\s*){8}")  # sqlglot takes twice as long for each YEAR(YEAR(...
 ALL_RULES = frozenset(GroundingRule)
-_REFUSED_NAME = re.compile(r"""(?:no such column:|Unknown column|column)\s+["'`]?([\w.]+)""")
+_REFUSED_NAME = re.compile(r"""(?:no such column:|Unknown column|Reference|column)\s+["'`]?([\w.]+)""")
 
 
 def ground(

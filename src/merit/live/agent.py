@@ -19,7 +19,9 @@ from merit.live.progress import Progress
 from merit.live.proof import Proof
 from merit.live.proving import ProofCost, Tell, proof_cost, prove
 from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.live.selecting import SchemaSelection
 from merit.live.switch import switch_off, switch_on
+from merit.selection import Selection, Selector
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
 
@@ -133,6 +135,11 @@ class LiveAgent:
     def history(self) -> list[Asked]:
         """The questions that were asked, in order."""
         return list(self._parts.history.answers().values())
+
+    def select(self, question: str, *, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
+        """What of the schema the prompts of a question would show, and why; `budget` is in tokens."""
+        selection = self._parts.selection or SchemaSelection(Selector(self._schema, dialect=self._parts.engine.dialect))
+        return selection.choose(question, missing, budget)
 
     @property
     def schema(self) -> Schema:

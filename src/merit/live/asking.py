@@ -19,6 +19,7 @@ from merit.live.progress import Progress
 from merit.live.receipt import asked_of, today
 from merit.live.records import Asked
 from merit.live.settling import settled
+from merit.live.widening import Widening
 from merit.models import Sent
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
@@ -88,13 +89,15 @@ class Asker:
         task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
         oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
+        widening = Widening(self.parts)
         episode, stopped = await self._episode(
-            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election
+            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election, widening
         )
-        return answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+        answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+        return replace(answer, widened=widening.count)
 
     async def _episode(
-        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election
+        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election, widening: Widening
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
         method, so_far = self.method, list[Attempt]()
@@ -106,7 +109,8 @@ class Asker:
             return election.goes_on(attempts)
 
         family, memory = live_family(self.parts), self.parts.memory
-        agent = Agent(method, election.most - 1, family, completer, oracle, memory, _REGIME, goes_on=goes_on)
+        most = election.most - 1
+        agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
         try:
             return await repair(agent, task), ""
         except BudgetSpent as spent:

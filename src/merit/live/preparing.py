@@ -11,9 +11,10 @@ from merit.live.history import standing_question
 from merit.live.ladder import RejectedSQL, rejected_before
 from merit.live.parts import LiveParts
 from merit.live.records import Asked
-from merit.live.selecting import left_out_of, not_shown
+from merit.live.selecting import left_out_of
 from merit.memory import Cue, Recall
 from merit.prompts import Family, LiveContext, Prompt, live_mentions
+from merit.selection import Selection
 from merit.types import FailureType, Question
 
 
@@ -51,14 +52,11 @@ def prepare(
     selection = parts.selection.choose(whole.text) if parts.selection else None
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
-    live = parts.texts.context(selection.schema if selection else parts.schema)
-    mentions = live_mentions(whole, family.dialect, parts.values) if parts.values is not None else ()
-    notes = (*parts.notes, *(not_shown(selection) if selection else ()))
     rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect)
     live = replace(
-        live,
-        mentions=mentions,
-        notes=notes,
+        shown_of(parts, selection),
+        mentions=live_mentions(whole, family.dialect, parts.values) if parts.values is not None else (),
+        notes=parts.notes,
         declinable=True,
         conversation=tuple((turn.question, turn.sql) for turn in earlier),
         rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
@@ -67,6 +65,13 @@ def prepare(
     precedents = recalled.precedents if recalled else ()
     prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
     return Prepared(question, position, live, recalled, left_out, prompt, tuple(earlier), rejected)
+
+
+def shown_of(parts: LiveParts, selection: Selection | None) -> LiveContext:
+    """The tables that prompts show; a selection without example values, which no budget counts."""
+    if selection is not None and not selection.whole:
+        return LiveContext(selection.text, selection.text)
+    return parts.texts.context(parts.schema)
 
 
 def live_family(parts: LiveParts) -> Family:

@@ -44,6 +44,7 @@ def asked_of(answer: Answer, prepared: "Prepared", parts: LiveParts, method: str
         prompt_tokens=answer.prompt_tokens,
         output_tokens=answer.output_tokens,
         seconds=answer.seconds,
+        widened=answer.widened,
         earlier=tuple(turn.id for turn in prepared.earlier),
         replies=tuple(dict.fromkeys(replies)),
     )

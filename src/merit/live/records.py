@@ -37,6 +37,7 @@ class Asked:
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0  # the whole question took
+    widened: int = 0  # how often a name that was missing had more of a large schema shown
     earlier: tuple[str, ...] = ()  # the answers of the same conversation that the prompt showed
     passed: tuple[str, ...] = ()  # the user's own checks
     failed: tuple[str, ...] = ()
@@ -86,7 +87,7 @@ _KINDS: dict[str, type[Event]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LISTS = ("recalled", "entries", "earlier", "passed", "failed", "kept", "replies")
-_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens")
+_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens", "widened")
 _OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", *_LISTS)  # fields that are not texts
 # Fields that events of format 1 lack.
 _SINCE_2 = {
@@ -97,6 +98,7 @@ _SINCE_2 = {
             "prompt_tokens",
             "output_tokens",
             "seconds",
+            "widened",
             "earlier",
             "passed",
             "failed",

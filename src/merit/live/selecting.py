@@ -1,7 +1,7 @@
 """Which part of a large schema a question's prompts show; what was confirmed tells which tables belong together."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from merit.live.answer import LeftOut
 from merit.memory import Entry, Grade, Precedent
@@ -34,15 +34,15 @@ class SchemaSelection:
             if self._confirmed is not None:
                 self._add(self._confirmed, entries)
 
-    def choose(self, question: str) -> Selection:
-        """The tables and columns for a question."""
-        if self._selector.fits:
+    def choose(self, question: str, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
+        """The tables and columns for a question; a wider choice where names were missing."""
+        if self._selector.fits and budget is None:
             return self._selector.select(question)
         with self._lock:
             if self._confirmed is None:
                 self._confirmed = self._selector.confirmed()
                 self._add(self._confirmed, self._earlier())
-            return self._selector.select(question, earlier=self._confirmed)
+            return self._selector.select(question, earlier=self._confirmed, missing=missing, budget=budget)
 
     @staticmethod
     def _add(confirmed: ConfirmedQuestions, entries: Iterable[Entry]) -> None:
@@ -63,14 +63,6 @@ def latest_entries(store: Store, sequence: int, database: str) -> list[Entry]:
         elif change.provenance.db_id == database:
             entries[change.id] = change
     return [entry for entry in entries.values() if entry.id not in left_out]
-
-
-def not_shown(selection: Selection) -> tuple[str, ...]:
-    """A line on what is not shown, for a prompt."""
-    if selection.whole:
-        return ()
-    tables, columns = selection.left_out_tables, selection.left_out_columns
-    return (f"{tables} other tables and {columns} columns of these tables are not shown.",)
 
 
 def left_out_of(

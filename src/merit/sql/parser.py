@@ -12,7 +12,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-STEPS, STEPS_PER_TOKEN = 10_000, 50  # an honest statement takes one or two steps a token
+STEPS, STEPS_PER_TOKEN = 5_000, 10  # an honest statement takes one or two steps a token
 CHAIN = 60  # links such as `f().f().f()` or `a[1].b[2]`; sqlglot copies the whole chain for each
 # What reading or writing a query can raise: sqlglot's own errors, and Python's where it did not expect the text, such
 # as `JOIN LATERAL .`. Models write anything, so such a text is a query that cannot be read, not a reason to end a run.

@@ -131,6 +131,25 @@ def test_the_parser_stops_where_it_would_try_exponentially_many_readings(dialect
     assert refusal("SELECT " + "date(" * 8 + "1" + ")" * 8, dialect) is None
 
 
+@pytest.mark.parametrize("dialect", ["postgresql", "mariadb", "duckdb"])
+def test_a_chain_that_the_parser_reads_again_and_again_ends_early(dialect: str) -> None:
+    for chain in ("JOIN VALUES , NOT * ", "LATERAL JOIN ", "NOT ", "NOT - "):
+        started = time.thread_time()
+        assert refusal("SELECT " + chain * 200 + "1", dialect) is not None
+        assert time.thread_time() - started < 0.5, chain
+
+
+def test_a_long_list_is_no_chain() -> None:
+    values = ", ".join(map(str, range(4_900)))
+    assert refusal(f"SELECT * FROM t WHERE id IN ({values})", "postgresql") is None
+
+
+def test_a_message_of_the_parser_shows_no_hidden_character() -> None:
+    error = refusal("FROM N'\u200b\\''https://example.com/x'", "duckdb")
+    assert error is not None
+    assert error.message.isprintable()
+
+
 def test_sqlglot_logs_nothing_of_a_statement(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     refusal("SELECT x FROM (CREATE SECRET hidden) WITH x", "duckdb")

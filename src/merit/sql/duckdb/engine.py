@@ -5,14 +5,13 @@ from pathlib import Path
 
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
-from merit.sql.duckdb.catalogue import harmless_macros, read_catalogue
+from merit.sql.duckdb.catalogue import read_catalogue, refused_macros
 from merit.sql.duckdb.session import DuckDBSession
 from merit.sql.guard import refusal
-from merit.sql.health import Health, Remark
 from merit.sql.pool import ConnectionPool
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Remark, Result, Schema
 
 
 class DuckDBEngine:
@@ -25,7 +24,7 @@ class DuckDBEngine:
         self._address = address
         self._shown = shown
         self._pool = ConnectionPool(lambda: DuckDBSession(address), address.shown)
-        self._volatile = Volatility(lambda names: self._pool.run(lambda session: harmless_macros(session, names)))
+        self._volatile = Volatility(lambda names: self._pool.run(lambda session: refused_macros(session, names)))
         with self._pool.session():  # a damaged file is told now, not at the first statement
             pass
 

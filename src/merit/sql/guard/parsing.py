@@ -104,7 +104,7 @@ def _first_line(error: SqlglotError) -> str:
     if details:
         first = details[0]
         place = f" near {shown(str(first.get('highlight') or ''))}" if first.get("highlight") else ""
-        return f"{str(first.get('description') or 'syntax error').rstrip('.')}{place} (line {first.get('line')})"
+        return f"{shown(str(first.get('description') or 'syntax error').rstrip('.'))}{place} (line {first.get('line')})"
     return shown(str(error).splitlines()[0]) if str(error) else "syntax error"
 
 

@@ -5,17 +5,21 @@ from pathlib import Path
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
 from merit.sql.guard import refusal
-from merit.sql.health import Health
 from merit.sql.pool import ConnectionPool
 from merit.sql.postgres.catalogue import fingerprint, read_catalogue
 from merit.sql.postgres.role import check_role
 from merit.sql.postgres.session import PostgresSession
 from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Result, Schema
 
+# An aggregate counts as immutable in pg_proc, whatever its steps do.
 _VOLATILE = """
-SELECT proname, bool_or(provolatile = 'v') FROM pg_catalog.pg_proc WHERE proname = ANY(%s::text[]) GROUP BY proname
+SELECT p.proname, bool_or(p.provolatile = 'v' OR EXISTS (
+  SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc step ON step.oid IN (a.aggtransfn, a.aggfinalfn,
+    a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
+  WHERE a.aggfnoid = p.oid AND step.provolatile = 'v'))
+FROM pg_catalog.pg_proc p WHERE p.proname = ANY(%s::text[]) GROUP BY p.proname
 """
 
 
