@@ -1,4 +1,4 @@
-"""Memory as people look after it: list, find, delete, confirm, export, import, count, purge. It works on any store."""
+"""Memory as people look after it: list, find, delete, confirm, export, import, copy, count. It works on any store."""
 
 import os
 from collections import Counter
