@@ -155,8 +155,9 @@ def test_accuracy_is_counted_before_feedback_in_every_part(half: RunView) -> Non
     assert found["entries"] == {"positive": review["corrected"], "negative": 0, "precedent": len(seen)}
 
 
-@pytest.mark.parametrize("kind", [CORRECTIONS, THUMBS])
-@pytest.mark.parametrize("method", ["precedent_grounded", "merit", "dynamic_rag"])
+@pytest.mark.parametrize(
+    ("method", "kind"), [("precedent_grounded", CORRECTIONS), ("merit", THUMBS), ("dynamic_rag", CORRECTIONS)]
+)
 def test_an_honest_run_holds(bench: Bench, tmp_path: Path, method: str, kind: ReviewKind) -> None:
     view = reviewed(bench, tmp_path / "run", 0.7, kind, method=method)
     with bench.data() as data:
