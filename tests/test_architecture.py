@@ -22,7 +22,10 @@ ALLOWED: dict[str, set[str]] = {
     "cache": {"errors", "files"},
     "toml": {"errors", "reading"},
     "settings": {"errors", "reading", "sql", "toml"},
-    "context": {"errors", "reading", "settings", "types"},
+    "yaml": {"errors", "reading"},
+    "spreadsheet": set(),
+    "context": {"errors", "reading", "settings", "types", "yaml"},
+    "formats": {"errors", "files", "reading", "spreadsheet", "yaml"},
     "tracing": {"errors"},
     "vectors": {"errors", "types"},
     "sql": {"errors", "files", "reading", "types"},
@@ -52,14 +55,14 @@ ALLOWED: dict[str, set[str]] = {
         "types",
     },
     "benchmark": {"bundled", "cache", "data", "errors", "oracle", "prompts", "sql", "types", "values"},
-    "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "types"},
+    "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "spreadsheet", "types"},
     "scoring": {"benchmark", "data", "errors", "failure", "files", "oracle", "runs", "types"},
 }
 _MAKING_AND_PROVING = {"agent", "benchmark", "bundled", "data", "errors", "failure", "files", "memory", "models"}
 _MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "toml", "tracing", "types"}
 ALLOWED["stream"] = ALLOWED["audit"] = _MAKING_AND_PROVING  # and neither imports the other
 ALLOWED["live"] = {"agent", "cache", "errors", "failure", "files", "memory", "models", "prompts", "reading", "runs"}
-ALLOWED["live"] |= {"context", "selection", "settings", "sql", "types", "values"}
+ALLOWED["live"] |= {"context", "formats", "selection", "settings", "sql", "types", "values"}
 ALLOWED["library"] = {"agent", "benchmark", "cache", "data", "errors", "memory", "models", "prompts", "runs"}
 ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
 ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
@@ -68,6 +71,7 @@ ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
 WITHOUT_REFERENCES = (
     "agent",
     "context",
+    "formats",
     "live",
     "prompts",
     "memory",

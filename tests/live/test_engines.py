@@ -13,6 +13,7 @@ import pymysql
 import pytest
 
 from making.engines import MARIADB, POSTGRES, absent
+from merit.formats import FoundPairs, Pair
 from merit.live import AnswerStatus, connect, open_live
 from merit.settings import CheckSettings, DatabaseSettings, Settings
 from merit.types import Completion, ModelIdentity, Sampling
@@ -149,3 +150,21 @@ def test_checks_run_on_every_engine_and_messages_keep_no_value(database: tuple[s
         assert "Ada" not in failed.error
         assert re.search(r"integer|INT32|convert", failed.error)
     assert b"Ada" not in b"".join(path.read_bytes() for path in (tmp_path / "own").rglob("*") if path.is_file())
+
+
+def test_pairs_are_executed_and_compared_before_they_are_remembered(database: tuple[str, str], tmp_path: Path) -> None:
+    url, schema = database
+    pairs = (
+        Pair("What did Ada spend?", f"SELECT sum(total) FROM {schema}orders WHERE customer_id = 1", "line 1"),
+        Pair("What did Ada spend?", f"SELECT 0.0 + sum(total) FROM {schema}orders WHERE customer_id = 1", "line 2"),
+        Pair("What did Ada spend?", f"SELECT sum(total) FROM {schema}orders", "line 3"),
+        Pair("Remove?", f"DELETE FROM {schema}orders", "line 4"),
+        Pair("Broken?", f"SELECT totals FROM {schema}orders", "line 5"),
+    )
+    with connect(url, model=Model("never asked", "never shown"), folder=tmp_path / "own") as agent:
+        done = agent.import_pairs(FoundPairs(pairs), author="ada")
+    assert [one.where for one in done.skipped] == ["line 4", "line 5"]
+    (contradiction,) = done.contradictions
+    assert contradiction.certain
+    wrong, right, also_right = (result.digest for result in contradiction.results)
+    assert right == also_right != wrong

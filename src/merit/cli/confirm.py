@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from merit.cli.contradictions import show_contradictions
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, opened
 
 
@@ -18,4 +19,5 @@ def confirm(answer: str, url: str | None, folder: Path, memory: str, name: str, 
     """Say that ANSWER, by its id or the beginning of it, is right: later questions will see it as an example."""
     with opened(url, folder, name, memory=memory) as agent:
         said = agent.confirm(answer, author=author_or_user(author))
-    click.echo(f"{said.answer}: confirmed; {learned(said)}")
+        click.echo(f"{said.answer}: confirmed; {learned(said)}")
+        show_contradictions(agent.contradictions(said.entries))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from merit.cli.contradictions import show_contradictions
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, opened
 
 
@@ -19,4 +20,5 @@ def correct(answer: str, sql: str, url: str | None, folder: Path, memory: str, n
     """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first."""
     with opened(url, folder, name, memory=memory) as agent:
         said = agent.correct(answer, sql, author=author_or_user(author))
-    click.echo(f"{said.answer}: corrected; {learned(said)}")
+        click.echo(f"{said.answer}: corrected; {learned(said)}")
+        show_contradictions(agent.contradictions(said.entries))

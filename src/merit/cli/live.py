@@ -92,6 +92,11 @@ def memory_place(url: str | None, folder: Path, memory: str) -> Path | str:
     return memory or folder / "memory"
 
 
+def place_shown(url: str | None, folder: Path, memory: str) -> str:
+    """What a proposed `merit memory` command calls that memory; a team's URL is not printed."""
+    return shlex.quote(str(folder)) if isinstance(memory_place(url, folder, memory), Path) else "MEMORY"
+
+
 def again(url: str | None, folder: Path, name: str, memory: str = "") -> str:
     """The options of a command that is proposed, so that it works as it is printed."""
     words = [] if url is None or _left_out(url, "MERIT_DATABASE") else ["--database", url]

@@ -107,7 +107,7 @@ class _MemoryCommands(CommandGroup):
         return command
 
 
-_ELSEWHERE = {"check": "checkup", "copy": "copy", "purge": "purge", "review": "review"}  # `merit check` is another one
+_ELSEWHERE = {"check": "checkup"} | {name: name for name in ("conflicts", "copy", "purge", "review")}
 
 
 @click.group(cls=_MemoryCommands)

@@ -1,26 +1,31 @@
 """The agent for one database: asks, and learns from what people say."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
 from merit.errors import InputError
+from merit.formats import FoundPairs
 from merit.live.answer import Answer
 from merit.live.asking import Asker
 from merit.live.calls import PlainCalls, check_text
 from merit.live.chat import Chat
 from merit.live.checkup import Checkup, check_up
+from merit.live.contradictions import Contradiction, contradictions
 from merit.live.feedback import Learner
 from merit.live.gate import GateResult, accept, check
+from merit.live.importing import Imported, import_pairs
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
 from merit.live.proof import Proof
 from merit.live.proving import ProofCost, Tell, proof_cost, prove
 from merit.live.records import Asked, Confirmed, Corrected, Rejected
+from merit.live.results import StatementResults
 from merit.live.selecting import SchemaSelection
 from merit.live.switch import switch_off, switch_on
+from merit.memory import Grade
 from merit.selection import Selection, Selector
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
@@ -98,6 +103,24 @@ class LiveAgent:
         check_text(sql + author, "the correction or the author")
         return self._learner.correct(answer, sql, author)
 
+    def import_pairs(
+        self,
+        pairs: FoundPairs,
+        *,
+        grade: Grade = Grade.EXECUTED,
+        author: str = "",
+        source: str = "",
+        keep: bool = True,
+        done: Callable[[int, int], object] | None = None,
+    ) -> Imported:
+        """Execute question-SQL pairs of another tool and remember those that run; `confirmed` is the author's word.
+
+        `source` names their file. Without `keep` nothing is remembered, and all else is the same.
+        """
+        return import_pairs(
+            self._parts, self._results(), pairs, grade=grade, importer=author, source=source, keep=keep, done=done
+        )
+
     def check_memory(self, tell: Tell | None = None) -> Checkup:
         """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
         return check_up(self._parts, self._limits, tell or _say_nothing)
@@ -131,6 +154,13 @@ class LiveAgent:
             switch_off(folder, self._name, off_because)
 
     # Looking
+
+    def contradictions(self, about: Collection[str] | None = None) -> list[Contradiction]:
+        """Answers to one question that give different results, newest first; `about`: only those with these entries."""
+        return contradictions(self._parts.memory.listed(), self._name, self._results(), about)
+
+    def _results(self) -> StatementResults:
+        return StatementResults(self._parts.engine, self._limits, self._name)
 
     def history(self) -> list[Asked]:
         """The questions that were asked, in order."""

@@ -45,6 +45,7 @@ NOT_DECIDING = frozenset(
         "context",
         "errors",
         "files",
+        "formats",
         "mutation",
         "report",
         "library",
@@ -52,8 +53,10 @@ NOT_DECIDING = frozenset(
         "scoring",
         "selection",
         "settings",
+        "spreadsheet",
         "toml",
         "tracing",
+        "yaml",
     }
 )
 _SOURCES = (".py", ".txt")  # code, and the templates of prompts
