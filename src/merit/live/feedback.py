@@ -106,7 +106,8 @@ class Learner:
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
         for other, said in history.judged(same) if sure else ():
             if canonical(right_sql(other, said), other.dialect) == wanted:
-                found += [identity for identity in said.entries if identity.startswith("pre-")]
+                find = self.parts.memory.find
+                found += [identity for identity in said.entries if isinstance(find(identity), Precedent)]
         return found + (self._shown(asked, wanted) if sure else [])
 
     def _shown(self, asked: Asked, wanted: str) -> list[str]:

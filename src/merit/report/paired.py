@@ -1,4 +1,4 @@
-"""Paired comparisons on the same questions and first answers (paper, Table 2; SPEC.md, paired comparison)."""
+"""Paired comparisons on the same questions and first answers (paper, Table 2; docs/spec.md, paired comparison)."""
 
 from collections.abc import Iterator, Sequence
 

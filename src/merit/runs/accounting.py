@@ -1,4 +1,4 @@
-"""The paper's accounting, from the turns of a run alone (SPEC.md, "Episodes, calls, tokens")."""
+"""The paper's accounting, from the turns of a run alone (docs/spec.md, "Episodes, calls, tokens")."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -100,7 +100,7 @@ def oscillates(episode: Episode, *, repeats: bool = True) -> bool:
 
 
 def check_arithmetic(metrics: Mapping[str, Any], method: Method, regime: Regime, budget: int) -> None:
-    """The paper's arithmetic among the reported numbers themselves (SPEC.md: N + wrong x steps + reflections)."""
+    """The paper's arithmetic among the reported numbers themselves (docs/spec.md: N + wrong x steps + reflections)."""
     calls, tokens, questions = metrics["calls"], metrics["tokens"], metrics["questions"]
     wrong = questions - metrics["initial_correct"]
     # Elsewhere the episodes are not those of the wrong first answers.

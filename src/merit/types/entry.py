@@ -157,7 +157,7 @@ REPAIR_POLARITIES = (Polarity.POSITIVE, Polarity.NEGATIVE)
 
 
 def failure_context(sql: str, status: Status, error: str | None) -> str:
-    """An unsuccessful attempt in one line (SPEC.md, text fields)."""
+    """An unsuccessful attempt in one line (docs/spec.md, text fields)."""
     return f"attempted_sql={sql}; status={status}; db_error={error or '(none)'}"
 
 

@@ -17,7 +17,7 @@ class Status(StrEnum):
 
 
 class Regime(StrEnum):
-    """How much of the truth an agent is told (SPEC.md, feedback regimes)."""
+    """How much of the truth an agent is told (docs/spec.md, feedback regimes)."""
 
     DENOTATION_CONFIRMED = "denotation_confirmed"  # right or wrong
     DBMS_ONLY = "dbms_only"  # whether it ran
