@@ -12,12 +12,12 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 # Ray starts processes of its own and needs the machine. DuckDB warns of leaks where a test's process is one of several, has
 # Ray in it, or both of the tests of dialects: each of these runs in a process of its own.
 APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/test_canonical_dialects.py
-ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/sql/test_connect.py tests/sql/test_contract.py \
-	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_readonly.py tests/grounding/test_engines.py \
-	tests/grounding/test_functions.py tests/bench
+ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
+	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_own_functions.py tests/grounding/test_engines.py \
+	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py tests/bench
 QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/oracle/test_rewrite.py \
 	tests/oracle/test_compare.py tests/sql/test_canonical.py tests/test_architecture.py tests/test_library.py \
-	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py
+	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py --ignore tests/failure/test_missing.py
 
 .PHONY: demo test quick check types format docs bench clean
 
@@ -76,6 +76,7 @@ bench: $(READY)
 	$(BIN)/python bench/stream.py
 	$(BIN)/python bench/report.py
 	$(BIN)/python bench/page.py
+	$(BIN)/python bench/ask.py
 
 clean:
 	rm -rf $(VENV) site .hypothesis .mypy_cache .pytest_cache .ruff_cache

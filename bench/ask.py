@@ -239,6 +239,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--keep", type=Path, help="a folder in which everything that was made stays")
     arguments = parser.parse_args()
+    for file in (arguments.tables, arguments.questions):
+        if not file.is_file():
+            print(f"{file}: no such file; set MERIT_DATA, or give --tables and --questions")
+            return
     with tempfile.TemporaryDirectory() as folder:
         place = arguments.keep or Path(folder)
         row = run(arguments.tables, arguments.questions, arguments.entries, arguments.asked, place)

@@ -5,7 +5,7 @@
 --tables     every table by `database#sep#table`, as BEAVER's dev_tables.json; all of them are one schema
 --questions  objects with `question`, `sql`, `db_id` and `gold_tables`, as BEAVER's dev_dw.json
 --tokenizer  a GGUF model or a tokenizer.json whose tokens are counted; without it, a GGUF file in the folder `models`
-             of merit's cache, and without that merit's own estimate, which is 2 to 15% too high
+             of merit's cache, and without that merit's own estimate, which is 0 to 18% too high
 
 complete              every table, with every column that the reference uses, is in the text, types and keys included
 complete_with_memory  the same where all questions before it, in a shuffled order, are confirmed; the mean over seeds

@@ -22,7 +22,10 @@ ALLOWED: dict[str, set[str]] = {
     "cache": {"errors", "files"},
     "toml": {"errors", "reading"},
     "settings": {"errors", "reading", "sql", "toml"},
-    "context": {"errors", "reading", "settings", "types"},
+    "yaml": {"errors", "reading"},
+    "spreadsheet": set(),
+    "context": {"errors", "reading", "settings", "types", "yaml"},
+    "formats": {"errors", "files", "reading", "spreadsheet", "yaml"},
     "tracing": {"errors"},
     "vectors": {"errors", "types"},
     "sql": {"errors", "files", "reading", "types"},
@@ -33,10 +36,10 @@ ALLOWED: dict[str, set[str]] = {
     "mutation": {"bundled", "data", "errors", "oracle", "reading", "sql", "types"},
     "failure": {"errors", "sql", "types"},
     "values": {"errors", "files", "reading", "types"},
-    "grounding": {"errors", "types", "values"},
+    "grounding": {"errors", "sql", "types", "values"},
     "memory": {"errors", "files", "reading", "sql", "types", "vectors"},
     "prompts": {"errors", "memory", "reading", "sql", "types"},
-    "selection": {"errors", "prompts", "types", "values"},
+    "selection": {"errors", "prompts", "sql", "types", "values", "vectors"},
     "agent": {"errors", "failure", "grounding", "memory", "prompts", "reading", "sql", "tracing", "types"},
     "runs": {
         "agent",
@@ -52,14 +55,14 @@ ALLOWED: dict[str, set[str]] = {
         "types",
     },
     "benchmark": {"bundled", "cache", "data", "errors", "oracle", "prompts", "sql", "types", "values"},
-    "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "types"},
+    "report": {"agent", "errors", "failure", "files", "memory", "prompts", "reading", "runs", "spreadsheet", "types"},
     "scoring": {"benchmark", "data", "errors", "failure", "files", "oracle", "runs", "types"},
 }
 _MAKING_AND_PROVING = {"agent", "benchmark", "bundled", "data", "errors", "failure", "files", "memory", "models"}
 _MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "toml", "tracing", "types"}
 ALLOWED["stream"] = ALLOWED["audit"] = _MAKING_AND_PROVING  # and neither imports the other
 ALLOWED["live"] = {"agent", "cache", "errors", "failure", "files", "memory", "models", "prompts", "reading", "runs"}
-ALLOWED["live"] |= {"context", "selection", "settings", "sql", "types", "values"}
+ALLOWED["live"] |= {"context", "formats", "selection", "settings", "sql", "types", "values"}
 ALLOWED["library"] = {"agent", "benchmark", "cache", "data", "errors", "memory", "models", "prompts", "runs"}
 ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
 ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
@@ -68,6 +71,7 @@ ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
 WITHOUT_REFERENCES = (
     "agent",
     "context",
+    "formats",
     "live",
     "prompts",
     "memory",
@@ -196,6 +200,11 @@ def test_the_list_of_imports_is_the_real_one() -> None:
 def test_only_the_oracle_reads_references() -> None:
     readers = {room(path) for path in FILES if "reference_field" in path.read_text() and path.name != "layout.py"}
     assert readers == {"oracle"}
+
+
+def test_statements_of_strangers_are_parsed_within_bounds() -> None:
+    """Plain sqlglot may take hours; `mutation` parses the references of our own benchmark."""
+    assert [path.name for path in FILES if "parse_one" in path.read_text() and room(path) != "mutation"] == []
 
 
 def test_files_stay_readable() -> None:

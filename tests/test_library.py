@@ -19,6 +19,7 @@ import pytest
 import merit
 from making.benchmark import ITEMS, build
 from making.runs import files_of, make_bench
+from making.team import team_memory
 from merit.errors import DatabaseUnusable, InputError, MemoryUnusable, ModelFailed
 from merit.memory import Grade, entries_in
 from merit.models import client, waiting
@@ -147,6 +148,19 @@ def test_what_failed_without_references_is_recalled_by_a_later_question(root: Pa
     assert recall.positives == []
 
 
+def test_a_memory_may_be_that_of_a_team(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    database = root / "database" / "shop" / "shop.sqlite"
+    model = ScriptedCompleter([ScriptedReply((), "<answer>SELECT count(*) FROM items</answer>")])
+    with team_memory() as url:
+        merit.repair_questions(database, ["How many items are there?"], model=model, memory=url, budget=1)
+        again = merit.repair_questions(database, ["How many items are in it?"], model=model, memory=url, budget=1)
+        assert again[0].task.position == 1
+        with merit.open_memory(url, encoder=None) as opened:
+            assert len(opened) == 2
+    assert [path.name for path in (tmp_path / "cache" / "memories").iterdir()]
+
+
 def test_what_cannot_be_repaired_here_is_said(root: Path, tmp_path: Path) -> None:
     model = ScriptedCompleter([])
     database = root / "database" / "shop" / "shop.sqlite"
@@ -160,7 +174,7 @@ def test_the_memory_of_a_run_is_read_and_never_changed(tmp_path: Path) -> None:
     bench = make_bench(tmp_path)
     run = bench.run(tmp_path / "run").path
     database, before = bench.root / "database" / "shop" / "shop.sqlite", files_of(run)
-    copy = f"copy it with `merit memory export {run} --out entries.jsonl` and `merit memory import NEW entries.jsonl`"
+    copy = f"copy it with `merit memory copy {run} NEW`, and give NEW"
     with pytest.raises(InputError, match=re.escape(f"{run}: this memory belongs to a run and is not changed; {copy}")):
         merit.repair_questions(database, ["?"], model=ScriptedCompleter([]), memory=run)
     with pytest.raises(InputError, match="belongs to a run"):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from merit.stream import read_grid
+
 ROOT = Path(__file__).parents[1]
 OVERVIEW = ROOT / "docs" / "results.md"
 TOPICS = sorted((ROOT / "docs" / "results").glob("*.md"))
@@ -65,3 +67,17 @@ def test_every_run_holds_and_is_one_of_its_identity() -> None:
     assert {run["manifest"]["identity"]["budget"] for run in runs} == {7}
     for run in runs:
         assert run["metrics"]["method"] == run["manifest"]["identity"]["method"]["name"] == run["run"].split("/")[1]
+
+
+def test_the_grid_of_reviewed_runs_can_be_read_and_has_every_cell() -> None:
+    """No reviews, and both kinds for three shares, over four datasets and three seeds."""
+    grid = read_grid(ROOT / "results" / "reviewed.toml")
+    cells_of: dict[tuple[str, int], set[tuple[float, str]]] = {}
+    for spec in grid.runs.values():
+        assert spec.review is not None
+        assert spec.data.prompts == "live"
+        place = (spec.data.label or spec.data.name, spec.seed)
+        cells_of.setdefault(place, set()).add((spec.review.share, spec.review.kind if spec.review.share else ""))
+    kinds = {(share, kind) for share in (0.1, 0.3, 1.0) for kind in ("corrections", "thumbs")}
+    datasets = ("spider", "spider-distinct", "bird", "bundled")
+    assert cells_of == {(name, seed): {(0.0, ""), *kinds} for name in datasets for seed in (0, 1, 2)}

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from merit.data import Dataset
     from merit.errors import MeritError
     from merit.library import load, open_benchmark, open_memory, repair_questions, run, score
-    from merit.live import Answer, AnswerStatus, LiveAgent, connect
+    from merit.live import Answer, AnswerStatus, Found, LiveAgent, connect
     from merit.memory import Cue, Entry, Grade, Memory, Precedent, Recall, RecallPolicy, Repair
     from merit.prompts import Prompt
-    from merit.runs import RunView, Turn, read_run
+    from merit.runs import AnswerReview, ReviewPolicy, RunView, Turn, read_run
     from merit.scoring import Score
     from merit.sql import SQLiteEngine
     from merit.stream import RunSpec
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         Polarity,
         Question,
         Regime,
+        ReviewKind,
+        Said,
         Sampling,
         Schema,
         Status,
@@ -55,21 +57,22 @@ _HOMES = {
     "merit.benchmark": "Benchmark DataSpec",
     "merit.data": "Dataset",
     "merit.errors": "MeritError",
-    "merit.live": "Answer AnswerStatus LiveAgent connect",
+    "merit.live": "Answer AnswerStatus Found LiveAgent connect",
     "merit.library": "load open_benchmark open_memory repair_questions run score",
     "merit.memory": "Cue Entry Grade Memory Precedent Recall RecallPolicy Repair",
     "merit.prompts": "Prompt",
-    "merit.runs": "RunView Turn read_run",
+    "merit.runs": "AnswerReview ReviewPolicy RunView Turn read_run",
     "merit.scoring": "Score",
     "merit.sql": "SQLiteEngine",
     "merit.stream": "RunSpec",
     "merit.types": "Column Completer Completion Encoder Engine Limits Oracle Polarity "
-    "Question Regime Sampling Schema Status Store Table Verdict",
+    "Question Regime ReviewKind Said Sampling Schema Status Store Table Verdict",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "Answer",
+    "AnswerReview",
     "AnswerStatus",
     "Attempt",
     "Behaviour",
@@ -84,6 +87,7 @@ __all__ = [
     "Engine",
     "Entry",
     "Episode",
+    "Found",
     "Grade",
     "Keep",
     "Limits",
@@ -104,9 +108,12 @@ __all__ = [
     "Recalled",
     "Regime",
     "Repair",
+    "ReviewKind",
+    "ReviewPolicy",
     "RunSpec",
     "RunView",
     "SQLiteEngine",
+    "Said",
     "Sampling",
     "Schema",
     "Score",

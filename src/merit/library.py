@@ -29,7 +29,7 @@ from merit.benchmark import DEFAULT_TIMEOUT_S, Benchmark, DataSpec
 from merit.cache import cache_folder
 from merit.data import Dataset
 from merit.errors import DatabaseUnusable, InputError, MeritError, check_type
-from merit.memory import FileStore, Memory, VolatileStore, entries_in, memory_folder
+from merit.memory import FileStore, Memory, VolatileStore, curate, is_url, memory_folder, open_at, open_store
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import Family, parse_sql
@@ -104,14 +104,17 @@ def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER
 
 
 def open_memory(folder: Paths, *, encoder: str | None = DEFAULT_ENCODER) -> Memory:
-    """The memory in a folder, for recalling and committing; use it in a `with` block.
+    """The memory in a folder, or at a URL such as postgresql://..., for recalling and committing, in a `with` block.
 
     A folder that is not there, or is empty, becomes a new memory. That of a run belongs to the run: it is opened for
     reading only.
     """
     check_type("encoder", encoder, (str, NoneType), "the name of an encoder, such as 'wordllama', or None")
-    own = _memory_folder(_path("folder", folder))
-    return Memory(FileStore(own, writable=not _is_of_run(own)), open_encoder(encoder) if encoder else None)
+    place, opened = _place("folder", folder), open_encoder(encoder) if encoder else None
+    if isinstance(place, str):
+        return open_at(place, opened, cache_folder())
+    own = _memory_folder(place)
+    return Memory(FileStore(own, writable=not _is_of_run(own)), opened)
 
 
 def repair_questions(
@@ -138,9 +141,9 @@ def repair_questions(
         raise InputError(f"budget: expected a number of repairs, 0 or more, not {budget!r}")
     if not isinstance(timeout_s, int | float) or not 0 < timeout_s < math.inf:
         raise InputError(f"timeout_s: expected a number of seconds above 0, not {timeout_s!r}")
-    folder = None if memory is None else _path("memory", memory)
+    place = None if memory is None else _place("memory", memory)
     file, limits = _path("database", database), Limits(timeout_s=timeout_s)
-    return _run(_repair_all(file, asked, model, method, folder, encoder, budget, limits))
+    return _run(_repair_all(file, asked, model, method, place, encoder, budget, limits))
 
 
 async def _repair_all(
@@ -148,7 +151,7 @@ async def _repair_all(
     questions: Sequence[str | Question],
     model: str | Completer,
     method: str | Method,
-    folder: Path | None,
+    place: Paths | None,
     encoder: str,
     budget: int,
     limits: Limits,
@@ -159,14 +162,14 @@ async def _repair_all(
     if not database.is_file():
         why = "is a folder; name a SQLite file" if database.is_dir() else "there is no such database"
         raise InputError(f"{database}: {why}")
-    folder = None if folder is None else _own_memory(folder)
+    place = _own_memory(place) if isinstance(place, Path) else place
     asked = [_question(question, number, database) for number, question in enumerate(questions)]
     run_name = f"library-{uuid4().hex[:12]}"
     with ExitStack() as stack:
         engine = stack.enter_context(closing(SQLiteEngine(database)))
         schema = _schema(engine, database)
-        store = FileStore(Path(folder)) if folder is not None else VolatileStore()
-        first = _next_position(folder)
+        store = stack.enter_context(closing(open_store(place) if place is not None else VolatileStore()))
+        first = curate.next_position(store)
         remembered = stack.enter_context(Memory(store, open_encoder(encoder) if chosen.encodes else None))
         opened = open_completer(model) if isinstance(model, str) else model
         answers_file = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
@@ -237,9 +240,8 @@ def _own_memory(folder: Path) -> Path:
     own = _memory_folder(folder)
     if _is_of_run(own):
         raise InputError(
-            f"{folder}: this memory belongs to a run and is not changed; copy it with `merit memory export "
-            f"{shlex.quote(str(folder))} --out entries.jsonl` and `merit memory import NEW entries.jsonl`, and give "
-            "NEW"
+            f"{folder}: this memory belongs to a run and is not changed; copy it with `merit memory copy "
+            f"{shlex.quote(str(folder))} NEW`, and give NEW"
         )
     return own
 
@@ -283,16 +285,14 @@ async def _task(agent: Agent, question: Question, tables: Schema, position: int)
     return Task(question, schema, position, first_answer, position, tables)
 
 
-def _next_position(folder: Path | None) -> int:
-    """A position after everything that a memory holds, so that all of it is earlier."""
-    listed = entries_in(Path(folder)) if folder is not None and Path(folder).is_dir() else []
-    return 1 + max((entry.entry.provenance.position for entry in listed), default=-1)
-
-
 def _question(question: str | Question, number: int, database: Path) -> Question:
     if isinstance(question, Question):
         return question
     return Question(f"{uuid4().hex[:8]}-{number}", database.stem, question)
+
+
+def _place(argument: str, place: object) -> Paths:
+    return place if isinstance(place, str) and is_url(place) else _path(argument, place)
 
 
 def _path(argument: str, path: object) -> Path:

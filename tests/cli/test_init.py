@@ -121,3 +121,23 @@ def test_rules_of_the_file_reach_the_model(shop: Path) -> None:
         + script.read_text()
     )
     assert "42" in good("ask", "How many open orders?").output
+
+
+@pytest.mark.parametrize("name", ["shöp 😀", 'a "quoted" name'])
+def test_any_plain_name_can_be_read_again(shop: Path, name: str) -> None:
+    (shop / "shop.sqlite").rename(shop / "😀.sqlite")
+    good("init", "sqlite:///😀.sqlite", "--name", name)
+    assert tomllib.loads((shop / "merit.toml").read_text())["database"]["name"] == name
+
+
+def test_a_password_with_a_slash_is_not_taken_for_a_name(shop: Path) -> None:
+    done = refused("init", "postgresql://reader:/hunter2@127.0.0.1:1/shop")
+    assert "hunter2" not in str(done)
+    assert not (shop / "merit.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["a/b", "x\x1b[31m", "x\x7f", "x\udcff"])
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_left(shop: Path, name: str) -> None:
+    refused("init", "sqlite:///shop.sqlite", "--name", name)
+    assert not (shop / "merit.toml").exists()
+    good("init", "sqlite:///shop.sqlite")

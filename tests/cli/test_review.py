@@ -56,7 +56,7 @@ def test_each_choice_is_the_command_of_that_name(shop: LiveAgent, monkeypatch: p
         shop.ask(question)
     typed = iter(["y", "n", "it counts", "x", "c", "SELECT nothing", "c", PAID, "s", "q"])
     monkeypatch.setattr(click, "prompt", lambda *_, **__: next(typed))
-    reviewing._go_through(waiting(Path("own")), shop, Path("own"), "ada")
+    reviewing._go_through(waiting(Path("own")), shop, Path("own") / "memory", "ada")
     said = [(event["feedback"] or {}).get("kind") for event in in_history()]
     assert sorted(filter(None, said)) == ["confirmed", "corrected", "rejected"]
     assert len(questions()) == 2
@@ -73,8 +73,19 @@ def test_entries_from_elsewhere_wait_too(shop: LiveAgent, monkeypatch: pytest.Mo
     assert (item.is_entry, item.state, item.sql) == (True, "agreed", COUNT)
     typed = iter(["c", "y"])
     monkeypatch.setattr(click, "prompt", lambda *_, **__: next(typed))
-    reviewing._go_through([item], shop, tmp_path / "new", "ada")
+    reviewing._go_through([item], shop, tmp_path / "new" / "memory", "ada")
     assert waiting(tmp_path / "new") == []
+
+
+def test_a_rejection_also_takes_back_an_example_from_elsewhere(shop: LiveAgent, tmp_path: Path) -> None:
+    shop.confirm(shop.ask("How many orders do we have?").id)
+    good("memory", "export", "own", "--out", "entries.jsonl")
+    good("memory", "import", "new/own/memory", "entries.jsonl")
+    with open_shop(tmp_path / "new", Model(COUNT)) as other:
+        answer = other.ask("how many orders do we have")
+        assert len(answer.recalled) == 1
+        other.reject(answer.id)
+        assert other.ask("How many orders do we have now?").recalled == ()
 
 
 def in_history(*options: str) -> list[Any]:
@@ -102,7 +113,6 @@ def test_history_is_searched(shop: LiveAgent) -> None:
 
 def test_purge_takes_ids_by_their_beginning_and_asks_first(shop: LiveAgent) -> None:
     first, second = shop.ask("How many settled orders?"), shop.ask("How many orders?")
-    shop.close()
     assert "give --yes" in refused("memory", "purge", "own", "--answer", first.id[:8])
     said = good("memory", "purge", "own", "--answer", first.id[:8], "--yes").output
     assert said == "purged 1 entry, 1 event of the history and 0 replies of the model\n"
@@ -119,6 +129,7 @@ def test_purge_takes_ids_by_their_beginning_and_asks_first(shop: LiveAgent) -> N
         ((), "say what to purge: --entry, --answer, --author, --database or --deleted"),
         (("--answer", "zz"), "there is no answer 'zz'"),
         (("--entry", "zz"), "there is no entry 'zz'"),
+        (("--author", ""), "an id or a name is empty; say what to purge"),
     ],
 )
 def test_a_purge_of_nothing_is_told(shop: LiveAgent, options: tuple[str, ...], said: str) -> None:

@@ -13,8 +13,8 @@ from making.hostile import exchange_in, flip_in
 from making.semantics import CORTEX, MANIFEST, OSSIE, SHOP, write
 from merit.context import Context, enriched, merge, read_dbt, read_semantic
 from merit.context.text import DESCRIPTION_CHARACTERS, prompt_line
-from merit.context.yaml_file import read_yaml
 from merit.errors import InputError
+from merit.yaml import read_yaml
 
 
 def test_yaml_is_texts_lists_and_objects(tmp_path: Path) -> None:

@@ -109,6 +109,25 @@ EXAMPLES = [
         [("Bob",)],
     ),
     (TYPE, ("postgresql",), "SELECT name FROM customers WHERE card = 88", [("Bob",)]),
+    (
+        TYPE,
+        ("postgresql",),
+        "SELECT DISTINCT name FROM customers c JOIN purchases p ON p.customer_id = CAST(c.customer_id AS TEXT) "
+        "WHERE p.amount > 9",
+        [("Bob",)],
+    ),
+    (
+        GroundingRule.ALIAS,
+        ("postgresql", "mariadb"),
+        "SELECT customer_id, SUM(amount) AS total FROM purchases GROUP BY customer_id ORDER BY total + 0 DESC",
+        [(2, 9.125), (1, 6.75)],
+    ),
+    (
+        GroundingRule.ALIAS,
+        ("sqlite", "postgresql", "mariadb"),
+        "SELECT amount * 2 AS twice, twice + 1 AS more FROM purchases WHERE purchase_id = 10",
+        [(4.5, 5.5)],
+    ),
     (TYPE, ("postgresql",), "SELECT name FROM customers WHERE active = 0", [("Bob",)]),
     (TYPE, ("postgresql",), "SELECT CAST(ROUND(amount, 1) AS TEXT) FROM purchases WHERE purchase_id = 11", [("4.5",)]),
     (

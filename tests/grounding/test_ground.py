@@ -369,3 +369,19 @@ for sql in ("SHOW name FROM student LIMIT", "SELECT nam FROM student AS s(a, b)"
 """
     subprocess.run([sys.executable, "-c", code], check=True)  # by itself: pytest has a handler for every log
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_table_that_is_named_is_joined_by_the_one_column_it_shares() -> None:
+    schema = Schema(
+        "places",
+        (
+            Table("restaurant", (Column("id", "int"), Column("city_name", "text"), Column("rating", "real"))),
+            Table("geographic", (Column("city_name", "text"), Column("region", "text"), Column("rating", "real"))),
+            Table("location", (Column("restaurant_id", "int"), Column("city_name", "text"))),
+        ),
+    )
+    for wrong in ("SELECT geographic.region FROM restaurant", "SELECT geographic.rating FROM restaurant"):
+        column = wrong.split()[1]
+        found = ground(wrong, schema, "sqlite", Verdict(Status.EXECUTION_ERROR, f"no such column: {column}"))
+        assert found is not None
+        assert found.sql == f"{wrong} JOIN geographic ON restaurant.city_name = geographic.city_name"

@@ -2,25 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from making.live import ShopOpener, ToldModel, make_shop
+from making.live import ShopOpener, ToldModel, encoder_opened_once, make_shop
 from merit.live import LiveAgent, open_live
-from merit.models import open_encoder
 from merit.settings import DatabaseSettings, Settings
-
-_encoder_opened_once = cache(open_encoder)  # which takes as long as everything else together
 
 
 @pytest.fixture
 def ask_shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ShopOpener]:
     """Opens an agent for the shop with a model and tables of merit.toml; what it learns is kept in `own`."""
     monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("merit.live.opening.open_encoder", _encoder_opened_once)
+    monkeypatch.setattr("merit.live.opening.open_encoder", encoder_opened_once)
     database = make_shop(tmp_path / "shop.sqlite")
     agents: list[LiveAgent] = []
 

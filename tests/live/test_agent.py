@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from making.endpoint import ChatServer, as_json, completion
 from merit.errors import InputError, MeritError
 from merit.live import AnswerStatus, LiveAgent, connect
 from merit.memory import Grade, entries_in
@@ -237,3 +238,38 @@ def test_a_package_that_is_missing_is_named(opened: Opener, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(InputError, match="the package pandas is not installed; install it first"):
         answer.to_pandas()
+
+
+def test_a_model_behind_an_endpoint_is_asked_again_and_again(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    with ChatServer(lambda _: as_json(completion(COUNT, 10, 5))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        with connect(f"sqlite:///{database}", model="openai:m", folder=tmp_path / "own") as agent:
+            assert [agent.ask(f"How many orders, {n}?").sql for n in range(2)] == [COUNT, COUNT]
+
+        async def asked() -> str:
+            async with connect(f"sqlite:///{database}", model="openai:m", folder=tmp_path / "own") as agent:
+                return (await agent.ask_async("How many orders in a loop?")).sql
+
+        assert asyncio.run(asked()) == COUNT
+
+
+def test_text_that_is_not_utf8_is_refused(opened: Opener) -> None:
+    agent = opened(Model(lambda *_: COUNT))
+    with pytest.raises(InputError, match="the question is not valid text"):
+        agent.ask("How many \udcff?")
+    answer = agent.ask("How many?").id
+    with pytest.raises(InputError, match="the reason or the author is not valid text"):
+        agent.reject(answer, reason="\udcff")
+    with pytest.raises(InputError, match="the author is not valid text"):
+        agent.confirm(answer, author="\udcff")
+    agent.confirm(answer)
+
+
+def test_a_history_keeps_the_beginning_of_endless_statements(opened: Opener) -> None:
+    agent = opened(Model(lambda _, sampling: f"SELECT {sampling.seed} '" + "\x01" * 900_000 + "'"))
+    assert agent.ask("What?").status is AnswerStatus.FAILED
+    (asked,) = agent.history()
+    assert max(len(tried.sql) for tried in asked.tried) < 110_000

@@ -127,7 +127,7 @@ def test_confirming_an_entry_by_its_id_and_importing_hold(honest: Path, tmp_path
     assert f"that {found.imported} entries from elsewhere are right" in found.on_trust
 
 
-def test_what_another_process_confirms_meanwhile_may_be_shown_from_then_on(tmp_path: Path) -> None:
+def test_what_another_process_confirms_meanwhile_is_not_shown(tmp_path: Path) -> None:
     agents: list[LiveAgent] = []
     judged: list[str] = []
 
@@ -145,7 +145,7 @@ def test_what_another_process_confirms_meanwhile_may_be_shown_from_then_on(tmp_p
     assert asked.receipt is not None
     assert asked.position == 0
     assert asked.receipt.positions[0] == 0 < asked.receipt.positions[-1]
-    assert answered.recalled
+    assert answered.recalled == ()
     assert contradictions(tmp_path / "own") == []
 
 
@@ -210,6 +210,7 @@ def show(line: Line, identity: str, position: int | None = None) -> None:
     line["recalled"].append(identity)
     line["receipt"]["shown"].append({"id": identity, "candidates": [1], "score": 1.0, "dense": 0.5, "lexical": None})
     if position is not None:
+        line["position"] = position
         line["receipt"]["positions"] = [position for _ in line["receipt"]["positions"]]
 
 

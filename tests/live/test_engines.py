@@ -1,6 +1,7 @@
 """The same agent on SQLite, DuckDB, PostgreSQL and MariaDB: asks, is corrected, and answers with what it learned."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,7 +13,9 @@ import pymysql
 import pytest
 
 from making.engines import MARIADB, POSTGRES, absent
-from merit.live import AnswerStatus, connect
+from merit.formats import FoundPairs, Pair
+from merit.live import AnswerStatus, connect, open_live
+from merit.settings import CheckSettings, DatabaseSettings, Settings
 from merit.types import Completion, ModelIdentity, Sampling
 
 NAME = f"merit_live_{os.getpid()}"
@@ -125,3 +128,43 @@ def test_nothing_can_be_written(database: tuple[str, str], tmp_path: Path) -> No
         rows = agent.ask("How many orders?").rows
         assert rows is not None
         assert rows.rows == [(3,)]
+
+
+def test_checks_run_on_every_engine_and_messages_keep_no_value(database: tuple[str, str], tmp_path: Path) -> None:
+    url, schema = database
+    checks = (
+        CheckSettings("not negative", "WITH low AS (SELECT 0 AS least) SELECT 1 FROM answer, low WHERE spent < least"),
+        CheckSettings("of a customer", f"SELECT 1 FROM answer WHERE spent NOT IN (SELECT total FROM {schema}orders)"),
+    )
+    settings = Settings(tmp_path / "merit.toml", DatabaseSettings("shop", url, rows="never"), checks=checks)
+    answers = [f"SELECT total AS spent FROM {schema}orders -- all", f"SELECT sum(total) AS spent FROM {schema}orders;"]
+    for sql, passed in zip(answers, [("not negative", "of a customer"), ("not negative",)], strict=True):
+        with open_live(settings, tmp_path / "own", Model(sql, "never shown")) as agent:
+            answer = agent.ask(f"What was spent, by {sql[7:10]}?")
+            assert answer.passed == passed, answer.remarks
+            assert len(agent.history()[-1].kept) == (len(passed) == len(checks))
+    numbers = Model(f"SELECT CAST(name AS int) FROM {schema}customers", "never shown")
+    with open_live(settings, tmp_path / "own", numbers) as agent:
+        failed = agent.ask("Which numbers?")
+    if failed.error is not None:  # PostgreSQL and DuckDB; the others take it for 0
+        assert "Ada" not in failed.error
+        assert re.search(r"integer|INT32|convert", failed.error)
+    assert b"Ada" not in b"".join(path.read_bytes() for path in (tmp_path / "own").rglob("*") if path.is_file())
+
+
+def test_pairs_are_executed_and_compared_before_they_are_remembered(database: tuple[str, str], tmp_path: Path) -> None:
+    url, schema = database
+    pairs = (
+        Pair("What did Ada spend?", f"SELECT sum(total) FROM {schema}orders WHERE customer_id = 1", "line 1"),
+        Pair("What did Ada spend?", f"SELECT 0.0 + sum(total) FROM {schema}orders WHERE customer_id = 1", "line 2"),
+        Pair("What did Ada spend?", f"SELECT sum(total) FROM {schema}orders", "line 3"),
+        Pair("Remove?", f"DELETE FROM {schema}orders", "line 4"),
+        Pair("Broken?", f"SELECT totals FROM {schema}orders", "line 5"),
+    )
+    with connect(url, model=Model("never asked", "never shown"), folder=tmp_path / "own") as agent:
+        done = agent.import_pairs(FoundPairs(pairs), author="ada")
+    assert [one.where for one in done.skipped] == ["line 4", "line 5"]
+    (contradiction,) = done.contradictions
+    assert contradiction.certain
+    wrong, right, also_right = (result.digest for result in contradiction.results)
+    assert right == also_right != wrong

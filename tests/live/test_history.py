@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from merit.agent.feedback import Tried
 from merit.errors import InputError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
-from merit.live.records import Tried, event_record
+from merit.live.records import event_record
 from merit.runs.text import to_json
 from merit.types import Status
 
 ASKED = Asked(
     "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
-    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5,
+    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5, 1,
 )  # fmt: skip
 ADDED = ("earlier", "passed", "failed", "kept", "replies", "receipt")
 SAID: list[Feedback] = [
@@ -72,12 +73,13 @@ def test_a_damaged_line_is_named(tmp_path: Path, old: str, new: str, said: str) 
 
 def test_a_history_of_the_first_format_is_read(tmp_path: Path) -> None:
     record = event_record(ASKED)
-    for name in ("reason", "calls", "prompt_tokens", "output_tokens", "seconds", *ADDED):
+    for name in ("reason", "calls", "prompt_tokens", "output_tokens", "seconds", "widened", *ADDED):
         del record[name]
     history = History(tmp_path)
     history.path.write_text(to_json({**record, "format": 1}) + "\n")
     history.append(SAID[0])
-    assert history.find("a1") == (replace(ASKED, calls=0, prompt_tokens=0, output_tokens=0, seconds=0.0), SAID[0])
+    older = replace(ASKED, calls=0, prompt_tokens=0, output_tokens=0, seconds=0.0, widened=0)
+    assert history.find("a1") == (older, SAID[0])
     assert history.sent_on("2026-11-16").calls == 0
 
 

@@ -18,11 +18,12 @@ import pytest
 
 from making.shop import COUNT, Model, make_shop, open_shop
 from merit.live import Answer, LiveAgent, connect
-from merit.memory import Grade, entries_in
+from merit.memory import Grade, Precedent, Provenance, entries_in
+from merit.prompts import Family, LiveContext, initial
 from merit.prompts.fence import CLOSE, OPEN, escaped, fenced
 from merit.prompts.template import LIVE, OWN, names, read
 from merit.settings import CheckSettings, MemorySettings
-from merit.types import Sampling
+from merit.types import Question, Sampling, Status
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "injection"
 OUTSIDE = Path("/tmp/merit-corpus-out")
@@ -92,9 +93,7 @@ class Shop:
         assert grades.count(Grade.CONFIRMED) == confirmed
         assert Grade.TESTED not in grades
         for prompt in self.model.prompts:
-            assert len(prompt) < MOST
-            assert prompt.count(OPEN) == prompt.count(CLOSE) == len(_FENCED.findall(prompt))
-            assert set(outside(prompt).splitlines()) <= TEMPLATES, "nothing but merit's own words"
+            check_shape(prompt)
 
 
 TEMPLATES = {
@@ -103,6 +102,13 @@ TEMPLATES = {
     for dialect in ("sqlite", "duckdb")
     for line in re.sub(r"\{[A-Z_]+\}", "", _FENCED.sub("", read(name, dialect))).splitlines()
 } | {""}
+
+
+def check_shape(prompt: str) -> None:
+    """Outside its fences, a prompt has nothing but merit's own words and the question."""
+    assert len(prompt) < MOST
+    assert prompt.count(OPEN) == prompt.count(CLOSE) == len(_FENCED.findall(prompt))
+    assert set(outside(prompt).splitlines()) <= TEMPLATES
 
 
 @pytest.fixture(autouse=True)
@@ -238,6 +244,22 @@ def test_a_claim_passes_no_check(opened: Opened) -> None:
     for case in cases("cell"):
         assert shop.obey(case).passed == ()
     shop.check(digest(shop))
+
+
+@pytest.mark.parametrize("draw", [0, 1, 2])
+def test_whatever_part_of_a_prompt_a_text_is_in_it_stays_in_its_fence(draw: int) -> None:
+    family = Family("own", evidence=False, live=True, fenced=True)
+    source = Provenance("live", "a", "another", 0, 0, "live:a")
+    for text in [case.text for path in CORPUS.glob("*.jsonl") for case in cases(path.stem)]:
+        shown = text[:2_000]
+        live = LiveContext(
+            shown, shown, (shown,), (shown,), failed=((text, text),), conversation=((text, text),), rejected=(text,)
+        )
+        entry = Precedent("pre-1", text, "", text, Status.CORRECT, Status.CORRECT, Grade.CONFIRMED, source)
+        question = Question("b", "shop", QUESTION.format(1))
+        prompt = initial(family, question, "", [entry], live, draw).text
+        check_shape(prompt)
+        assert escaped(text)[:30] in prompt, "it is shown, as data"
 
 
 @pytest.mark.parametrize("case", [case for path in sorted(CORPUS.glob("*.jsonl")) for case in cases(path.stem)])

@@ -65,9 +65,7 @@ def test_a_check_that_cannot_run_is_not_passed(tmp_path: Path) -> None:
     assert kept(tmp_path) == []
 
 
-@pytest.mark.parametrize(
-    ("keep", "grades"), [("tested", []), ("agreed", [Grade.AGREED]), ("executed", [Grade.AGREED]), ("confirmed", [])]
-)
+@pytest.mark.parametrize(("keep", "grades"), [("tested", []), ("agreed", [Grade.AGREED]), ("confirmed", [])])
 def test_what_merely_agrees_is_kept_only_where_the_file_says_so(tmp_path: Path, keep: str, grades: list[Grade]) -> None:
     agent, _ = shop(tmp_path, memory=MemorySettings(keep=keep))
     with agent:
@@ -127,12 +125,14 @@ def test_a_check_reads_the_answer_under_its_name(check: str, statement: str) -> 
     assert composed(check, "SELECT 2;") == statement
 
 
-@pytest.mark.parametrize("tail", [" /* ", " -- ) SELECT 1 WHERE 0", " /* */ -- x"])
-def test_an_answer_cannot_comment_a_check_away(tmp_path: Path, tail: str) -> None:
+def test_an_answer_cannot_comment_a_check_away(tmp_path: Path) -> None:
     check = CheckSettings("never three", "SELECT * FROM answer /* c */ WHERE number = 3 /* ) */")
-    agent, _ = shop(tmp_path, COUNT + tail, checks=(check,))
+    tails = [" /* ", " -- ) SELECT 1 WHERE 0", " /* */ -- x"]
+    answer = lambda prompt, _: COUNT + next(tail for tail in tails if f"tail {tails.index(tail)}" in prompt)  # noqa: E731
+    agent, _ = shop(tmp_path, answer, checks=(check,))
     with agent:
-        assert agent.ask("How many?").passed == ()
+        for number in range(len(tails)):
+            assert agent.ask(f"How many, tail {number}?").passed == ()
     assert kept(tmp_path) == []
 
 
@@ -199,6 +199,17 @@ def test_what_was_corrected_counts_as_rejected(tmp_path: Path) -> None:
         again = agent.ask("How many paid orders?")
     assert again.status is AnswerStatus.UNSURE
     assert f"SQL: {PAID}" in model.prompts[-1]
+
+
+def test_where_there_was_no_answer_a_correction_is_no_change(tmp_path: Path) -> None:
+    agent, _ = shop(tmp_path, "-- UNANSWERABLE: no cars")
+    with agent:
+        answer = agent.ask("How many cars?")
+        assert answer.status is AnswerStatus.UNANSWERABLE
+        agent.correct(answer.id, "SELECT 0 AS cars")
+        again = agent.ask("How many cars?")
+    assert kept(tmp_path) == [("SELECT 0 AS cars", Grade.CONFIRMED)]
+    assert again.remarks == ()
 
 
 def test_feedback_may_come_from_another_process_days_later(tmp_path: Path) -> None:

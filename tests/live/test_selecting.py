@@ -1,5 +1,6 @@
 """A schema that does not fit: prompts show the part that a question needs, and learn from what was confirmed."""
 
+import re
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -17,18 +18,20 @@ ANSWER = "SELECT count(*) FROM zz_visits WHERE place_code = 'X'"
 
 
 class Model:
-    """Gives one answer; keeps what it was asked."""
+    """Gives answers in turn, the last one again and again; keeps what it was asked."""
 
     concurrency = 1
     recorded = False
     identity = ModelIdentity("told")
 
-    def __init__(self) -> None:
+    def __init__(self, *answers: str) -> None:
+        self._answers = list(answers or (ANSWER,))
         self.prompts: list[str] = []
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - the same at any temperature
         self.prompts.append(prompt)
-        return Completion(f"<answer>{ANSWER}</answer>", 1, 1)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return Completion(f"<answer>{answer}</answer>", 1, 1)
 
     async def close(self) -> None:
         pass
@@ -58,7 +61,8 @@ def test_only_what_a_question_needs_is_shown(settings: Settings, tmp_path: Path)
         agent.ask("What is the total of all invoices of a customer?")
     assert "CREATE TABLE invoices" in model.prompts[0]
     assert model.prompts[0].count("CREATE TABLE archive_") < 30
-    assert "other tables and" in model.prompts[0]
+    assert re.search(r"-- Not shown: \d+ columns of these tables and \d+ other tables\.", model.prompts[0])
+    assert "-- '" not in model.prompts[0]  # no example values, which the budget does not count
 
 
 def test_a_confirmed_question_tells_which_table_a_similar_one_needs(settings: Settings, tmp_path: Path) -> None:
@@ -75,6 +79,24 @@ def test_a_confirmed_question_tells_which_table_a_similar_one_needs(settings: Se
     with open_live(settings, tmp_path / "own", model) as agent:  # and so it is when it is opened again
         agent.ask("How many people came by at the eastern gate?")
         assert "CREATE TABLE zz_visits" in model.prompts[0]
+
+
+@pytest.mark.parametrize("lacking", ["SELECT count(*) FROM zz_visit_log", "SELECT place_codes FROM invoices"])
+def test_a_name_that_is_missing_has_more_shown_and_is_counted(settings: Settings, tmp_path: Path, lacking: str) -> None:
+    model = Model(lacking, ANSWER)
+    with open_live(settings, tmp_path / "own", model) as agent:
+        answer = agent.ask("How many people came by at the northern gate?")
+        assert "CREATE TABLE zz_visits" not in model.prompts[0]
+        assert all("CREATE TABLE zz_visits" in prompt for prompt in model.prompts[1:])
+        assert answer.widened == agent.history()[0].widened == 1
+    assert answer.sql == ANSWER
+
+
+def test_another_failure_has_nothing_more_shown(settings: Settings, tmp_path: Path) -> None:
+    model = Model("SELECT lower(", ANSWER)
+    with open_live(settings, tmp_path / "own", model) as agent:
+        assert agent.ask("How many people came by at the northern gate?").widened == 0
+    assert not any("CREATE TABLE zz_visits" in prompt for prompt in model.prompts)
 
 
 def test_only_what_was_learned_here_and_may_be_recalled_tells_anything() -> None:

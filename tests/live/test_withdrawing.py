@@ -209,7 +209,7 @@ def _do(agent: LiveAgent, folder: Path, step: str, number: int) -> LiveAgent:
     answer = answers[number % len(answers)].id if answers else ""
     memory = agent._parts.memory
     listed = entries_in(folder / "own" / "memory")
-    said = agent._parts.history.said(answer) if answer else None
+    said = agent._parts.history.find(answer)[1] if answer else None
     match step:
         case "ask":
             log = fold(folder / "own" / "memory")

@@ -11,9 +11,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import duckdb
 import psycopg
-import pymysql
 
-from making.engines import MARIADB, POSTGRES, absent
+from making.engines import MARIADB, POSTGRES, mariadb_server, postgres_server
 
 DIALECTS = ("sqlite", "duckdb", "postgresql", "mariadb")
 SERVERS = ("postgresql", "mariadb")
@@ -90,11 +89,7 @@ def _duckdb(folder: Path) -> Iterator[Place]:
 @contextmanager
 def _postgresql(folder: Path) -> Iterator[Place]:
     name = f"merit_engines_{os.getpid()}_{next(_NUMBERS)}"
-    try:
-        server = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
-    except psycopg.OperationalError as error:
-        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
-    with server:
+    with postgres_server() as server:
         server.execute(f"CREATE DATABASE {name}".encode())
         url = with_database(POSTGRES, name)
         try:
@@ -112,18 +107,7 @@ def _postgresql(folder: Path) -> Iterator[Place]:
 @contextmanager
 def _mariadb(folder: Path) -> Iterator[Place]:
     name = f"merit_engines_{os.getpid()}_{next(_NUMBERS)}"
-    at = urlsplit(MARIADB)
-    try:
-        connection = pymysql.connect(
-            host=at.hostname or "127.0.0.1",
-            port=at.port or 3306,
-            user=at.username or "root",
-            password=at.password or "",
-            autocommit=True,
-            connect_timeout=3,
-        )
-    except pymysql.OperationalError as error:
-        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+    connection = mariadb_server()
 
     def run(sql: str) -> list[tuple[object, ...]]:
         with connection.cursor() as cursor:

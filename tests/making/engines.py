@@ -7,7 +7,7 @@ With MERIT_TEST_SERVERS=required a server that does not answer is a failure, oth
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import apsw
@@ -29,6 +29,26 @@ def absent(why: str) -> NoReturn:
     pytest.skip(why)
 
 
+def postgres_server() -> psycopg.Connection[tuple[Any, ...]]:
+    """A connection to the server as its administrator."""
+    try:
+        return psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+    except psycopg.OperationalError as error:
+        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+
+
+def mariadb_server(**account: str) -> "pymysql.Connection[Any]":
+    """A connection to the server as its administrator, or with another `user`, `password` and `database`."""
+    url = urlsplit(MARIADB)
+    login = {"user": url.username or "root", "password": url.password or "", **account}
+    try:
+        return pymysql.connect(
+            host=url.hostname or "127.0.0.1", port=url.port or 3306, autocommit=True, connect_timeout=3, **login
+        )
+    except pymysql.OperationalError as error:
+        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+
+
 class EngineTrial:
     """Runs a statement on one engine: its rows, or the engine's message."""
 
@@ -48,10 +68,7 @@ class EngineTrial:
 @contextmanager
 def postgresql() -> Iterator[EngineTrial]:
     """A schema of its own, dropped at the end."""
-    try:
-        connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
-    except psycopg.OperationalError as error:
-        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+    connection = postgres_server()
 
     def execute(sql: str) -> list[tuple[object, ...]]:
         cursor = connection.execute(sql.encode())
@@ -69,18 +86,7 @@ def postgresql() -> Iterator[EngineTrial]:
 @contextmanager
 def mariadb() -> Iterator[EngineTrial]:
     """A database of its own, dropped at the end."""
-    url = urlsplit(MARIADB)
-    try:
-        connection = pymysql.connect(
-            host=url.hostname or "127.0.0.1",
-            port=url.port or 3306,
-            user=url.username or "root",
-            password=url.password or "",
-            autocommit=True,
-            connect_timeout=3,
-        )
-    except pymysql.OperationalError as error:
-        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+    connection = mariadb_server()
 
     def execute(sql: str) -> list[tuple[object, ...]]:
         with connection.cursor() as cursor:

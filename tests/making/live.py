@@ -4,14 +4,17 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from merit.live import LiveAgent
+from merit.models import open_encoder
 from merit.types import Completion, ModelIdentity, Sampling
 
 COUNT = "SELECT count(*) FROM orders"
 PAID = "SELECT count(*) FROM orders WHERE state = 'paid'"
 DECLINED = "-- UNANSWERABLE: there is nothing about cars"
+encoder_opened_once = cache(open_encoder)  # which takes as long as everything else together
 ShopOpener = Callable[..., LiveAgent]  # of a model and tables of merit.toml, by their names
 
 

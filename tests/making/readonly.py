@@ -14,7 +14,7 @@ import duckdb
 import psycopg
 import pymysql
 
-from making.engines import MARIADB, POSTGRES, absent
+from making.engines import MARIADB, POSTGRES, mariadb_server, postgres_server
 from merit.sql.guard.functions import unknown
 
 CORPUS = Path(__file__).parents[2] / "corpus"
@@ -65,10 +65,7 @@ class Target:
 @contextmanager
 def postgresql() -> Iterator[Target]:
     """A schema and a role of its own, both dropped at the end."""
-    try:
-        owner = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
-    except psycopg.OperationalError as error:
-        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+    owner = postgres_server()
     for statement in (f"CREATE SCHEMA {NAME}", f"SET search_path = {NAME}", *schema("postgresql")):
         owner.execute(statement.encode())
     for what in ("TABLES", "SEQUENCES", "FUNCTIONS"):
@@ -114,18 +111,13 @@ def _role(owner: psycopg.Connection[tuple[object, ...]]) -> str:
 @contextmanager
 def mariadb() -> Iterator[Target]:
     """A database and a user of its own, both dropped at the end."""
-    url = urlsplit(MARIADB)
-    address = {"host": url.hostname or "127.0.0.1", "port": url.port or 3306, "autocommit": True, "connect_timeout": 3}
-    try:
-        owner = pymysql.connect(user=url.username or "root", password=url.password or "", **address)
-    except pymysql.OperationalError as error:
-        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+    owner = mariadb_server()
     ask = owner.cursor()
     for statement in (f"CREATE DATABASE {NAME}", f"USE {NAME}", *schema("mariadb")):
         ask.execute(statement)
     ask.execute(f"CREATE USER {NAME} IDENTIFIED BY 'x'")
     ask.execute(f"GRANT ALL ON {NAME}.* TO {NAME}")
-    connection = pymysql.connect(user=NAME, password="x", database=NAME, **address)
+    connection = mariadb_server(user=NAME, password="x", database=NAME)
 
     def run(sql: str, read_only: bool) -> str:
         with connection.cursor() as cursor:
@@ -154,7 +146,9 @@ def mariadb() -> Iterator[Target]:
 
     functions = {"visit": True, "with_tax": False}
     try:
-        yield Target(run, state, functions.get, urlunsplit(url._replace(scheme="mariadb", path=f"/{NAME}")))
+        yield Target(
+            run, state, functions.get, urlunsplit(urlsplit(MARIADB)._replace(scheme="mariadb", path=f"/{NAME}"))
+        )
     finally:
         connection.close()
         ask.execute(f"DROP USER {NAME}")

@@ -40,7 +40,7 @@ def turn_where(records: list[Record], holds: Callable[[Record], bool]) -> Record
 def settle(run: Path) -> None:
     """Count anew, as somebody would who covers up a change."""
     view = read_run(run)
-    (run / "metrics.json").write_text(json_text(account(view.turns, view.method)))
+    (run / "metrics.json").write_text(json_text(account(view.turns, view.method, view.identity.regime)))
 
 
 def reidentify(run: Path, change: Callable[[Record], object]) -> None:

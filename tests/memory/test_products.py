@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from merit.memory import vectors
-from merit.memory.vectors import products
+from merit import vectors
+from merit.vectors import products
 
 DIMENSION = 384
 ROUNDOFF = 2.0**-24

@@ -1,11 +1,14 @@
 """Every store of ours keeps the contract."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from making.team import team_memory
 from memory.store_contract import Open, StoreContract
 from merit.memory import FileStore, Store, VolatileStore
+from merit.memory.postgres import PostgresStore
 
 
 class TestFileStore(StoreContract):
@@ -36,3 +39,10 @@ class TestVolatileStore(StoreContract):
     def opener(self) -> Open:
         store = VolatileStore()
         return lambda: _Shared(store)  # type: ignore[return-value]
+
+
+class TestPostgresStore(StoreContract):
+    @pytest.fixture
+    def opener(self) -> Iterator[Open]:
+        with team_memory() as url:
+            yield lambda: PostgresStore(url)

@@ -25,8 +25,9 @@ from merit.cli.references import answers
 from merit.memory import entries_in
 from merit.report import build
 from merit.report.page import write_page
-from merit.runs import RunView, Turn, account
-from merit.types import Question
+from merit.runs import ReviewPolicy, RunView, Turn, account
+from merit.runs.retrievals import looks_of
+from merit.types import Question, ReviewKind, Said
 
 pytestmark = pytest.mark.skipif(
     find_browser() is None, reason="no browser: install chromium and chromium-driver, or set MERIT_BROWSER"
@@ -40,6 +41,7 @@ OURS = (
     "reflexion:temperature=0.8,draws=2",
 )
 VOTING = ("resample", "precedent", "precedent:history=true", "merit")
+REVIEWED = ("precedent-corrections", "merit-corrections", "merit-thumbs")
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +65,19 @@ def page(runs: list[RunView], tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_page(build(runs), runs, path)
     return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def reviewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[RunView]]:
+    """A page of reviewed runs, and the runs."""
+    folder = tmp_path_factory.mktemp("reviewed")
+    bench, views = make_bench(folder), []
+    for name in REVIEWED:
+        method, _, kind = name.partition("-")
+        review, model = ReviewPolicy(0.8, ReviewKind(kind)), FickleModel(luck=3)
+        views.append(bench.run(folder / name, method, model=model, regime="reviewed", review=review))
+    write_page(build(views), views, folder / "report.html")
+    return (folder / "report.html").as_uri(), views
 
 
 def until(driver: Any, seen: Callable[[], Any]) -> Any:
@@ -255,6 +270,40 @@ def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
     go(driver, page, address_of(view, sources[0]))
     assert "A precedent, confirmed (" in texts(driver, ".left")[0]
     assert turn.episode.task.question.text in texts(driver, ".users a")
+
+
+@pytest.mark.parametrize("name", REVIEWED)
+def test_every_prompt_with_reviewed_entries_is_the_one_that_was_asked(
+    driver: Any, reviewed: tuple[str, list[RunView]], name: str
+) -> None:
+    page, views = reviewed
+    view = named(views, name)
+    looks = looks_of(view) or {}
+    shown = [turn for turn in view.turns if any(look.entries for look in looks.get(turn.episode.task.question.id, ()))]
+    for turn in shown[-2:]:
+        go(driver, page, address_of(view, turn))
+        assert proofs(driver) == ["true"] * (len(turn.episode.attempts) - 1)
+    assert shown
+
+
+def test_what_a_reviewer_said_and_what_was_learned_from_it_is_shown(
+    driver: Any, reviewed: tuple[str, list[RunView]]
+) -> None:
+    page, views = reviewed
+    view = named(views, "precedent-corrections")
+    said = {turn.review.said if turn.review else None: turn for turn in reversed(view.turns)}
+    assert set(said) == {None, Said.CONFIRMED, Said.CORRECTED}
+    for word, turn in said.items():
+        go(driver, page, address_of(view, turn))
+        shown = texts(driver, ".left")[0]
+        assert (f"The simulated reviewer {word} this answer" in shown) == (word is not None)
+        assert ("Not drawn for review" in shown) == (word is None)
+        assert ("A precedent, confirmed (" in shown) == (word is not None)
+        assert ("A change that worked, confirmed (" in shown) == (word is Said.CORRECTED)
+    review = said[Said.CORRECTED].review
+    go(driver, page, address_of(view, said[Said.CORRECTED]))
+    assert review is not None
+    assert "".join(str(review.sql).split()) in "".join(texts(driver, ".left .entry .sql")[0].split())
 
 
 def test_runs_that_hear_less_are_told_apart(driver: Any, page: str) -> None:

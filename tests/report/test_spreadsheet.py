@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from making.outcomes import Tried, write_run
 from merit.report import Cell, ReportColumn, ReportTable, labels
-from merit.report.spreadsheet import as_written, csv_text
 from merit.report.writing import table_csv
+from merit.spreadsheet import as_written, csv_text
 from merit.types import Question, Status, Verdict
 
 RUN = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -1,5 +1,7 @@
 """What goes into a prompt, and why."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +33,24 @@ def test_a_larger_one_is_cut_to_the_budget_and_the_text_says_so(large: Schema) -
     assert selection.text.endswith(
         f"-- Not shown: {selection.left_out_columns} columns of these tables and {selection.left_out_tables} other tables."
     )
+
+
+def test_the_text_says_every_type_once_for_the_usual_one(large: Schema) -> None:
+    shop = replace(large.tables[0], columns=(*large.tables[0].columns, Column("NOTE", "VARCHAR(20)")))
+    selection = Selector(Schema("all", (shop, *large.tables[1:])), budget=300).select(f"{QUESTION} With its note.")
+    assert selection.text.startswith("-- Columns without a type are INTEGER.\n")
+    lines = [line.strip().rstrip(",").removesuffix(" PRIMARY KEY") for line in selection.text.split("\n")]
+    for column in (column for table in selection.schema.tables for column in table.columns):
+        assert (column.name if column.type == "INTEGER" else f"{column.name} {column.type}") in lines
+    assert "NOTE VARCHAR(20)" in lines
+    assert "CITY" in lines
+
+
+def test_no_type_is_left_out_where_a_column_has_none(large: Schema) -> None:
+    schema = Schema("all", (*large.tables, Table("plant.LOOSE", (Column("ANYTHING", ""),))))
+    text = Selector(schema, budget=300).select(QUESTION).text
+    assert "without a type" not in text
+    assert "CITY INTEGER" in text
 
 
 def test_what_the_question_names_is_in(large: Schema) -> None:

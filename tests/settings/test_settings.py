@@ -54,6 +54,9 @@ TAC = "total active customers"
 [context]
 dbt = "target"
 semantic = ["ossie.yaml", "cortex.yaml"]
+
+[memory]
+url = "postgresql://team@host/memories?schema=shop"
 """
 LEAST = '[database]\nname = "shop"\nurl = "sqlite:///shop.db"\n'
 
@@ -72,6 +75,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
     assert settings.budget == BudgetSettings(8, 40_000, 60, 0.05, cost_per_day=2, prices=(0.15, 0.6))
     assert settings.rules == {"fiscal_year": "The fiscal year begins in April."}
     assert settings.glossary["net revenue"] == "revenue without tax"
+    assert settings.memory.resolved_url({}) == "postgresql://team@host/memories?schema=shop"
     assert settings.context.dbt == tmp_path / "target"
     assert settings.context.semantic == (tmp_path / "ossie.yaml", tmp_path / "cortex.yaml")
 
@@ -82,6 +86,7 @@ def test_name_and_url_are_enough(tmp_path: Path) -> None:
     assert settings.database.rows == "prompt"
     assert settings.budget.schema_tokens == 8000
     assert settings.context.comments
+    assert settings.memory.resolved_url({}) == ""
 
 
 def test_a_url_comes_from_the_environment(tmp_path: Path) -> None:
@@ -89,6 +94,10 @@ def test_a_url_comes_from_the_environment(tmp_path: Path) -> None:
     assert database.resolved_url({"SHOP_URL": "postgresql://a:b@c/d"}) == "postgresql://a:b@c/d"
     with pytest.raises(InputError, match="^SHOP_URL: the environment variable is not set"):
         database.resolved_url({})
+    memory = read(tmp_path, LEAST + '[memory]\nurl_env = "TEAM"').memory
+    assert memory.resolved_url({"TEAM": "postgresql://a:b@c/d"}) == "postgresql://a:b@c/d"
+    with pytest.raises(InputError, match="^TEAM: the environment variable is not set"):
+        memory.resolved_url({})
 
 
 @pytest.mark.parametrize(
@@ -155,6 +164,15 @@ def test_a_url_without_a_password_is_taken(url: str, tmp_path: Path) -> None:
         (LEAST + f'[glossary]\na = "{"x" * 3000}"', "[glossary]: 'a' should be a text in quotes"),
         (LEAST + '[context]\ndbt = ["a"]', "[context]: the field 'dbt' cannot be ['a']; write a text in quotes"),
         (LEAST + '[context]\nsemantic = "a\\u0000"', "[context]: a path cannot be"),
+        (LEAST + '[memory]\nurl = "postgresql://a:b@c/d"', "[memory]: the field 'url' holds a password"),
+        (
+            LEAST + '[memory]\nurl = "mysql://a@c/d"',
+            "[memory]: the field 'url' should be that of a PostgreSQL database",
+        ),
+        (LEAST + '[memory]\nurl = "folder"', "[memory]: the field 'url' should be a URL"),
+        (LEAST + '[memory]\nurl_env = "A-B"', "[memory]: the field 'url_env' should be the name of an environment"),
+        (LEAST + '[memory]\nurl = ""', "[memory]: the field 'url_env' should be the name of an environment"),
+        (LEAST + '[memory]\nurl = "postgresql://c/d"\nurl_env = "A"', "[memory]: give either 'url', or 'url_env'"),
         ("[database", "not valid TOML"),
         ("a" + ".a" * 400 + " = 1", "line 1: more than 300 dots"),
         ("a = " + "[" * 10_000, "TOML"),

@@ -3,7 +3,6 @@
 Servers are found through MERIT_TEST_POSTGRES and MERIT_TEST_MARIADB (URLs; default: the usual local addresses).
 """
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
@@ -15,12 +14,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from making.engines import absent
+from making.engines import MARIADB, mariadb_server, postgres_server
 from merit.sql import canonical
 from merit.types import DIALECTS
 
-POSTGRES = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
-MARIADB = os.environ.get("MERIT_TEST_MARIADB", "mysql://root@127.0.0.1:3306/test")
 OTHERS = [dialect for dialect in DIALECTS if dialect != "sqlite"]
 POSTGRES_LIKE = ["postgresql", "duckdb"]
 MYSQL_LIKE = ["mysql", "mariadb"]
@@ -246,10 +243,7 @@ def on_duckdb() -> Iterator[Outcome]:
 
 @pytest.fixture(scope="module")
 def on_postgresql() -> Iterator[Outcome]:
-    try:
-        connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
-    except psycopg.OperationalError as error:
-        absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
+    connection = postgres_server()
     connection.execute("CREATE TEMP TABLE t (id INT, name TEXT)")
     connection.execute("INSERT INTO t VALUES (1, 'One'), (2, 'one')")
     connection.execute("SET default_transaction_read_only = on")
@@ -267,19 +261,7 @@ def on_postgresql() -> Iterator[Outcome]:
 
 @pytest.fixture(scope="module")
 def on_mariadb() -> Iterator[Outcome]:
-    url = urlsplit(MARIADB)
-    try:
-        connection = pymysql.connect(
-            host=url.hostname or "127.0.0.1",
-            port=url.port or 3306,
-            user=url.username or "root",
-            password=url.password or "",
-            database=url.path.lstrip("/"),
-            autocommit=True,
-            connect_timeout=3,
-        )
-    except pymysql.OperationalError as error:
-        absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
+    connection = mariadb_server(database=urlsplit(MARIADB).path.lstrip("/"))
     cursor = connection.cursor()
     cursor.execute("CREATE TEMPORARY TABLE t (id INT, name TEXT)")
     cursor.execute("INSERT INTO t VALUES (1, 'One'), (2, 'one')")

@@ -90,6 +90,37 @@ def test_the_cache_follows_every_change(postgres: Place, tmp_path: Path) -> None
     assert first != schema(postgres.url)
 
 
+def test_the_cache_of_mariadb_follows_every_change(tmp_path: Path) -> None:
+    with shop("mariadb", tmp_path) as place:
+        schema(place.url, cache=tmp_path)
+        (file,) = (tmp_path / "schemas").iterdir()
+        kept = json.loads(file.read_text())
+        kept["tables"][0]["comment"] = "from the cache"
+        file.write_text(json.dumps(kept))
+        assert schema(place.url, cache=tmp_path).tables[0].comment == "from the cache"
+        place.run("INSERT INTO n VALUES (1)")
+        assert schema(place.url, cache=tmp_path).tables[0].comment == "from the cache"  # rows are no change
+        with closing(open_engine(place.url, cache=tmp_path)) as cached, closing(open_engine(place.url)) as plain:
+            for change in (
+                "CREATE TABLE fresh (a INTEGER NOT NULL)",
+                "ALTER TABLE fresh ADD COLUMN b INTEGER NOT NULL",
+                "ALTER TABLE fresh MODIFY b BIGINT NOT NULL",
+                "ALTER TABLE fresh MODIFY b BIGINT NOT NULL COMMENT 'more'",
+                "ALTER TABLE fresh COMMENT 'numbers'",
+                "ALTER TABLE fresh ADD PRIMARY KEY (b, a)",
+                "ALTER TABLE fresh ADD INDEX (a)",
+                "ALTER TABLE fresh ADD CONSTRAINT leads FOREIGN KEY (a) REFERENCES customer (id)",
+                "ALTER TABLE fresh DROP FOREIGN KEY leads",
+                "ALTER TABLE fresh RENAME COLUMN b TO c",
+                "CREATE VIEW small AS SELECT a FROM fresh",
+                "DROP VIEW small",
+                "DROP TABLE note",
+            ):
+                place.run(change)
+                assert cached.schema().text() == plain.schema().text(), change
+        assert len(list((tmp_path / "schemas").iterdir())) > 5
+
+
 def test_a_damaged_cache_is_made_again(tmp_path: Path) -> None:
     whole = Schema("s", (Table("t", (Column("c", "int", True, ("u.d",), "a"),), False, "b", 7),))
     for _ in range(2):
@@ -139,3 +170,17 @@ def test_a_catalogue_of_two_tables_of_one_name() -> None:
     assert catalogue.schema("d") == Schema(
         "d", (Table("t", (Column("x", "int", False, ("b.t.x",)),)), Table("b.t", (Column("x", "int", True),)))
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", 5), ("type", None), ("comment", [1]), ("foreign_keys", "abc"), ("primary_key", "x")]
+)
+def test_a_cached_schema_with_other_types_is_read_anew(field: str, value: object, tmp_path: Path) -> None:
+    read = Schema("d", (Table("t", (Column("a", "INT"),)),))
+    assert cached_schema(tmp_path, lambda: "f", lambda: read) == read
+    (path,) = (tmp_path / "schemas").iterdir()
+    record = json.loads(path.read_text())
+    record["tables"][0]["columns"][0][field] = value
+    path.write_text(json.dumps(record))
+    other = Schema("d", (Table("u", (Column("b", "INT"),)),))
+    assert cached_schema(tmp_path, lambda: "f", lambda: other) == other

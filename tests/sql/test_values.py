@@ -10,9 +10,10 @@ from uuid import UUID
 import pytest
 
 from making.databases import shop
+from merit.sql.bounds import collect
 from merit.sql.connect import open_engine
 from merit.sql.conversion import interval, moment, same_json, to_value
-from merit.types import Engine, Limits, Rows
+from merit.types import Engine, Error, Limits, Rows
 
 ENGINES = ("sqlite", "duckdb", "postgresql", "mariadb")
 ALL, OTHERS, TYPED = ENGINES, ENGINES[1:], ("duckdb", "postgresql")
@@ -157,3 +158,34 @@ def test_texts_of_servers() -> None:
     assert interval("00:00:00") == "00:00:00"
     assert interval("infinity") == "infinity"
     assert same_json("{broken") == "{broken"
+
+
+def test_numbers_that_python_would_not_write_are_their_digits() -> None:
+    digits = "1" + "0" * 5000
+    assert to_value(10**5000) == to_value(Decimal(digits)) == digits
+    assert to_value(10**999) == 10**999
+
+
+def test_the_longest_interval_stays_as_the_server_writes_it() -> None:
+    assert interval("178000000 years") == "178000000 years"
+
+
+def test_json_beyond_floats_or_beyond_a_cell_stays_as_it_is() -> None:
+    assert same_json("1e999") == "1e999"
+    long = "[" + "1, " * 400_000 + "1]"
+    assert same_json(long) is long
+
+
+def test_huge_integers_count_as_what_they_take() -> None:
+    rows, truncated = collect(((10**900,) for _ in range(1000)), Limits(result_bytes=100_000))
+    assert truncated
+    assert len(rows) < 250
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgresql"])
+def test_a_message_that_repeats_a_huge_value_is_cut(dialect: str, tmp_path: Path) -> None:
+    with shop(dialect, tmp_path) as place, closing(open_engine(place.url)) as engine:
+        result = engine.execute("SELECT CAST(repeat('x', 1000000) AS INTEGER)", Limits(timeout_s=10))
+        assert isinstance(result, Error)
+        assert len(result.message) < 11_000
+        assert result.message.endswith("more characters)")

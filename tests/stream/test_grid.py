@@ -37,9 +37,9 @@ from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
 from merit.models import AnswerStore, answer_key
 from merit.models.answers import FILE
-from merit.runs import read_run
+from merit.runs import ReviewPolicy, read_run
 from merit.stream import read_grid
-from merit.types import ModelIdentity, Sampling
+from merit.types import ModelIdentity, ReviewKind, Sampling
 
 
 def dripping(asked: Asked) -> Reply:
@@ -248,12 +248,21 @@ def _key(asked: Asked) -> bytes:
     return answer_key(ModelIdentity("openai:m"), asked.prompt, sampling)
 
 
+_REVIEWED = {"regime": "reviewed", "review_shares": [0.3], "methods": ["precedent"]}
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"methods": ["merit", "merti"]}, "runs.toml, dataset 1: there is no method 'merti'; did you mean 'merit'?"),
         ({"seeds": ["0"]}, "the field 'seeds' should be a list of whole numbers"),
-        ({"regime": "mine"}, "the field 'regime' should be denotation_confirmed or dbms_only, not 'mine'"),
+        ({"regime": "mine"}, "the field 'regime' should be denotation_confirmed or dbms_only or reviewed, not 'mine'"),
+        ({"review_shares": [0.3]}, "the field 'review_shares' goes with regime = \"reviewed\""),
+        ({"regime": "reviewed"}, "with this regime, write review_shares, such as [0, 0.3]"),
+        (_REVIEWED | {"review_shares": [30]}, "the fields 'review' and 'review_shares': share: expected a number from"),
+        (_REVIEWED | {"review_shares": ["all"]}, "the field 'review_shares' should be a list of numbers, not 'all'"),
+        (_REVIEWED | {"review": "praise"}, "kind: expected corrections or thumbs, not 'praise'"),
+        (_REVIEWED | {"methods": ["resample"]}, "runs.toml, dataset 1: method: resample recalls nothing"),
         ({"colour": "red"}, "the field 'colour' means nothing here; known are out, model"),
         ({"budget": "7"}, "the field 'budget' cannot be '7'"),
         ({"methods": []}, "no run at all"),
@@ -272,6 +281,19 @@ def test_a_grid_file_that_is_wrong_says_where(tmp_path: Path, changes: dict[str,
     with pytest.raises(InputError) as refused:
         read_grid(write_grid(tmp_path, **changes))
     assert said in str(refused.value)
+
+
+def test_a_grid_of_reviewed_runs_has_each_share_and_kind_and_what_is_not_reviewed_once(tmp_path: Path) -> None:
+    shares = {"review_shares": [0, 0.1, 1], "review": ["corrections", "thumbs"], "seeds": [0]}
+    grid = read_grid(write_grid(tmp_path, **(_REVIEWED | shares)))
+    found = {name: spec.review for name, spec in grid.runs.items()}
+    assert found == {
+        "spider-dev/precedent-unreviewed/seed0": ReviewPolicy(0, ReviewKind.CORRECTIONS),
+        "spider-dev/precedent-corrections-0.1/seed0": ReviewPolicy(0.1, ReviewKind.CORRECTIONS),
+        "spider-dev/precedent-thumbs-0.1/seed0": ReviewPolicy(0.1, ReviewKind.THUMBS),
+        "spider-dev/precedent-corrections-1/seed0": ReviewPolicy(1, ReviewKind.CORRECTIONS),
+        "spider-dev/precedent-thumbs-1/seed0": ReviewPolicy(1, ReviewKind.THUMBS),
+    }
 
 
 @pytest.mark.parametrize("timeout", ["inf", "3601", "1e300"])

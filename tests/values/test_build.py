@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from merit.sql import SQLiteEngine, SQLiteSandbox
-from merit.types import Cause, Column, Error, Limits, Result, Rows, Schema, Table
+from merit.types import Cause, Column, Error, Health, Limits, Result, Rows, Schema, Table
 from merit.values import BuiltValues, ColumnValues, ValueCaps, build_values
 
 
@@ -155,6 +155,10 @@ class ScriptedEngine:
         return self._answer
 
     def schema(self) -> Schema:
+        """Not asked for."""
+        raise NotImplementedError
+
+    def health(self) -> Health:
         """Not asked for."""
         raise NotImplementedError
 

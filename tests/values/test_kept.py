@@ -1,5 +1,6 @@
 """An index in the cache folder: found again by content, made again when damaged."""
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -116,3 +117,13 @@ def test_an_index_is_read_as_it_was_written(
     read = load_values(path)
     assert read is not None
     assert read.columns == (column,)
+
+
+@pytest.mark.parametrize(
+    "body", ["5", "{", "[[1, 2]]", "[[1, 2, 3, 4, 5]]", '[["t", "a", true, [{}], []]]', '[["t", "a", true, [], [5]]]', "[" * 9999]
+)  # fmt: skip
+def test_a_file_that_is_no_index_is_made_again(body: str, tmp_path: Path) -> None:
+    """Its hash may be right all the same: it is no signature."""
+    path = tmp_path / "v.json"
+    path.write_text(f"{hashlib.sha256(body.encode()).hexdigest()}\n{body}")
+    assert load_values(path) is None

@@ -2,6 +2,7 @@
 
 from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, PaperBehaviour, Part, Recalled
 from merit.agent.episode import Agent, repair
+from merit.agent.feedback import SIMULATED_REVIEWER, learned_from, only_sure
 from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
 from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
@@ -12,6 +13,7 @@ from merit.agent.work import Work
 __all__ = [
     "METHODS",
     "PAPER",
+    "SIMULATED_REVIEWER",
     "Agent",
     "Attempt",
     "Behaviour",
@@ -36,6 +38,8 @@ __all__ = [
     "finalise",
     "find_method",
     "grade_of",
+    "learned_from",
+    "only_sure",
     "polarity_of",
     "repair",
     "restored",

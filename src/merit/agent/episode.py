@@ -34,6 +34,7 @@ class Agent:
     sampling: Sampling = field(default_factory=Sampling)
     demonstrations: tuple[Demonstration, ...] = ()
     work: Work = field(default_factory=Work)
+    widen: Callable[[Task, Sequence[Attempt]], Task] | None = None  # shows more where names were missing; live use only
     goes_on: Callable[[Sequence[Attempt]], bool] | None = None  # decides in place of the method; benchmarks have none
 
 
@@ -48,6 +49,8 @@ async def repair(agent: Agent, task: Task) -> Episode:
             reflections.append(await _reflect(agent, task, attempts))
         if spent(agent.method, agent.budget, attempts):
             break
+        if agent.widen is not None:
+            task = agent.widen(task, attempts)
         with span("attempt", {"merit.step": len(attempts)}):
             attempts.append(await _attempt(agent, task, attempts, reflections))
     return Episode(task, tuple(attempts), tuple(reflections), chosen(agent.method, agent.regime, attempts))

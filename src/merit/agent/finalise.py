@@ -10,7 +10,12 @@ from merit.types import Polarity, Regime
 
 
 def finalise(episode: Episode, method: Method, run: str, regime: Regime) -> Entry | None:
-    """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended."""
+    """What the episode came to, as far as the method keeps it: an answer, or else the last change and how it ended.
+
+    In the regime reviewed it leaves nothing by itself: `feedback` says what is learned from a reviewer.
+    """
+    if regime is Regime.REVIEWED:
+        return None
     keep, polarity = kept(method, episode, regime), polarity_of(episode, method)
     candidates = candidates_of(episode.attempts)
     if keep is None or polarity not in method.writes:
@@ -71,7 +76,7 @@ def _repair(
 
 def grade_of(episode: Episode, method: Method, regime: Regime) -> Grade:
     """How sure what the episode came to is."""
-    if regime is Regime.DENOTATION_CONFIRMED:
+    if regime.has_oracle:
         return Grade.CONFIRMED
     agreed = votes(method, regime) and is_agreed([attempt.verdict for attempt in episode.attempts], method.agreed)
     return Grade.AGREED if agreed else Grade.EXECUTED

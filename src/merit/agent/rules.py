@@ -35,7 +35,7 @@ def chosen(method: "Method", regime: Regime, attempts: Sequence[Attempt]) -> int
 
 def votes(method: "Method", regime: Regime) -> bool:
     """Whether candidates vote: only where the agent is not told what is right."""
-    return method.votes and method.repairs and regime is Regime.DBMS_ONLY
+    return method.votes and method.repairs and not regime.has_oracle
 
 
 def cast_votes(method: "Method", attempts: Sequence[Attempt]) -> list[Vote]:
@@ -91,6 +91,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
         sql=last.sql,
         failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
         type=(last.failure or NO_FAILURE).type,
+        until=task.until,
     )
 
 

@@ -30,6 +30,7 @@ class Task:
     reads_from: int  # entries of earlier positions than this may be recalled: `position`, but for controls
     tables: Schema | None = None  # what `schema` says, as grounding looks it up; None in runs of earlier versions
     live: LiveContext | None = None  # what the prompts for live use show of the database instead
+    until: int | None = None  # the last change of the memory that may be known; None where only positions count
 
     @property
     def schema_block(self) -> str:

@@ -20,6 +20,7 @@ from merit.audit.causal import Occasion, check_recall
 from merit.audit.claims import check_folder, check_metrics, check_predictions
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
+from merit.audit.reviews import ReviewsAgain
 from merit.audit.scores import check_scores, explained, same_ranking, whole_pools
 from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
@@ -64,11 +65,12 @@ def audit_run(
         if view.method.recall is not None and (encoder is not None or not view.method.encodes):
             needed = encoder if view.method.encodes else None
             memory = stack.enter_context(Memory(VolatileStore(), needed))
-        replay = _Replay(view, memory, data.benchmark.judge if data else None, heard)
+        replay = _Replay(view, memory, data.benchmark.judge if data else None, ReviewsAgain.of(view, data), heard)
         replay.run()
     check_predictions(view)
     check_metrics(view)
     replay.findings.ranked, replay.findings.judged = memory is not None, data is not None
+    replay.reviews.tell(replay.findings)
     return replay.findings
 
 
@@ -79,6 +81,7 @@ class _Replay:
     view: RunView
     memory: Memory | None
     judge: Judge | None
+    reviews: ReviewsAgain
     heard: Heard
     committed: dict[str, Entry] = field(default_factory=dict)
     verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
@@ -160,7 +163,7 @@ class _Replay:
     def _right(self, turn: Turn) -> tuple[bool, bool]:
         """Whether the first and the last attempt are right, as far as that can be known."""
         first, last = turn.episode.first, turn.episode.final
-        if self.regime is Regime.DENOTATION_CONFIRMED:
+        if self.regime.has_oracle:
             return first.verdict.correct, last.verdict.correct
         if self.judge is None:  # the agent was not told; but what did not even run is not right
             ran = (first.verdict.status is Status.EXECUTED, last.verdict.status is Status.EXECUTED)
@@ -172,7 +175,7 @@ class _Replay:
         verdict, question = attempt.verdict, planned.task.question
         repeat = isinstance(attempt, Attempt) and attempt.repeat
         hidden = (Status.CORRECT, Status.DENOTATION_MISMATCH)
-        if verdict.status in (hidden if self.regime is Regime.DBMS_ONLY else (Status.EXECUTED,)):
+        if verdict.status in ((Status.EXECUTED,) if self.regime.has_oracle else hidden):
             raise AuditFailed(f"{at}: the status {verdict.status} cannot be seen in the regime {self.regime}")
         if attempt.failure != (None if verdict.satisfied else classify(verdict)):
             raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
@@ -225,6 +228,7 @@ class _Replay:
             raise AuditFailed(f"{where}: is not the recall of this step")
         occasion = Occasion(policy, task, _type(before), self.committed, where)
         shown = check_recall(pools, occasion)
+        self.reviews.check_shown(shown, task, where)
         if self.memory is None:
             check_scores(pools, occasion)
         else:
@@ -254,14 +258,13 @@ class _Replay:
         entry = finalise(turn.episode, method, self.view.manifest.run, self.regime)
         if turn.entry != (entry.id if entry else None):
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
-        if entry is None:
-            return
-        if mismatch := stored.mismatch(entry):
-            raise AuditFailed(f"{mismatch} the entry {entry.id} that {where} left")
-        self.committed[entry.id] = entry
+        left = [entry] if entry else self.reviews.left(turn, where)
+        if mismatch := stored.mismatch(left):
+            raise AuditFailed(f"{mismatch} that {where} left")
+        self.committed |= {entry.id: entry for entry in left}
         if self.memory is not None:
-            self.memory.commit(entry)
-        self.findings.entries += 1
+            self.memory.commit_all(left)
+        self.findings.entries += len(left)
 
     def _tell(self, prompt: Prompt, sampling: Sampling, reply: Attempt | Reflection) -> None:
         cost = (reply.prompt_tokens, reply.output_tokens)

@@ -1,7 +1,8 @@
 """The four causal checks over the record of one recall, restated without the memory's engine.
 
 (i) only entries of finalised episodes, (ii) never the current question's own, (iii) only earlier positions, (iv) no
-reference: an entry has no place for one, and the record names entries by their id alone.
+reference: an entry has no place for one, but for a simulated reviewer's correction, which `audit.reviews` checks too;
+the record names entries by their id alone.
 """
 
 from collections.abc import Mapping

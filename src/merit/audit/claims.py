@@ -2,16 +2,17 @@
 
 import os
 
-from merit.agent import Method, Origin, find_method, unavailable
+from merit.agent import Method, Origin, find_method, only_sure, unavailable
 from merit.errors import AuditFailed, InputError, counted
 from merit.memory.store import has_memory
 from merit.prompts import VERSIONS, parse_sql, templates_hash
 from merit.reading import LINES_BYTES, parse_json, read_text, shown
 from merit.runs import RunView, account, check_arithmetic, in_use
-from merit.runs.paths import ENTRIES, MEMORY, METRICS, PREDICTIONS, RETRIEVALS, STREAM
+from merit.runs.paths import ENTRIES, MEMORY, METRICS, PREDICTIONS, RETRIEVALS, REVIEWS, STREAM
 from merit.runs.questions import stream_text
 from merit.runs.text import json_text, read_lines, to_json
 from merit.runs.turn import prediction_line
+from merit.types import Regime
 
 
 def check_folder(view: RunView) -> None:
@@ -27,8 +28,9 @@ def _check_whole(view: RunView) -> None:
         way_out = "another process is at it: wait for it" if in_use(view.path) else "run the same command again"
         done = counted(len(view.turns), "turn")
         raise AuditFailed(f"{view.path}: the run is not finished (no {METRICS}, {done} so far); {way_out}")
-    kept = any(turn.entry is not None for turn in view.turns) and not has_memory(view.path / MEMORY)
-    for name in (RETRIEVALS, PREDICTIONS, *([ENTRIES] if kept else [])):
+    kept = any(turn.left for turn in view.turns) and not has_memory(view.path / MEMORY)
+    reviews = [REVIEWS] if view.identity.review else []
+    for name in (RETRIEVALS, PREDICTIONS, *reviews, *([ENTRIES] if kept else [])):
         if not os.path.lexists(view.path / name):
             raise AuditFailed(
                 f"{view.path / name}: is missing, though the run is finished; put it back, or run it again"
@@ -43,7 +45,7 @@ def _check_identity(view: RunView) -> None:
     family = identity.prompts.family
     if family not in VERSIONS.values() or identity.prompts.sha256 != templates_hash(family):
         wrong = "the run was made with other prompt templates than this merit's; audit it with its own"
-    elif (other := _another(method, identity.seed)) is not None:
+    elif (other := _another(method, identity.seed, identity.regime)) is not None:
         wrong = other
     elif identity.dataset.questions != len(view.questions):
         wrong = f"{counted(identity.dataset.questions, 'question')}, but the stream has {len(view.questions)}"
@@ -51,6 +53,8 @@ def _check_identity(view: RunView) -> None:
         wrong = f"the method {method.name} should have {encoder_expected} encoder"
     elif len(identity.demonstrations) != method.demonstrations:
         wrong = f"the method {method.name} should have {counted(method.demonstrations, 'example')}"
+    elif identity.review and (method.recall is None or not method.online):
+        wrong = f"the method {method.name} cannot learn from a reviewer"
     elif (length is None) != method.online or (length or 0) > len(view.questions):
         wrong = f"the length {length} cannot be that of {method.name} over {counted(len(view.questions), 'question')}"
     elif method.grounds and not all(asked.tables for asked in view.questions.values()):
@@ -75,12 +79,13 @@ def _check_stream(view: RunView) -> None:
             raise AuditFailed(f"{path}: question {question_id!r}: the first answer is not the SQL in its reply")
 
 
-def _another(method: Method, seed: int) -> str | None:
+def _another(method: Method, seed: int, regime: Regime) -> str | None:
     """Why a method is not one that this merit, or a package beside it, has under its name."""
     if method.origin is not None and (why := unavailable(method.name, method.origin)):
         return why
     try:
-        known = find_method(method.name).seeded(seed)
+        found = find_method(method.name).seeded(seed)
+        known = only_sure(found) if regime is Regime.REVIEWED else found
     except InputError:
         return f"{shown(method.name)} is not a method of this merit"
     if known.origin != method.origin:
@@ -111,7 +116,7 @@ def check_predictions(view: RunView) -> None:
 def check_metrics(view: RunView) -> None:
     """Every number, counted again."""
     path = view.path / METRICS
-    metrics = account(view.turns, view.method)
+    metrics = account(view.turns, view.method, view.identity.regime)
     check_arithmetic(metrics, view.method, view.identity.regime, view.identity.budget)
     if read_text(path) == json_text(metrics):
         return

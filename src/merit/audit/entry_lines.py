@@ -1,7 +1,7 @@
 """The memory files of a run, held line by line against entries that are derived again."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from merit.errors import AuditFailed, MeritError, counted
@@ -25,11 +25,18 @@ class EntryLines:
         self._folder = folder
         self._count = 0
 
-    def mismatch(self, entry: Entry) -> str | None:
-        """How the next line is not that of an entry, up to the entry's name; None if it is."""
+    def mismatch(self, entries: Sequence[Entry]) -> str | None:
+        """How the next lines are not those of entries that were committed together; None if they are."""
+        for number, entry in enumerate(entries, 1):
+            if why := self._differs(entry, len(entries) - number):
+                return f"{why} the entry {entry.id}"
+        return None
+
+    def _differs(self, entry: Entry, more: int) -> str | None:
+        """How the next line is not that of an entry, up to the entry's name; `more` are committed with it."""
         self._count += 1
         name = LOG_NAME if self._is_log else format3.file_name(entry.polarity)
-        expected = log_line(entry, self._count).decode()[:-1] if self._is_log else format3.entry_line(entry)
+        expected = log_line(entry, self._count, more).decode()[:-1] if self._is_log else format3.entry_line(entry)
         path = self._folder / name
         number, line = next(self._lines.get(path, _NOTHING), (0, None))
         if line is None:

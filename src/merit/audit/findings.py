@@ -26,6 +26,9 @@ class Findings:
     judged: bool = False  # whether the data was at hand: every question compared with it, every attempt judged again
     label: str = ""  # what the run calls its dataset, where it is not the benchmark's name
     timeouts: int = 0  # attempts that met their time limit then, and not now
+    reviews: int = 0  # of answers, by a simulated reviewer
+    corrections: int = 0  # of these
+    shared_references: int = 0  # prompts with a correction of another question that has the same reference
 
     @property
     def on_trust(self) -> list[str]:
@@ -37,6 +40,8 @@ class Findings:
                 "that questions, hints, schemas, shown values and fixed examples are the dataset's, and that none is "
                 "left out (prove it with --data)",
             ]
+            if self.corrections:
+                unproven.append("that every correction is the reference of its own question (prove it with --data)")
         if self.label:
             unproven.append(f"that its dataset is rightly called {self.label}")
         if self.timeouts:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, again, opened
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
 from merit.live import Answer, AnswerStatus, Found
@@ -30,6 +30,7 @@ _UNANSWERABLE = 3  # the exit code
 @DATABASE
 @OWN_MODEL
 @KEPT_IN
+@MEMORY
 @NAME
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
 @click.option("--sql-only", is_flag=True, help="Print the SQL and nothing else.")
@@ -40,6 +41,7 @@ def ask(
     url: str | None,
     model: str | None,
     folder: Path,
+    memory: str,
     name: str,
     rows: bool | None,
     sql_only: bool,
@@ -54,14 +56,14 @@ def ask(
     where a statement ran (or, with --no-execute, may run), 1 where none did, 3 where the database holds no answer.
     --json prints one object.
     """
-    with opened(url, folder, name, model, rows=rows) as agent:
+    with opened(url, folder, name, model, memory=memory, rows=rows) as agent:
         answer = agent.ask(question, execute=not no_execute, progress=progress_shown())
     if as_json:
         print_json(_record(answer))
     elif sql_only:
         click.echo(answer.sql)
     else:
-        _show(answer, again(url, folder, name))
+        _show(answer, again(url, folder, name, memory))
     if answer.status is AnswerStatus.UNANSWERABLE:
         raise SystemExit(_UNANSWERABLE)
     if answer.error is not None:
@@ -94,6 +96,7 @@ def _record(answer: Answer) -> dict[str, Any]:
         "remarks": list(answer.remarks),
         "passed": list(answer.passed),
         "left_out": asdict(answer.left_out),
+        "widened": answer.widened,
         "calls": answer.calls,
         "prompt_tokens": answer.prompt_tokens,
         "output_tokens": answer.output_tokens,

@@ -14,6 +14,7 @@ from merit.benchmark import Benchmark
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
 from merit.cli.audit_live import LiveOutcome, audit_folders, is_live
+from merit.cli.live import MEMORY
 from merit.cli.options import CACHE, JSON, known_encoder
 from merit.cli.own_data import OwnData
 from merit.cli.screen import Console, print_json, say
@@ -51,6 +52,7 @@ _LONG_TIMEOUT_S = 60.0  # a statement's time limit above which the audit says wh
     help="Rank every recall again with this encoder (default: wordllama, for runs that used it).",
 )
 @CACHE
+@MEMORY
 @JSON
 def audit(
     runs: tuple[Path, ...],
@@ -58,6 +60,7 @@ def audit(
     examples: tuple[Path, ...],
     encoder: str | None,
     cache: Path | None,
+    memory: str,
     as_json: bool,
 ) -> None:
     """Derive runs again from their records; exit 1 with the first contradiction of each.
@@ -70,7 +73,7 @@ def audit(
     anything later, retracted, stale, below the least grade or out of scope; that votes give the answers; and that
     history and memory account for each other. Every contradiction is listed; --json has them under folders.
     """
-    live = audit_folders([folder for folder in runs if is_live(folder)], quiet=as_json)
+    live = audit_folders([folder for folder in runs if is_live(folder)], memory, quiet=as_json)
     runs = tuple(folder for folder in runs if not is_live(folder))
     paths, outcomes = _found(runs)
     _check_given(paths, roots, examples)
@@ -189,11 +192,22 @@ def gone_through(findings: Findings) -> str:
     if findings.groundings:
         judged += f"; {counted(findings.groundings, 'grounding')} made again"
     recalls = f", {counted(findings.recalls, 'recall')} legal and {ranked}" if findings.recalls else ""
+    reviews = f", {counted(findings.reviews, 'review')} drawn again" if findings.reviews else ""
+    if findings.corrections:
+        reviews += f" ({counted(findings.corrections, 'correction')}; {_same_reference(findings)})"
     return (
         f"{findings.questions} of {counted(findings.stream, 'question')} ({asked}), "
         f"{counted(findings.attempts, 'attempt')} ({judged}), {counted(findings.prompts, 'prompt')}, "
-        f"{counted(findings.entries, 'entry', 'entries')}{recalls}"
+        f"{counted(findings.entries, 'entry', 'entries')}{recalls}{reviews}"
     )
+
+
+def _same_reference(findings: Findings) -> str:
+    """How many prompts showed what is also their own question's reference: another question may have the same one."""
+    if not findings.judged:
+        return "no prompt showed its own question's"
+    prompts = counted(findings.shared_references, "prompt")
+    return f"no prompt showed its own question's, {prompts} that of another question with the same reference"
 
 
 def show_trust(audited: Sequence[Findings], console: Console | None = None) -> None:

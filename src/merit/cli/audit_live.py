@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from merit.cli.live import memory_place
 from merit.cli.screen import Console, say
 from merit.errors import MeritError, counted
 from merit.live.auditing import LiveFindings, audit_live
@@ -69,12 +70,12 @@ class LiveOutcome:
         }
 
 
-def audit_folders(folders: Sequence[Path], *, quiet: bool) -> list[LiveOutcome]:
+def audit_folders(folders: Sequence[Path], memory: str, *, quiet: bool) -> list[LiveOutcome]:
     """Audit folders of live answers; unless `quiet`, say what came out."""
     outcomes = []
     for folder in folders:
         try:
-            outcomes.append(LiveOutcome(folder, audit_live(folder)))
+            outcomes.append(LiveOutcome(folder, audit_live(folder, memory_place(None, folder, memory))))
         except MeritError as error:
             outcomes.append(LiveOutcome(folder, None, error))
         if not quiet:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, learned, opened
+from merit.cli.contradictions import show_contradictions
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, opened
 
 
 @click.command()
@@ -12,10 +13,12 @@ from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, lear
 @click.argument("sql")
 @DATABASE
 @KEPT_IN
+@MEMORY
 @NAME
 @AUTHOR
-def correct(answer: str, sql: str, url: str | None, folder: Path, name: str, author: str) -> None:
+def correct(answer: str, sql: str, url: str | None, folder: Path, memory: str, name: str, author: str) -> None:
     """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first."""
-    with opened(url, folder, name) as agent:
+    with opened(url, folder, name, memory=memory) as agent:
         said = agent.correct(answer, sql, author=author_or_user(author))
-    click.echo(f"{said.answer}: corrected; {learned(said)}")
+        click.echo(f"{said.answer}: corrected; {learned(said)}")
+        show_contradictions(agent.contradictions(said.entries))

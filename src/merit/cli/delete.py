@@ -1,28 +1,26 @@
 """`merit memory delete`: an entry is shown to no later question."""
 
-from pathlib import Path
-
 import click
 
-from merit.cli.memory import FOLDER, tell, warn_of_audit, writing
+from merit.cli.memory import PLACE, Place, tell, warn_of_audit, writing
 from merit.cli.options import JSON
-from merit.cli.uses import later_uses
-from merit.live.history import HISTORY
+from merit.cli.uses import later_uses, project_of
 from merit.memory import curate
 
 
 @click.command("delete")
-@FOLDER
+@PLACE
 @click.argument("identity")
 @click.option("--reason", required=True, help="Why; it is kept with the deletion.")
 @JSON
-def delete(folder: Path, identity: str, reason: str, as_json: bool) -> None:
+def delete(place: Place, identity: str, reason: str, as_json: bool) -> None:
     """Take an entry out of every later recall."""
-    with writing(folder) as store:
+    with writing(place) as store:
         gone = curate.delete(store, identity, reason).id
-    warn_of_audit(folder)
-    if not (folder.parent / HISTORY).is_file():
+    warn_of_audit(place)
+    project = project_of(place)
+    if project is None:
         tell(as_json, {"deleted": gone}, f"deleted {gone}")
         return
-    count, sentence = later_uses(folder.parent, [gone])
+    count, sentence = later_uses(project, [gone])
     tell(as_json, {"deleted": gone, "later_answers": count}, f"deleted {gone}{sentence}")

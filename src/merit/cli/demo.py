@@ -254,7 +254,8 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
 
 def show_table(console: Console, table: ReportTable) -> None:
     """Print a table of a report."""
-    columns = [column for column in table.columns if column.key != "dataset"]
+    datasets = {row["dataset"].text for row in table.rows if "dataset" in row}
+    columns = [column for column in table.columns if column.shown and (column.key != "dataset" or len(datasets) > 1)]
     shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         if column.numeric:  # figures are never cut; names are folded where a line is too short for both

@@ -72,7 +72,10 @@ def grid(
     methods     a list of methods, or "all" (all)
     seeds       a list of stream seeds ([0, 1, 2])
     budget      repairs a question (7)
-    regime      "denotation_confirmed", or "dbms_only": no oracle
+    regime      "denotation_confirmed", or "dbms_only": no oracle,
+                or "reviewed": a simulated reviewer sees some answers
+    review_shares  for "reviewed": a list of shares, such as [0, 0.3]
+    review      for "reviewed": "corrections", "thumbs", or a list of both
     max_prompt_tokens  as --max-prompt-tokens of `merit run`
     truncate    "left", as --truncate of `merit run`
     max_tokens  as --max-tokens, where that is not given
@@ -159,7 +162,8 @@ def first_of(failures: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
-    figures = ("asked", "first", "accuracy", "repaired", "calls", "tokens")
+    reviewed = any("review" in run for run in metrics.values())
+    figures = ("asked", "first", "accuracy", *(["2nd half"] if reviewed else []), "repaired", "calls", "tokens")
     folder, metrics = _within(read.out, metrics)
     table = Table(
         Column("run", overflow="fold", min_width=max(map(len, metrics))),  # names stay whole; other columns may fold
@@ -175,6 +179,7 @@ def _show(metrics: dict[str, dict[str, Any]], read: Grid) -> None:
             str(run["questions"]),
             f"{run['initial_accuracy']:.2f}",
             f"{run['accuracy']:.2f}",
+            *([f"{run['review']['second_half']['accuracy']:.2f}"] if reviewed else []),
             str(run["repaired"]),
             str(run["calls"]["total"]),
             f"{'~' if run['tokens'].get('estimated_calls') else ''}{run['tokens']['total']}",

@@ -11,12 +11,13 @@ from merit.cli.options import this_command
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.files import atomic_write, is_file
+from merit.live.calls import check_text
 from merit.live.opening import name_of
 from merit.models import open_completer
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, check_model, read_settings
 from merit.sql.address import masked, parse
-from merit.sql.connect import Inspectable, open_engine
+from merit.sql.connect import open_engine
 from merit.types import Sampling
 
 _VARIABLE = "MERIT_DATABASE"
@@ -39,9 +40,15 @@ def init(url: str, model: str, name: str) -> None:
     parse(url if _may_hold_password(url) else address)  # refused before any of it is written down
     check_model(model, "--model")
     secret = masked(address) != address
+    text = _text(address, name or name_of(address), model, secret=secret)
+    check_text(text, "the URL, the name or the model")
     with atomic_write(path) as file:
-        file.write(_text(address, name or name_of(address), model, secret=secret).encode())
-    read_settings(path)  # what was written can be read
+        file.write(text.encode())
+    try:
+        read_settings(path)  # what was written can be read
+    except InputError as error:
+        path.unlink()
+        raise InputError(f"{error}; nothing was written: choose another name with --name") from None
     console = Console()
     console.print(f"wrote {inline(str(path))}")
     faults = [fault for fault in (_check_database(address, console), _check_model(model, console)) if fault]
@@ -58,24 +65,29 @@ def _may_hold_password(url: str) -> bool:
 
 
 def _text(url: str, name: str, model: str, *, secret: bool) -> str:
-    where = f"url_env = {json.dumps(_VARIABLE)}" if secret else f"url = {json.dumps(url)}"
+    where = f"url_env = {_quoted(_VARIABLE)}" if secret else f"url = {_quoted(url)}"
     lines = [
         "[database]",
-        f"name = {json.dumps(name)}",
+        f"name = {_quoted(name)}",
         where,
         'rows = "prompt"  # or "never": no value in any prompt',
         "",
     ]
-    lines += ["[model]", f"uri = {json.dumps(model)}" if model else '# uri = "openai:MODEL"', ""]
+    lines += ["[model]", f"uri = {_quoted(model)}" if model else '# uri = "openai:MODEL"', ""]
     lines += ["[rules]", '# fiscal_year = "The fiscal year begins in July."', ""]
     return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """A text as TOML writes it: as JSON does, but for characters beyond 16 bits and DEL."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _check_database(url: str, console: Console) -> str:
     try:
         with closing(open_engine(url)) as engine:
             schema = engine.schema()
-            findings = engine.health().findings if isinstance(engine, Inspectable) else ()
+            findings = engine.health().findings
     except MeritError as error:
         return str(error)
     if not schema.tables:

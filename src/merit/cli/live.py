@@ -32,6 +32,13 @@ KEPT_IN = click.option(
     show_default=True,
     help="Where memory and history are kept.",
 )
+MEMORY = click.option(
+    "--memory",
+    envvar="MERIT_MEMORY",
+    default="",
+    metavar="URL",
+    help="postgresql://... of a memory that a team shares (default: MERIT_MEMORY, merit.toml's, or the folder's own).",
+)
 NAME = click.option(
     "--name", default="", help="What the memory calls the database (default: its file's name); copies may share one."
 )
@@ -43,16 +50,24 @@ OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what
 
 @contextmanager
 def opened(
-    url: str | None, folder: Path, name: str, model: str | None = None, *, rows: bool | None = None
+    url: str | None,
+    folder: Path,
+    name: str,
+    model: str | None = None,
+    *,
+    memory: str = "",
+    rows: bool | None = None,
 ) -> Iterator[LiveAgent]:
     """The agent for a database, named by options or by merit.toml; without a model it only learns."""
     if url is not None:
-        agent = connect(url, model=model, folder=folder, name=name, rows=rows is not False)
+        agent = connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False)
     else:
         settings = _settings(name, model)
         if rows is not None:
             database = replace(settings.database, rows="prompt" if rows else "never")
             settings = replace(settings, database=database)
+        if memory:
+            settings = replace(settings, memory=replace(settings.memory, url=memory, url_env=""))
         agent = open_live(settings, folder)
     with agent:
         yield agent
@@ -70,13 +85,30 @@ def _settings(name: str, model: str | None) -> Settings:
     return replace(settings, model=replace(settings.model, uri=model)) if model else settings
 
 
-def again(url: str | None, folder: Path, name: str) -> str:
+def memory_place(url: str | None, folder: Path, memory: str) -> Path | str:
+    """Where the memory is that `opened` opens: a team's, or the folder's own."""
+    if not memory and url is None and Path(FILE_NAME).exists():
+        memory = read_settings(Path(FILE_NAME)).memory.resolved_url()
+    return memory or folder / "memory"
+
+
+def place_shown(url: str | None, folder: Path, memory: str) -> str:
+    """What a proposed `merit memory` command calls that memory; a team's URL is not printed."""
+    return shlex.quote(str(folder)) if isinstance(memory_place(url, folder, memory), Path) else "MEMORY"
+
+
+def again(url: str | None, folder: Path, name: str, memory: str = "") -> str:
     """The options of a command that is proposed, so that it works as it is printed."""
-    known = url is None or os.environ.get("MERIT_DATABASE") == url or masked(url) != url  # no password is printed
-    words = [] if known else ["--database", str(url)]
+    words = [] if url is None or _left_out(url, "MERIT_DATABASE") else ["--database", url]
     words += ["--folder", str(folder)] if folder != FOLDER else []
+    words += ["--memory", memory] if memory and not _left_out(memory, "MERIT_MEMORY") else []
     words += ["--name", name] if name else []
     return "".join(f" {shlex.quote(word)}" for word in words)
+
+
+def _left_out(url: str, variable: str) -> bool:
+    """Whether a URL is not printed: it is in the environment, or holds a password."""
+    return os.environ.get(variable) == url or masked(url) != url
 
 
 def author_or_user(author: str) -> str:

@@ -22,6 +22,7 @@ _STOPPED = {
     "chat": "every answer that was shown is in the history; the same command begins a new conversation",
     "data check": f"the data is as it was; {AGAIN}",
     "data subset": f"the data is as it was; remove what the subset wrote so far, if any; {AGAIN}",
+    "import": f"either all pairs of the file were remembered or none; {AGAIN}",
     "memory": "every entry is whole; look with `merit memory list`",
     "model": f"a model's file appears whole or not at all; {AGAIN}",
     "report": f"no report was written; {AGAIN}",
@@ -38,19 +39,23 @@ _COMMANDS = [
     "audit",
     "calibrate",
     "chat",
+    "check",
     "confirm",
     "correct",
     "data",
     "demo",
     "doctor",
+    "export",
     "grid",
     "history",
+    "import",
     "init",
     "label",
     "memory",
     "methods",
     "model",
     "predict",
+    "prove",
     "reject",
     "report",
     "run",
@@ -61,6 +66,8 @@ _COMMANDS = [
     "why",
     "withdraw",
 ]
+# The modules of commands that cannot have the command's name: `import` is a word of Python.
+_MODULES = {"import": "import_pairs", "export": "export_pairs"}
 
 
 class _Merit(CommandGroup):
@@ -75,7 +82,8 @@ class _Merit(CommandGroup):
         if cmd_name not in _COMMANDS:
             return None
         with ending_at_once():
-            command: click.Command = getattr(import_module(f"merit.cli.{cmd_name}"), cmd_name)
+            module = _MODULES.get(cmd_name, cmd_name)
+            command: click.Command = getattr(import_module(f"merit.cli.{module}"), module)
         return command
 
     def resolve_command(

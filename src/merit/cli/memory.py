@@ -17,11 +17,12 @@ from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, say, visible
 from merit.errors import InputError, counted
-from merit.memory import Entry, FileStore, Precedent, Repair, curate, entries_in, memory_folder
+from merit.memory import Entry, Precedent, Repair, Store, curate, entries_in, is_url, memory_folder, open_store
 from merit.memory.format4 import entry_line
 from merit.runs.paths import MANIFEST
 from merit.types import FailureType, Polarity
 
+Place = Path | str  # a folder, or a URL
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
 
 
@@ -51,40 +52,44 @@ def _entries(number: int) -> str:
     return counted(number, "entry", "entries")
 
 
-def _memory_in(context: click.Context, _argument: click.Parameter, folder: Path) -> Path:
-    """A memory's folder, as given or inside a run's; a folder above several runs is refused, with a command to type."""
+def memory_at(context: click.Context, _argument: click.Parameter, place: str) -> Place:
+    """A memory's URL, or its folder, as given or inside a run's; a folder above several runs is refused."""
+    if is_url(place):
+        return place
+    folder = Path(place)
     if folder.is_file():
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
     memory_path = memory_folder(folder)
-    if memory_path == folder and context.info_name != "import":  # `import` may create a memory in any folder
+    if memory_path == folder and context.info_name not in ("import", "copy"):  # these may create one in any folder
         refuse_several(folder, f"merit memory {context.info_name}", better=_remembers)
     return memory_path
 
 
 def _remembers(run: Path) -> bool:
-    return curate.size_bytes(memory_folder(run)) > 0
+    return curate.file_bytes(memory_folder(run)) > 0
 
 
-def warn_of_audit(folder: Path) -> None:
+def warn_of_audit(place: Place) -> None:
     """Say it where a run's own memory was changed."""
-    if (folder.parent / MANIFEST).exists():
+    if isinstance(place, Path) and (place.parent / MANIFEST).exists():
         say("merit: this is the memory of a run, whose audit will no longer hold", err=True)
 
 
-FOLDER = click.argument("folder", type=click.Path(path_type=Path), callback=_memory_in)
+PLACE = click.argument("place", metavar="MEMORY", callback=memory_at)
 
 
 @contextmanager
-def _reading(folder: Path) -> Iterator[FileStore]:
-    with closing(FileStore(folder, writable=False)) as store:
+def reading(place: Place) -> Iterator[Store]:
+    """A memory that is there already, for reading."""
+    with closing(open_store(place, writable=False)) as store:
         yield store
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[FileStore]:
-    """The memory in a folder that has one already."""
-    FileStore(folder, writable=False).close()
-    with closing(FileStore(folder)) as store:
+def writing(place: Place) -> Iterator[Store]:
+    """A memory that is there already, for writing."""
+    open_store(place, writable=False).close()
+    with closing(open_store(place)) as store:
         yield store
 
 
@@ -99,23 +104,23 @@ class _MemoryCommands(CommandGroup):
         """A command of this module, or of its own."""
         if cmd_name not in _ELSEWHERE:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(import_module(f"merit.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(f"merit.cli.{_ELSEWHERE[cmd_name]}"), _ELSEWHERE[cmd_name])
         return command
 
 
-_ELSEWHERE = ("delete", "purge", "review", "uses")
+_ELSEWHERE = {"check": "checkup"} | {name: name for name in ("conflicts", "copy", "delete", "purge", "review", "uses")}
 
 
 @click.group(cls=_MemoryCommands)
 def memory() -> None:
-    """List, show, delete, confirm, review, purge, export, import and count a memory's entries, and what they led to.
+    """List, show, check, delete, confirm, review, purge, export, import, copy and count a memory's entries.
 
-    FOLDER is a memory's folder, or that of a run, which has its memory in it.
+    MEMORY is a memory's folder, that of a run, which has its memory in it, or postgresql://... of a team's memory.
     """
 
 
 @memory.command("list")
-@FOLDER
+@PLACE
 @click.option("--polarity", type=click.Choice([p.value for p in Polarity]), help="Only entries of this kind.")
 @click.option(
     "--type",
@@ -128,7 +133,7 @@ def memory() -> None:
 @click.option("--stale", is_flag=True, help="Only stale entries: their database changed.")
 @JSON
 def list_entries(
-    folder: Path,
+    place: Place,
     polarity: str | None,
     kind: str | None,
     db_id: str | None,
@@ -140,7 +145,7 @@ def list_entries(
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
-    stored, shown = entries_in(folder), 0
+    stored, shown = entries_in(place), 0
     for item in stored:
         entry = item.entry
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
@@ -174,12 +179,12 @@ def _cut(text: str, width: int) -> str:
 
 
 @memory.command()
-@FOLDER
+@PLACE
 @click.argument("identity")
 @JSON
-def show(folder: Path, identity: str, as_json: bool) -> None:
+def show(place: Place, identity: str, as_json: bool) -> None:
     """Show one entry whole; the beginning of its id is enough."""
-    with _reading(folder) as store:
+    with reading(place) as store:
         listed = curate.find(store, identity)
     entry, source = listed.entry, listed.entry.provenance
     if as_json:
@@ -218,46 +223,46 @@ def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
 
 
 @memory.command()
-@FOLDER
+@PLACE
 @click.argument("identity")
 @JSON
-def confirm(folder: Path, identity: str, as_json: bool) -> None:
+def confirm(place: Place, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
-    with writing(folder) as store:
+    with writing(place) as store:
         old, new = curate.confirm(store, identity)
-    warn_of_audit(folder)
+    warn_of_audit(place)
     tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
 
 @memory.command()
-@FOLDER
+@PLACE
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, JSON lines.")
 @click.option(
     "--format", "version", type=click.Choice(["3", "4"]), default="4", show_default=True,
     help="The memory format to write; 3 is for merit 0.1.",
 )  # fmt: skip
 @JSON
-def export(folder: Path, out: Path, version: str, as_json: bool) -> None:
+def export(place: Place, out: Path, version: str, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
-    if out.absolute().parent.resolve() == folder.resolve():
+    if isinstance(place, Path) and out.absolute().parent.resolve() == place.resolve():
         raise InputError(f"{out}: lies in the memory's own folder; export to another one")
     if out.is_file():
         say(f"merit: {out}: is there already and is replaced", err=True)
-    with _reading(folder) as store:
+    with reading(place) as store:
         count = curate.export(store, out, int(version))
     tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
 
 
 @memory.command("import")
-@FOLDER
+@PLACE
 @click.argument("file", type=click.Path(path_type=Path))
 @JSON
-def import_entries(folder: Path, file: Path, as_json: bool) -> None:
+def import_entries(place: Place, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
-    with closing(FileStore(folder)) as store:
+    with closing(open_store(place)) as store:
         new, known, deleted = curate.import_entries(store, file)
     if new:
-        warn_of_audit(folder)
+        warn_of_audit(place)
     said = f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already"
     if deleted:
         said += f", {counted(deleted, 'was deleted here and stays', 'were deleted here and stay')} deleted"
@@ -265,12 +270,12 @@ def import_entries(folder: Path, file: Path, as_json: bool) -> None:
 
 
 @memory.command()
-@FOLDER
+@PLACE
 @JSON
-def stats(folder: Path, as_json: bool) -> None:
+def stats(place: Place, as_json: bool) -> None:
     """Count entries."""
-    with _reading(folder) as store:
-        counts = {**curate.stats(store), "bytes": curate.size_bytes(folder)}
+    with reading(place) as store:
+        counts = {**curate.stats(store), "bytes": curate.size_bytes(store)}
     if as_json:
         click.echo(json.dumps(counts, indent=2))
         return

@@ -1,22 +1,26 @@
 """`merit memory purge`: erase what was learned or asked from the files themselves."""
 
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import click
 
-from merit.cli.memory import FOLDER, tell, warn_of_audit
+from merit.cli.live import memory_place
+from merit.cli.memory import PLACE, Place, tell, warn_of_audit
 from merit.cli.options import JSON
+from merit.cli.screen import say
 from merit.errors import InputError, counted
 from merit.live import History
 from merit.live.history import HISTORY
-from merit.live.purging import Purge, Purged, erase_from_memory, purge_all
+from merit.live.purging import MEMORY, Purge, Purged, erase_from_memory, purge_all
 from merit.memory import FileStore, curate
+from merit.memory.store import has_memory
 
 
 @click.command("purge")
-@FOLDER
+@PLACE
 @click.option("--entry", "entries", multiple=True, metavar="ID", help="This entry; the beginning of its id is enough.")
 @click.option("--answer", "answers", multiple=True, metavar="ID", help="Everything about this answer.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Everything that this person said.")
@@ -25,7 +29,7 @@ from merit.memory import FileStore, curate
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @JSON
 def purge(
-    folder: Path,
+    place: Place,
     entries: tuple[str, ...],
     answers: tuple[str, ...],
     authors: tuple[str, ...],
@@ -39,12 +43,19 @@ def purge(
     Unlike `delete`, nothing of it stays in any of these files; only that an entry was purged, under its number. Give
     at least one of --entry, --answer, --author, --database and --deleted. What was exported or copied is not reached.
     """
+    if not isinstance(place, Path):
+        raise InputError("only a memory in a folder can be purged; in a team's memory, `merit memory delete` entries")
+    folder = place / MEMORY if (place / HISTORY).is_file() else place  # whose memory may be a team's
     project = folder.parent if (folder.parent / HISTORY).is_file() else None
+    if not all((*entries, *answers, *authors, *databases)):
+        raise InputError("an id or a name is empty; say what to purge")
     if answers and project is None:
         raise InputError(f"{folder}: has no history beside it, so there is no answer to purge")
-    with closing(FileStore(folder, writable=False)) as store:
-        found = [curate.find(store, identity).entry.id for identity in entries]
-        found += curate.deleted_ids(store) if deleted else []
+    found: list[str] = []
+    if entries or project is None or has_memory(folder):
+        with closing(FileStore(folder, writable=False)) as store:
+            found = [curate.find(store, identity).entry.id for identity in entries]
+            found += curate.deleted_ids(store) if deleted else []
     if project is not None:
         answers = tuple(History(project).find(identity)[0].id for identity in answers)
     wanted = Purge(tuple(found), answers, authors, databases)
@@ -57,6 +68,11 @@ def purge(
     said = f"purged {counted(done.entries, 'entry', 'entries')}, {counted(done.events, 'event')} of the history and "
     said += f"{counted(done.replies, 'reply', 'replies')} of the model"
     tell(as_json, {"entries": done.entries, "events": done.events, "replies": done.replies}, said)
+    if project is not None and isinstance(memory_place(None, project, os.environ.get("MERIT_MEMORY", "")), str):
+        say(
+            "merit: the team's memory was not reached; `merit memory delete` takes entries out of recall there",
+            err=True,
+        )
 
 
 def _make_sure(yes: bool) -> None:

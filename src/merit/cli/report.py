@@ -7,13 +7,15 @@ import click
 
 from merit.agent import find_method
 from merit.agent.confidence import read_calibration
+from merit.cli.demo import show_table
 from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
-from merit.cli.screen import print_json, say
+from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, counted
 from merit.report import TokenPrices, build, open_runs, read_labels, write_report
 from merit.report.accuracy import FULL
 from merit.report.page import write_page
+from merit.report.reviewed import reviewed_summary
 from merit.report.writing import check_folder
 
 
@@ -97,5 +99,7 @@ def report(
         messages = {"refused": [*made.refused, *left_out], "notes": made.notes}
         print_json({"report": str(files[0]), "page": str(page), "runs": len(reported), **contents, **messages})
         return
+    if (reviewed := reviewed_summary(made.groups)).rows:  # what such runs are made for, at a glance
+        show_table(Console(), reviewed)
     parts = (counted(len(reported), "run"), counted(len(made.tables), "table"), counted(len(made.figures), "figure"))
     say(f"{', '.join(parts)}: {files[0]}, and with every episode {page}")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, learned, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, memory_place, opened
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.live import LiveAgent
 from merit.live.review import Waiting, waiting
-from merit.memory import FileStore, curate
+from merit.memory import curate, open_store
 
 _CHOICES = "[y]es, right  [n]o, wrong  [c]orrect it  [s]kip  [q]uit"
 
@@ -22,10 +22,11 @@ _CHOICES = "[y]es, right  [n]o, wrong  [c]orrect it  [s]kip  [q]uit"
 @click.command()
 @DATABASE
 @KEPT_IN
+@MEMORY
 @NAME
 @AUTHOR
 @JSON
-def review(url: str | None, folder: Path, name: str, author: str, as_json: bool) -> None:
+def review(url: str | None, folder: Path, memory: str, name: str, author: str, as_json: bool) -> None:
     """Go through answers and entries that no person has judged, the most useful first.
 
     On a terminal each is shown, and you say whether it is right: the same as `merit confirm`, `merit reject` and
@@ -33,26 +34,27 @@ def review(url: str | None, folder: Path, name: str, author: str, as_json: bool)
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
-    items = waiting(folder, name)
+    place = memory_place(url, folder, memory)
+    items = waiting(folder, name, place)
     if as_json:
         for item in items:
             click.echo(json.dumps(asdict(item)))
     elif not items:
         say("nothing waits for review")
-    elif not (sys.stdin.isatty() and sys.stdout.isatty()):
+    elif not (sys.stdin.isatty() and Console().is_terminal):
         for item in items:
             times = f"{item.asked + item.recalled}x"
             click.echo("\t".join(_plain(text) for text in (item.id, item.state, times, item.question, item.sql)))
     else:
-        with opened(url, folder, name) as agent:
-            _go_through(items, agent, folder, author_or_user(author))
+        with opened(url, folder, name, memory=memory) as agent:
+            _go_through(items, agent, place, author_or_user(author))
 
 
 def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _go_through(items: list[Waiting], agent: LiveAgent, folder: Path, author: str) -> None:
+def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, author: str) -> None:
     console = Console()
     say(f"{counted(len(items), 'answer or entry waits', 'answers and entries wait')}: {_CHOICES}")
     for item in items:
@@ -60,11 +62,11 @@ def _go_through(items: list[Waiting], agent: LiveAgent, folder: Path, author: st
         console.block(item.sql or "(no SQL)", 2, "cyan")
         used = f"asked {item.asked}x, shown to the model {item.recalled}x"
         console.print(f"  [dim]{item.id}  {inline(item.database)}  {item.state}, {item.agreement:.0%} agree, {used}[/]")
-        if not _judge(item, agent, folder, author):
+        if not _judge(item, agent, place, author):
             return
 
 
-def _judge(item: Waiting, agent: LiveAgent, folder: Path, author: str) -> bool:
+def _judge(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> bool:
     """Ask until there is a choice that can be followed; False to stop."""
     while True:
         choice = click.prompt("  y n c s q", default="s", show_default=False).strip().lower()[:1]
@@ -72,10 +74,10 @@ def _judge(item: Waiting, agent: LiveAgent, folder: Path, author: str) -> bool:
             if choice in ("s", "q"):
                 return choice == "s"
             if choice == "y":
-                say(f"  confirmed; {_confirm(item, agent, folder, author)}")
+                say(f"  confirmed; {_confirm(item, agent, place, author)}")
             elif choice == "n":
                 reason = click.prompt("  why", default="", show_default=False)
-                say(f"  rejected; {_reject(item, agent, folder, author, reason)}")
+                say(f"  rejected; {_reject(item, agent, place, author, reason)}")
             elif choice == "c":
                 if item.is_entry:
                     raise InputError(f"{item.id}: no answer of this history; say whether it is right, or skip it")
@@ -90,16 +92,16 @@ def _judge(item: Waiting, agent: LiveAgent, folder: Path, author: str) -> bool:
         return True
 
 
-def _confirm(item: Waiting, agent: LiveAgent, folder: Path, author: str) -> str:
+def _confirm(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> str:
     if not item.is_entry:
         return learned(agent.confirm(item.id, author=author))
-    with closing(FileStore(folder / "memory")) as store:
+    with closing(open_store(place)) as store:
         return f"remembered as {curate.confirm(store, item.id)[1].id}"
 
 
-def _reject(item: Waiting, agent: LiveAgent, folder: Path, author: str, reason: str) -> str:
+def _reject(item: Waiting, agent: LiveAgent, place: Path | str, author: str, reason: str) -> str:
     if not item.is_entry:
         return learned(agent.reject(item.id, reason=reason, author=author))
-    with closing(FileStore(folder / "memory")) as store:
+    with closing(open_store(place)) as store:
         why = ": ".join(filter(None, [f"rejected by {author}" if author else "rejected", reason]))
         return f"{curate.delete(store, item.id, why).id} is deleted"

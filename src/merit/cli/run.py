@@ -39,10 +39,11 @@ from merit.cli.options import (
     stoppable,
     traced,
 )
-from merit.cli.plain import at_least
+from merit.cli.plain import Number, at_least
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
-from merit.errors import counted
+from merit.errors import InputError, counted
+from merit.runs import ReviewPolicy
 from merit.stream import (
     DEFAULT_BUDGET,
     Progress,
@@ -54,7 +55,7 @@ from merit.stream import (
     run_stream,
     window,
 )
-from merit.types import Polarity, Regime
+from merit.types import Polarity, Regime, ReviewKind, Said
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
@@ -89,6 +90,17 @@ _FIRST = "first answers"
     show_default=True,
     help="How much of the truth the agent is told.",
 )
+@click.option(
+    "--review-share",
+    type=Number(float, 0, 1),
+    help="With --regime reviewed: the share of answers that a simulated reviewer sees afterwards, such as 0.3.",
+)
+@click.option(
+    "--review",
+    type=click.Choice([kind.value for kind in ReviewKind]),
+    help="With --regime reviewed: whether the reviewer corrects wrong answers or only says that they are wrong "
+    "(default: corrections).",
+)
 @click.option("--examples", type=_OUT, help="The fixed examples of the method vanilla: question and sql a line.")
 @SPLIT
 @PROTOCOL
@@ -118,6 +130,8 @@ def run(
     budget: int,
     limit: int | None,
     regime: str,
+    review_share: float | None,
+    review: str | None,
     examples: Path | None,
     split: str,
     protocol: str | None,
@@ -150,6 +164,7 @@ def run(
         Regime(regime),
         limit,
         examples,
+        _reviewing(Regime(regime), review_share, review),
     )
     spec.check_place(out)
     bar, replies = progress_bar(), Replies()
@@ -177,6 +192,16 @@ def run(
         print_json(metrics)
     else:
         _show(metrics, out)
+
+
+def _reviewing(regime: Regime, share: float | None, kind: str | None) -> ReviewPolicy | None:
+    """How answers are reviewed, in the regime that has it."""
+    if regime is not Regime.REVIEWED and (share is not None or kind is not None):
+        given = "--review" if share is None else "--review-share"
+        raise InputError(f"{given}: there is a reviewer only with --regime reviewed; give that too, or leave it out")
+    if regime is Regime.REVIEWED and share is None:
+        raise InputError("--regime reviewed: give --review-share too, the share of answers that are seen, such as 0.3")
+    return None if share is None else ReviewPolicy(share, ReviewKind(kind or ReviewKind.CORRECTIONS))
 
 
 async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
@@ -225,7 +250,21 @@ def _show(metrics: dict[str, Any], out: Path) -> None:
     console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
     console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
     entries = metrics["entries"]
-    keeps_answers = Polarity.PRECEDENT in find_method(metrics["method"]).writes
+    keeps_answers = Polarity.PRECEDENT in find_method(metrics["method"]).writes or "review" in metrics
     answers = f", {counted(entries['precedent'], 'precedent')}" if keeps_answers else ""
     console.print(f"  memory        {entries['positive']} positive, {entries['negative']} negative entries{answers}")
+    if "review" in metrics:
+        _show_review(metrics["review"], console)
     console.print(f"  run           {inline(str(out))}")
+
+
+def _show_review(review: dict[str, Any], console: Console) -> None:
+    """What the reviewer said, and how answers fared before that."""
+
+    def right(part: str) -> str:
+        return f"{review[part]['accuracy']:.2f}% of {review[part]['questions']}"
+
+    said = ", ".join(f"{review[word]} {word}" for word in Said)
+    console.print(f"  reviewed      {counted(review['reviewed']['questions'], 'answer')}: {said}")
+    console.print(f"  right before  {right('reviewed')} reviewed, {right('unreviewed')} others")
+    console.print(f"  by half       {right('first_half')}, then {right('second_half')}")

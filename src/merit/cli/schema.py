@@ -1,10 +1,12 @@
 """`merit schema`: what of a schema goes into a prompt."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
+from merit.cli.live import DATABASE, KEPT_IN, NAME, opened
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, inline, print_json
@@ -13,7 +15,6 @@ from merit.errors import InputError
 from merit.files import is_file
 from merit.models.encoders import WordLlamaEncoder
 from merit.selection import BUDGET_TOKENS, Selection, Selector, open_index
-from merit.sql import SQLiteEngine
 from merit.types import Schema
 
 
@@ -24,38 +25,42 @@ def schema() -> None:
 
 @schema.command()
 @click.argument("question")
-@click.option(
-    "--db", "source", metavar="FILE", required=True, help="A SQLite file, or a tables file in Spider's layout."
-)
-@click.option(
-    "--database", metavar="NAME", help="Which database of a tables file; without it, all of them in one schema."
-)
-@click.option(
-    "--budget", type=click.IntRange(min=1), default=BUDGET_TOKENS, show_default=True, help="Tokens of the text."
-)
+@DATABASE
+@click.option("--tables", metavar="FILE", help="A tables file in Spider's layout, instead of a database.")
+@click.option("--only", metavar="NAME", help="Which database of a tables file; without it, all of them in one schema.")
+@click.option("--budget", type=click.IntRange(min=1), help="Tokens of the text (default: 8000, or merit.toml's).")
 @click.option(
     "--missing", multiple=True, metavar="NAME", help="A table or column that a failed query lacked; repeatable."
 )
 @click.option("--text", "as_text", is_flag=True, help="Print the text that a prompt would show.")
+@KEPT_IN
+@NAME
 @JSON
 def select(
     question: str,
-    source: str,
-    database: str | None,
-    budget: int,
+    url: str | None,
+    tables: str | None,
+    only: str | None,
+    budget: int | None,
     missing: tuple[str, ...],
     as_text: bool,
+    folder: Path,
+    name: str,
     as_json: bool,
 ) -> None:
     """Choose the tables and columns for QUESTION, and say why each is in.
 
-    Tokens are estimated, a little too high. A schema that fits the budget goes in whole.
+    For example: merit schema select "Who has unpaid invoices?" --database postgresql://reader@host/shop. It is the
+    choice that `merit ask` would make, with what the memory has learned. Tokens are estimated, a little too high. A
+    schema that fits the budget goes in whole.
     """
-    found, dialect = _open(Path(source), database)
-    encoder = WordLlamaEncoder()
-    index = open_index(found, dialect=dialect, encoder=encoder)
-    selector = Selector(found, budget=budget, dialect=dialect, encoder=encoder, index=index)
-    selection = selector.select(question, missing=missing)
+    if tables is not None:
+        selection = _from_file(Path(tables), only, question, missing, budget)
+    elif only is not None:
+        raise InputError("--only is for --tables: a database is asked about as a whole")
+    else:
+        with opened(url, folder, name) as agent:
+            selection = agent.select(question, missing=missing, budget=budget)
     if as_json:
         print_json(selection.record())
     elif as_text:
@@ -64,24 +69,18 @@ def select(
         _show(selection)
 
 
-def _open(source: Path, database: str | None) -> tuple[Schema, str]:
-    """A schema and the dialect of its database."""
-    if not is_file(source):
-        raise InputError(f"{source}: no such file; give a SQLite file or a tables file (tables.json)")
-    if source.suffix != ".json":
-        if database is not None:
-            raise InputError(f"{source}: --database is for tables files; a SQLite file is one database")
-        engine = SQLiteEngine(source)
-        try:
-            return engine.schema(), engine.dialect
-        finally:
-            engine.close()
-    schemas = read_schemas(source)
-    if database is not None:
-        if database not in schemas:
-            raise InputError(f"{source}: has no database {database}; it has {', '.join(sorted(schemas)[:5])}, ...")
-        return schemas[database], "sqlite"
-    return _together(source.stem, list(schemas.values())), "sqlite"
+def _from_file(path: Path, only: str | None, question: str, missing: Sequence[str], budget: int | None) -> Selection:
+    if not is_file(path):
+        raise InputError(f"{path}: no such file; give a tables file (tables.json)")
+    schemas = read_schemas(path)
+    if only is not None and only not in schemas:
+        raise InputError(f"{path}: has no database {only}; it has {', '.join(sorted(schemas)[:5])}, ...")
+    found = schemas[only] if only is not None else _together(path.stem, list(schemas.values()))
+    encoder = WordLlamaEncoder()
+    selector = Selector(
+        found, budget=budget or BUDGET_TOKENS, encoder=encoder, index=open_index(found, encoder=encoder)
+    )
+    return selector.select(question, missing=missing)
 
 
 def _together(name: str, schemas: list[Schema]) -> Schema:

@@ -15,6 +15,7 @@ from merit.cli.difference import show_change
 from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, ReferencePrinter, check_asked
+from merit.cli.review_shown import review_record_of, show_review, used_by
 from merit.cli.screen import Console, inline, listed, print_json
 from merit.cli.voted import confidence_record, votes_in_words
 from merit.errors import InputError
@@ -108,6 +109,7 @@ def _list(view: RunView, as_json: bool) -> None:
                 "attempts": len(turn.episode.attempts),
                 "initial_correct": turn.initial_correct,
                 "final_correct": turn.final_correct,
+                **({"review": turn.review and turn.review.said} if view.identity.review else {}),
             }
             for turn in turns
         ]
@@ -143,7 +145,8 @@ def _record(
         "question": asdict(question) | ({"schema": turn.episode.task.schema} if with_schema else {}),
         "recalls": [recalls[step] for step in sorted(recalls)],
         "entries": {name: asdict(entries[name]) for name in recalled if name in entries},
-        "recalled_later_by": _used_by(view, turn.entry) if turn.entry else [],
+        "recalled_later_by": list(dict.fromkeys(user for entry in turn.left for user in used_by(view, entry))),
+        **({"review": review_record_of(view, turn)} if view.identity.review else {}),
         **({"confidence": confidence_record(view, turn)} if votes(view.method, view.identity.regime) else {}),
     }
 
@@ -262,21 +265,18 @@ def _narrowed(view: RunView, pool: Any) -> str:
 
 def _show_end(view: RunView, turn: Turn, console: Console) -> None:
     ended = "right" if turn.final_correct else "wrong"
+    if view.identity.review is not None:
+        show_review(view, turn, console)
+        return
     left = f"left {inline(turn.entry)}" if turn.entry else "left no entry"
     if turn.entry:
         kept_entry = kept_by(view)[turn.entry]
         left += f" ({kept_entry.grade})"
         left += ", poisoned: kept as right, but the judge calls it wrong" if kept_entry.poisoned else ""
-    users = _used_by(view, turn.entry) if turn.entry else []
+    users = used_by(view, turn.entry) if turn.entry else []
     used = (
         f", recalled later by {'question' if len(users) == 1 else 'questions'} {inline(listed(users))}" if users else ""
     )
     console.print(f"\n[bold]{ended}[/], {left}{used}")
     if votes(view.method, view.identity.regime):
         console.print(inline(votes_in_words(view, turn)))
-
-
-def _used_by(view: RunView, entry: str) -> list[str]:
-    quoted = json.dumps(entry)
-    lines = (line for line in read_lines(view.path / RETRIEVALS) if quoted in line)
-    return list(dict.fromkeys(str(json.loads(line)["question_id"]) for line in lines))

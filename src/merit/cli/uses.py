@@ -2,37 +2,39 @@
 
 import shlex
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import click
 
 from merit.cli.live import again
-from merit.cli.memory import FOLDER
+from merit.cli.memory import PLACE, Place, reading
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json
 from merit.errors import InputError, counted
 from merit.live import History
 from merit.live.history import HISTORY
+from merit.live.opening import FOLDER
 from merit.live.uses import Use, uses_of
-from merit.memory import FileStore, curate
+from merit.memory import curate
 
 
 @click.command("uses")
-@FOLDER
+@PLACE
 @click.argument("identities", nargs=-1, required=True, metavar="ID...")
 @JSON
-def uses(folder: Path, identities: tuple[str, ...], as_json: bool) -> None:
+def uses(place: Place, identities: tuple[str, ...], as_json: bool) -> None:
     """List every later answer that entries had a part in, with what was learned from it, to any depth.
 
     An ID is an entry's, or the beginning of it. An answer is listed if its prompts showed one of the entries, showed
     what was learned from such an answer, or followed such an answer in a conversation. Each comes with the command
     that asks it again. --json prints one object.
     """
-    project = folder.parent
-    if not (project / HISTORY).is_file():
-        raise InputError(f"{folder}: has no history beside it, so no answer can have used its entries")
-    with closing(FileStore(folder, writable=False)) as store:
+    project = project_of(place)
+    if project is None:
+        raise InputError(
+            "there is no history beside this memory; for a team's memory, go to the folder that has .merit"
+        )
+    with reading(place) as store:
         entries = [curate.find(store, identity).entry.id for identity in identities]
     found = uses_of(entries, History(project).events())
     if as_json:
@@ -45,6 +47,12 @@ def uses(folder: Path, identities: tuple[str, ...], as_json: bool) -> None:
     )
     for use in found:
         _show(use, project, console)
+
+
+def project_of(place: Place) -> Path | None:
+    """The folder whose history goes with a memory: the one around it, or for a team's memory the one here."""
+    project = place.parent if isinstance(place, Path) else FOLDER
+    return project if (project / HISTORY).is_file() else None
 
 
 def later_uses(project: Path, entries: Sequence[str]) -> tuple[int, str]:

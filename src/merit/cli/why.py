@@ -6,12 +6,11 @@ from pathlib import Path
 import click
 
 from merit.cli.ask import progress_shown
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, opened
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, memory_place, opened
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json
 from merit.errors import InputError, short_hash
 from merit.live import Comparison, History, Why
-from merit.live.purging import MEMORY
 from merit.live.receipts import CandidateVote, Receipt, ShownEntry
 from merit.live.records import Asked
 from merit.live.why import explained
@@ -27,6 +26,7 @@ _LABEL = 11  # columns for the names of what is shown
 @DATABASE
 @OWN_MODEL
 @KEPT_IN
+@MEMORY
 @NAME
 @JSON
 def why(
@@ -35,6 +35,7 @@ def why(
     url: str | None,
     model: str | None,
     folder: Path,
+    memory: str,
     name: str,
     as_json: bool,
 ) -> None:
@@ -46,14 +47,13 @@ def why(
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
     if without_memory:
-        with opened(url, folder, name, model) as agent:
+        with opened(url, folder, name, model, memory=memory) as agent:
             comparison = agent.without_memory(answer, progress=progress_shown())
         print_json(comparison.record()) if as_json else _compare(comparison, Console())
         return
     asked, said = History(folder).find(answer)
-    memory = folder / MEMORY
-    wanted = set(asked.recalled)
-    entries = entries_in(memory) if wanted and has_memory(memory) else []
+    place, wanted = memory_place(url, folder, memory), set(asked.recalled)
+    entries = entries_in(place) if wanted and (isinstance(place, str) or has_memory(place)) else []
     receipt = explained(asked, said, {item.entry.id: item for item in entries if item.entry.id in wanted})
     print_json(receipt.record()) if as_json else _show(receipt, Console())
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, NAME, author_or_user, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.cli.uses import later_uses
@@ -15,17 +15,20 @@ from merit.errors import counted
 @click.argument("answer")
 @DATABASE
 @KEPT_IN
+@MEMORY
 @NAME
 @AUTHOR
 @click.option("--reason", default="", help="Why; it is kept in the history.")
 @JSON
-def withdraw(answer: str, url: str | None, folder: Path, name: str, author: str, reason: str, as_json: bool) -> None:
+def withdraw(
+    answer: str, url: str | None, folder: Path, memory: str, name: str, author: str, reason: str, as_json: bool
+) -> None:
     """Take back what was said about ANSWER, by its id or the beginning of it; it can be judged again.
 
     What was learned from it is shown to no later question, from now on and in every process; what it had taken out of
     the memory comes back, unless another person's word stands against it.
     """
-    with opened(url, folder, name) as agent:
+    with opened(url, folder, name, memory=memory) as agent:
         taken_back = agent.withdraw(answer, reason=reason, author=author_or_user(author))
     count, sentence = later_uses(folder, taken_back.entries)
     if as_json:

@@ -11,10 +11,10 @@ from merit.context.item import Item
 from merit.context.merge import merge
 from merit.context.ossie import read_ossie
 from merit.context.text import DESCRIPTION_CHARACTERS, NAME_CHARACTERS, RULE_CHARACTERS, prompt_line
-from merit.context.yaml_file import read_yaml
 from merit.errors import InputError
 from merit.settings import Settings
 from merit.types import Schema
+from merit.yaml import read_yaml
 
 
 def open_context(schema: Schema, settings: Settings) -> Context:

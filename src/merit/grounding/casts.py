@@ -48,13 +48,16 @@ class CastMender:
         return self._changes
 
     def _family(self, node: exp.Expr, view: View) -> str:
-        """The kind of values that a column has by its declared type."""
-        if not isinstance(node, exp.Column):
+        """The kind of values that a column has by its declared type, or what is converted by the type it gets."""
+        if not isinstance(node, exp.Column | exp.Cast):
             return ""
-        name = node.name.lower()
-        source = view.source(node.table) if node.table else next(iter(view.holders(name)), None)
-        declared = self._graph.types.get((source.table, name), "") if source and source.table else ""
+        declared = node.to.sql().lower() if isinstance(node, exp.Cast) else self._declared(node, view)
         return next((family for pattern, family in _FAMILIES if re.search(pattern, declared)), "")
+
+    def _declared(self, column: exp.Column, view: View) -> str:
+        name = column.name.lower()
+        source = view.source(column.table) if column.table else next(iter(view.holders(name)), None)
+        return self._graph.types.get((source.table, name), "") if source and source.table else ""
 
     def _mend_column(self, column: exp.Column, family: str, view: View) -> None:
         parent = column.parent

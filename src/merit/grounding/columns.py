@@ -107,16 +107,24 @@ class Mender:
             meant = nearest(wanted, sorted({name for s in sources for name in (s.name, s.table) if name}))
             by_name = [s for s in sources if meant in (s.name, s.table) and s.has(name)] if meant else []
             by_all = [s for s in sources if s.columns is not None and all(s.has(other) for other in needed)]
+            if not by_name and self._join_named(column, view):
+                return True
             for found in (by_name, view.holders(name), by_all):
                 if len(found) == 1:
                     qualify(column, found[0])
                     why = f"{wanted}.{column.name}: there is no {wanted}; {called(found[0])} has it"
                     return self._note(GroundingRule.QUALIFIER, why)
-        if wanted.lower() in self._graph.tables and name in self._graph.columns[wanted.lower()]:
-            return self._join_table(column, view, [wanted.lower()])
+        if self._join_named(column, view):
+            return True
         tables = [t for t, columns in self._graph.columns.items() if needed <= columns.keys()]
         alike = [table for table in tables if _is_short_for(wanted.lower(), self._graph.tables[table])]
         return self._join_table(column, view, alike or tables)
+
+    def _join_named(self, column: exp.Column, view: View) -> bool:
+        """Join the table of the schema that a column is asked of by its own name."""
+        table = column.table.lower()
+        named_so = column.name.lower() in self._graph.columns.get(table, {})
+        return named_so and self._join_table(column, view, [table])
 
     def _mend_ambiguous(self, column: exp.Column, view: View) -> bool:
         if GroundingRule.AMBIGUOUS not in self._rules:
@@ -250,6 +258,8 @@ class Mender:
         if other_side(column) is not None:
             return False
         ways = self._joiner.ways(view, tables)
+        if tables == [column.table.lower()] and min((len(way.path) for way in ways), default=9) > 1:
+            ways = self._joiner.by_shared_column(view, tables[0]) or ways
         if len(ways) > 1 and column.table:
             ways = [way for way in ways if way.start.name.lower() == column.table.lower()] or ways
         if len(ways) != 1:

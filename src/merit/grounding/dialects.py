@@ -8,7 +8,7 @@ from sqlglot.errors import ErrorLevel
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token
 
-from merit.grounding.parsing import UNREADABLE
+from merit.sql.parser import UNREADABLE, bounded
 from merit.types import DIALECTS, SQLGLOT_DIALECTS
 
 # What a query may have been written for instead, the most frequent first.
@@ -28,7 +28,7 @@ def _plain(name: str) -> Dialect:
     base = type(Dialect.get_or_raise(name))
     own: type[Parser] = base.Parser  # type: ignore[attr-defined]
     special = {name: read for name, read in own.FUNCTION_PARSERS.items() if name not in ("MAX", "MIN")}
-    parser = type("Parser", (own,), {"FUNCTIONS": {}, "FUNCTION_PARSERS": special})
+    parser = type("Parser", (bounded(own),), {"FUNCTIONS": {}, "FUNCTION_PARSERS": special})
     return cast(Dialect, type(f"Plain{base.__name__}", (base,), {"Parser": parser})())
 
 

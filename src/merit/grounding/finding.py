@@ -60,10 +60,15 @@ class NameCheck:
 
     def _knows_alias(self, column: exp.Column, view: View) -> bool:
         """Whether the engine knows the name of a result where it stands."""
+        name, engine = column.name.lower(), self._tongue.engine
         clause = column.find_ancestor(exp.Where, exp.Having, exp.Group, exp.Order, exp.Select)
         if isinstance(clause, exp.Where):
-            return self._tongue.engine in ("sqlite", "duckdb") and not has_aggregate(view.aliases[column.name.lower()])
-        return not (isinstance(clause, exp.Having) and self._tongue.engine == "postgresql")
+            return engine in ("sqlite", "duckdb") and not has_aggregate(view.aliases[name])
+        if isinstance(column.parent, exp.Ordered | exp.Group):
+            return True  # alone: every engine knows it there
+        if engine == "postgresql" and isinstance(clause, exp.Having | exp.Order | exp.Group):
+            return False
+        return name != self._refused
 
     def _is_aggregated_outside(self, column: exp.Column, view: View) -> bool:
         """Whether an aggregate in a subquery of WHERE takes a column of the query around it: no engine allows it."""

@@ -9,6 +9,13 @@ from itertools import islice
 from merit.grounding.names import plain, singular
 from merit.types import Schema
 
+# Columns that tables have in common without belonging together.
+_COMMON = (
+    "id name code key number type status date year title description comment note created updated created_at "
+    "updated_at deleted_at start_date end_date rating area"
+)
+_SAY_NOTHING = frozenset(_COMMON.split())
+
 
 @dataclass(frozen=True, slots=True)
 class KeyLink:
@@ -100,6 +107,17 @@ class SchemaGraph:
             if link.to_column.lower() == column and link.column.lower() in own
         }
         return keys.pop() if len(keys) == 1 else None
+
+    def shared(self, table: str, other: str) -> KeyLink | None:
+        """A link by the one column that two tables share, by name and type; names that say nothing do not count."""
+        names = [
+            name
+            for name in self.columns[table]
+            if name not in _SAY_NOTHING and self.types.get((other, name)) == self.types[table, name]
+        ]
+        if len(names) != 1 or table == other:
+            return None
+        return KeyLink(table, self.columns[table][names[0]], other, self.columns[other][names[0]])
 
     def paths(self, start: str, goal: str, longest: int = 3) -> list[list[KeyLink]]:
         """The shortest paths of declared keys between two tables, at most `longest` keys long; of several, two."""

@@ -10,10 +10,10 @@ from merit.grounding.dialects import TONGUES, Tongue
 from merit.grounding.finding import TooManyNames
 from merit.grounding.functions import FunctionMender
 from merit.grounding.graph import SchemaGraph, graph_of
-from merit.grounding.parsing import UNREADABLE
 from merit.grounding.qualified import fold, unfold
 from merit.grounding.quotes import mend_case, mend_texts
 from merit.grounding.reading import Reader
+from merit.sql.parser import UNREADABLE
 from merit.types import Schema, Status, Verdict
 
 # Larger queries are not looked at: they would take seconds, and no model's answer is as large.
@@ -23,7 +23,7 @@ _DEEPEST = 25  # parentheses within each other
 _MOST_PARENTHESES = 500
 _NESTED_CALLS = re.compile(r"\b(?:\w+\s*\(\s*){8}")  # sqlglot takes twice as long for each YEAR(YEAR(...
 ALL_RULES = frozenset(GroundingRule)
-_REFUSED_NAME = re.compile(r"""(?:no such column:|Unknown column|column)\s+["'`]?([\w.]+)""")
+_REFUSED_NAME = re.compile(r"""(?:no such column:|Unknown column|Reference|column)\s+["'`]?([\w.]+)""")
 
 
 def ground(

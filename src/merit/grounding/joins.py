@@ -54,6 +54,14 @@ class Joiner:
                 return [way for way in found if len(way.path) == shortest] if rule in self._rules else []
         return []
 
+    def by_shared_column(self, view: View, table: str) -> list[Way]:
+        """The ways to a table along the one column that it shares with another, where no key says how to join it."""
+        if GroundingRule.NAMED_JOIN not in self._rules:
+            return []
+        starts = [source for source in view.sources.values() if source.table is not None]
+        links = [(start, self._graph.shared(str(start.table), table)) for start in starts]
+        return [Way(start, [link], GroundingRule.NAMED_JOIN) for start, link in links if link is not None]
+
     def append(self, view: View, way: Way) -> tuple[Source, exp.Expr]:
         """Join along a way after all other joins; the new source, and the last condition."""
         self._qualify_all(view)

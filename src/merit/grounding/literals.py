@@ -9,8 +9,9 @@ from sqlglot.optimizer.scope import walk_in_scope
 from merit.grounding.change import Grounded, GroundingChange, GroundingRule
 from merit.grounding.graph import SchemaGraph, graph_of
 from merit.grounding.nodes import is_text, seen_outside
-from merit.grounding.parsing import UNREADABLE, parse_query
+from merit.grounding.parsing import parse_query
 from merit.grounding.scopes import Source, View, views
+from merit.sql.parser import UNREADABLE
 from merit.types import SQLGLOT_DIALECTS, Schema
 from merit.values import ValueIndex
 

@@ -3,7 +3,10 @@
 from merit.live.agent import LiveAgent
 from merit.live.answer import Answer, AnswerStatus, Found, LeftOut
 from merit.live.chat import Chat
+from merit.live.contradictions import Contradiction
+from merit.live.exporting import export_pairs
 from merit.live.history import History
+from merit.live.importing import Imported
 from merit.live.opening import connect, open_live
 from merit.live.receipts import Receipt
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
@@ -16,10 +19,12 @@ __all__ = [
     "Chat",
     "Comparison",
     "Confirmed",
+    "Contradiction",
     "Corrected",
     "Feedback",
     "Found",
     "History",
+    "Imported",
     "LeftOut",
     "LiveAgent",
     "Receipt",
@@ -27,5 +32,6 @@ __all__ = [
     "Why",
     "Withdrawn",
     "connect",
+    "export_pairs",
     "open_live",
 ]

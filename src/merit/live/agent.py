@@ -1,26 +1,35 @@
 """The agent for one database: asks, and learns from what people say."""
 
-import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
 
 from merit.agent import Method
 from merit.errors import InputError
+from merit.formats import FoundPairs
 from merit.live.answer import Answer, AnswerStatus
 from merit.live.asking import Asker
+from merit.live.calls import PlainCalls, check_text
 from merit.live.chat import Chat
+from merit.live.checkup import Checkup, check_up
+from merit.live.contradictions import Contradiction, contradictions
 from merit.live.feedback import Learner
+from merit.live.gate import GateResult, accept, check
+from merit.live.importing import Imported, import_pairs
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
+from merit.live.proof import Proof
+from merit.live.proving import ProofCost, Tell, proof_cost, prove
 from merit.live.records import Asked, Confirmed, Corrected, Rejected, Withdrawn
+from merit.live.results import StatementResults
+from merit.live.selecting import SchemaSelection
+from merit.live.switch import switch_off, switch_on
 from merit.live.why import Comparison, Why, compared, explained
+from merit.memory import Grade
+from merit.selection import Selection, Selector
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Schema
-
-T = TypeVar("T")
 
 
 class LiveAgent:
@@ -44,6 +53,7 @@ class LiveAgent:
             raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
         self._learner = Learner(parts, self._limits)
         self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
+        self._calls = PlainCalls()
         self._in_plain_code = threading.Lock()  # one event loop at a time
 
     # Asking
@@ -77,7 +87,8 @@ class LiveAgent:
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            return _run(self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier))
+            asking = self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier)
+            return self._calls.run(asking)
 
     def chat(self) -> Chat:
         """A conversation: its questions see those before them."""
@@ -94,26 +105,80 @@ class LiveAgent:
 
     def confirm(self, answer: str, *, author: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
+        check_text(author, "the author")
         return self._learner.confirm(answer, author)
 
     def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
         """A person says that an answer is wrong."""
+        check_text(reason + author, "the reason or the author")
         return self._learner.reject(answer, reason, author)
 
     def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
+        check_text(sql + author, "the correction or the author")
         return self._learner.correct(answer, sql, author)
 
     def withdraw(self, answer: str, *, reason: str = "", author: str = "") -> Withdrawn:
         """A person takes back what was said about an answer; it can be judged again."""
+        check_text(reason + author, "the reason or the author")
         return self._learner.withdraw(answer, reason, author)
+
+    def import_pairs(
+        self,
+        pairs: FoundPairs,
+        *,
+        grade: Grade = Grade.EXECUTED,
+        author: str = "",
+        source: str = "",
+        keep: bool = True,
+        done: Callable[[int, int], object] | None = None,
+    ) -> Imported:
+        """Execute question-SQL pairs of another tool and remember those that run; `confirmed` is the author's word.
+
+        `source` names their file. Without `keep` nothing is remembered, and all else is the same.
+        """
+        return import_pairs(
+            self._parts, self._results(), pairs, grade=grade, importer=author, source=source, keep=keep, done=done
+        )
+
+    def check_memory(self, tell: Tell | None = None) -> Checkup:
+        """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
+        return check_up(self._parts, self._limits, tell or _say_nothing)
+
+    # Measuring
+
+    def proof_cost(self, limit: int | None = None) -> ProofCost:
+        """What `prove` would take at most."""
+        return proof_cost(self._asker, limit)
+
+    def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
+        with self._in_plain_code:
+            return self._calls.run(prove(self._asker, limit=limit, tell=tell or _say_nothing))
+
+    def check(self, tell: Tell | None = None) -> GateResult:
+        """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
+        with self._in_plain_code:
+            return self._calls.run(check(self._asker, tell or _say_nothing))
+
+    def accept(self, result: GateResult) -> None:
+        """Compare later checks with this one."""
+        accept(self._parts.history.path.parent, result)
+
+    def switch_memory(self, off_because: str | None) -> None:
+        """Use the memory of this database no more from the next opening on, for a reason; None uses it again."""
+        folder = self._parts.history.path.parent
+        if off_because is None:
+            switch_on(folder, self._name)
+        else:
+            switch_off(folder, self._name, off_because)
 
     # Looking
 
     def why(self, answer: str) -> Why:
         """What entered the prompts of an answer, and what decided between its candidates."""
         asked, said = self._parts.history.find(answer)
-        return explained(asked, said, self._parts.memory.listed(asked.recalled))
+        return explained(asked, said, {item.entry.id: item for item in self._parts.memory.listed()})
 
     def without_memory(self, answer: str, *, progress: Progress = None) -> Comparison:
         """Ask the question of an answer again without anything that was learned, and compare."""
@@ -123,9 +188,21 @@ class LiveAgent:
         without = self.ask(asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier)
         return compared(asked, without, self._parts.engine, self._limits)
 
+    def contradictions(self, about: Collection[str] | None = None) -> list[Contradiction]:
+        """Answers to one question that give different results, newest first; `about`: only those with these entries."""
+        return contradictions(self._parts.memory.listed(), self._name, self._results(), about)
+
+    def _results(self) -> StatementResults:
+        return StatementResults(self._parts.engine, self._limits, self._name)
+
     def history(self) -> list[Asked]:
         """The questions that were asked, in order."""
         return list(self._parts.history.answers().values())
+
+    def select(self, question: str, *, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
+        """What of the schema the prompts of a question would show, and why; `budget` is in tokens."""
+        selection = self._parts.selection or SchemaSelection(Selector(self._schema, dialect=self._parts.engine.dialect))
+        return selection.choose(question, missing, budget)
 
     @property
     def schema(self) -> Schema:
@@ -133,10 +210,16 @@ class LiveAgent:
         return self._schema
 
     def close(self) -> None:
-        """Give back connections, memory and model."""
+        """Give back connections, memory and model, once; inside an event loop, `await agent.close_async()`."""
+        if not self._calls.closed:
+            self._calls.run(self.close_async())
+            self._calls.close()
+
+    async def close_async(self) -> None:
+        """The same, for an event loop."""
         self._parts.memory.close()
         self._parts.engine.close()
-        _run(self._parts.completer.close())
+        await self._parts.completer.close()
 
     def __enter__(self) -> "LiveAgent":
         return self
@@ -144,11 +227,12 @@ class LiveAgent:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> "LiveAgent":
+        return self
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    work.close()
-    raise InputError("an event loop runs here already, as in a notebook: use `await agent.ask_async(...)` instead")
+    async def __aexit__(self, *_: object) -> None:
+        await self.close_async()
+
+
+def _say_nothing(_done: int, _of_all: int) -> None:
+    """Where it does not matter how far it is."""

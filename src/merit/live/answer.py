@@ -77,6 +77,7 @@ class Answer:
     confidence: float | None = None  # how often such answers were right; None where that was never measured
     calibrated_on: str = ""  # what that was measured on
     left_out: LeftOut = field(default_factory=LeftOut)
+    widened: int = 0  # how often a name that was missing had more of a large schema shown
     calls: int = 0  # of the model; what came from the cache took none
     prompt_tokens: int = 0
     output_tokens: int = 0

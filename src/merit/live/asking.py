@@ -9,15 +9,17 @@ from merit.agent.rules import chosen
 from merit.errors import BudgetSpent, InputError, MeritError
 from merit.live.answer import Answer
 from merit.live.budget import Account, AccountedCompleter
+from merit.live.calls import check_text
 from merit.live.candidates import Election, LiveBehaviour, LiveOracle
 from merit.live.deciding import answer_of, answer_without, unexecuted
 from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
-from merit.live.preparing import Prepared, live_family, prepare
+from merit.live.preparing import AskedBefore, Prepared, live_family, prepare
 from merit.live.progress import Progress
 from merit.live.receipt import asked_of, spent_on, today
 from merit.live.records import Asked
 from merit.live.settling import settled
+from merit.live.widening import Widening
 from merit.models import Sent
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
@@ -50,10 +52,12 @@ class Asker:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[Asked] = (),
+        again: AskedBefore | None = None,
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
-        `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL.
+        `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL. With
+        `again` it is a question that was asked before, and nothing may be recalled that was not known then.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
         for the day. Without `memory` that is all that is written down, and nothing that was learned enters.
         """
@@ -61,10 +65,13 @@ class Asker:
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
-            prepared = await asyncio.to_thread(prepare, self.parts, self.method, question, earlier, memory=memory)
+            asker = self if memory else self._forgetful()
+            prepared = await asyncio.to_thread(
+                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory
+            )
             write = self._write if memory else self._write_cost
             try:
-                answer = await self._answer(prepared, account, execute=execute, progress=progress)
+                answer = await asker._answer(prepared, account, execute=execute, progress=progress)
             except BaseException as error:
                 if account.sent.calls:
                     write(answer_without(prepared, account, _said(error)), prepared, account, execute)
@@ -83,19 +90,22 @@ class Asker:
         if not execute:
             return unexecuted(prepared, first.sql, dialect, account)
         schema, position = self.parts.schema, prepared.position
-        task = Task(prepared.question, self.parts.schema_text, position, first, position + 1, schema, prepared.live)
+        text = self.parts.schema_text
+        task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
         oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
-        election = Election(prepared.method, most, self.asking.least, self.asking.enough)
+        election = Election(self.method, most, self.asking.least, self.asking.enough)
+        widening = Widening(self.parts)
         episode, stopped = await self._episode(
-            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election
+            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election, widening
         )
-        return answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+        answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
+        return replace(answer, widened=widening.count)
 
     async def _episode(
-        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election
+        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election, widening: Widening
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
-        method, so_far = election.method, list[Attempt]()
+        method, so_far = self.method, list[Attempt]()
         if method.origin is None:  # a method of another package decides by itself what its prompts show
             method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
 
@@ -104,11 +114,16 @@ class Asker:
             return election.goes_on(attempts)
 
         family, memory = live_family(self.parts), self.parts.memory
-        agent = Agent(method, election.most - 1, family, completer, oracle, memory, _REGIME, goes_on=goes_on)
+        most = election.most - 1
+        agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
         try:
             return await repair(agent, task), ""
         except BudgetSpent as spent:
             return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
+
+    def _forgetful(self) -> "Asker":
+        """The same without anything that was learned."""
+        return replace(self, parts=self.parts.unlearned(), method=replace(self.method, recall=None))
 
     def _write(self, answer: Answer, prepared: Prepared, account: Account, execute: bool) -> Answer:
         """Settle an answer and write it down."""
@@ -135,6 +150,7 @@ class Asker:
 def _check(question: str) -> None:
     if not question.strip():
         raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
+    check_text(question, "the question")
     if len(question) > _LONGEST:
         raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
 

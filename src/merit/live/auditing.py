@@ -57,11 +57,11 @@ class LiveFindings:
         return items
 
 
-def audit_live(folder: Path) -> LiveFindings:
-    """Compare the history and the memory in a folder."""
-    events, log = History(folder).events(), fold(folder / MEMORY)
+def audit_live(folder: Path, memory: Path | str | None = None) -> LiveFindings:
+    """Compare the history in a folder with its memory; one at a URL is shared, and others' histories are elsewhere."""
+    events, log = History(folder).events(), fold(memory or folder / MEMORY)
     asked = [event for event in events if isinstance(event, Asked)]
-    audit = _Audit(folder / HISTORY, events, log)
+    audit = _Audit(folder / HISTORY, events, log, shared=isinstance(memory, str))
     found = [*audit.order(), *audit.answers(), *audit.words(), *audit.memory()]
     shown = [identity for event in asked for identity in event.recalled]
     live = log.live().values()
@@ -73,19 +73,25 @@ def audit_live(folder: Path) -> LiveFindings:
         contradictions=tuple(found),
         purged=sum(identity in log.entries and log.entries[identity].entry is None for identity in shown),
         without_receipt=sum(event.receipt is None for event in asked),
-        imported=sum(entry.provenance.run != LIVE_RUN for entry in live),
+        imported=sum(audit.is_elsewhere(entry) for entry in live),
     )
 
 
 class _Audit:
     """The checks over one history and one log; each gives the contradictions that it finds."""
 
-    def __init__(self, path: Path, events: list[Event], log: FoldedLog) -> None:
-        self._path, self._events, self._log = path, events, log
+    def __init__(self, path: Path, events: list[Event], log: FoldedLog, *, shared: bool) -> None:
+        self._path, self._events, self._log, self._shared = path, events, log, shared
         self._asked: dict[str, Asked] = {}
         for event in events:
             if isinstance(event, Asked):
                 self._asked.setdefault(event.id, event)
+
+    def is_elsewhere(self, entry: Entry) -> bool:
+        """Whether nothing here accounts for an entry: it was imported, or another person's history does."""
+        return entry.provenance.run != LIVE_RUN or (
+            self._shared and str(entry.provenance.question_id) not in self._asked
+        )
 
     def order(self) -> Iterator[str]:
         """Each answer once, and every word about an answer after it."""
@@ -140,7 +146,7 @@ class _Audit:
         for identity, entry in self._log.live().items():
             if with_id(entry).id != identity:
                 yield f"{identity}: the memory's entry does not say what its id stands for; it was edited"
-            if entry.provenance.run == LIVE_RUN and identity not in accounted:
+            if not self.is_elsewhere(entry) and identity not in accounted:
                 yield (
                     f"{identity}: the memory has it, and no standing word or kept answer in the history accounts for "
                     "it; it was added by other means, or a command was cut short: delete it, or judge the answer again"
@@ -188,9 +194,9 @@ class _Audit:
         logged = self._log.entries.get(identity)
         if logged is None:
             return "which the memory never had"
+        if logged.committed > asked.position:
+            return f"which was committed as number {logged.committed}, after {asked.position}"
         state, since, why = logged.state(position)
-        if state is EntryState.LATER:
-            return f"which was committed as number {since}, after {position}"
         if state is not EntryState.THERE:
             return f"which was {state} since number {since} ({why}), and that was {position}"
         return None if logged.entry is None else _out_of_bounds(asked, receipt, logged.entry)

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
 from merit.errors import InputError
-from merit.live.ladder import judged, rejected_in, right_sql
-from merit.live.learning import confirmed_answer, corrected_change, kept_answer, provenance, rejected_change
+from merit.live.ladder import rejected_in, right_sql
+from merit.live.learning import kept_answer, provenance
+from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.memory import Deletion, Entry, Grade, Restoration, with_id
+from merit.memory import Deletion, Entry, Grade, Precedent, Restoration, with_id
 from merit.sql import canonical
 from merit.types import Error, Limits, Timeout
 
@@ -39,7 +41,7 @@ class Learner:
         return said
 
     def reject(self, answer: str, reason: str, author: str) -> Rejected:
-        """A person says that an answer is wrong: it is no example for any question any more."""
+        """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
         with self._judging(answer) as (asked, write):
             source = provenance(asked, author, now())
             change = rejected_change(asked, self._question(asked), self._schema, source)
@@ -57,7 +59,7 @@ class Learner:
         with self._judging(answer) as (asked, write):
             source, question = provenance(asked, author, now()), self._question(asked)
             learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
-            if canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
+            if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected")
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, "confirmed")])
@@ -80,7 +82,7 @@ class Learner:
         if grade is None or not grade.at_least(self.parts.keep):
             return ()
         entry = kept_answer(asked, self._question(asked), self._schema, grade, provenance(asked, "", asked.time))
-        return tuple(kept.id for kept in self.parts.memory.commit_all([entry]))
+        return self._learn([entry], [], [])  # what a person took out stays out
 
     @contextmanager
     def _judging(self, answer: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
@@ -112,27 +114,44 @@ class Learner:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
         same = history.same_question(asked.database, history.before(asked), asked.question)
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
-        for other, said in judged(history, same) if sure else ():
+        for other, said in history.judged(same) if sure else ():
             if canonical(right_sql(other, said), other.dialect) == wanted:
-                found += [identity for identity in said.entries if identity.startswith("pre-")]
-        return found
+                find = self.parts.memory.find
+                found += [identity for identity in said.entries if isinstance(find(identity), Precedent)]
+        return found + (self._shown(asked, wanted) if sure else [])
+
+    def _shown(self, asked: Asked, wanted: str) -> list[str]:
+        """Of the entries that the answer's prompt showed, those that say the same: they may come from elsewhere."""
+        question = plain_question(self._question(asked))
+        entries = [entry for entry in map(self.parts.memory.find, asked.recalled) if isinstance(entry, Precedent)]
+        return [
+            entry.id
+            for entry in entries
+            if plain_question(entry.question) == question and canonical(entry.sql, asked.dialect) == wanted
+        ]
 
     def _returning(self, asked: Asked, said: Feedback) -> list[Restoration]:
         """The entries that feedback took out and that nothing else speaks against."""
         history = self.parts.history
         same = history.same_question(asked.database, history.before(asked), asked.question)
-        others = [(other, word) for other, word in judged(history, same) if other.id != asked.id]
+        others = [(other, word) for other, word in history.judged(same) if other.id != asked.id]
         rejected, found = rejected_in(others, asked.dialect), list[str]()
         for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, said)) if sql} - {*rejected}:
             right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
             kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
             found += [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
         own = {f"{why}: {asked.id}" for why in ("confirmed", "rejected", "corrected")}
-        listed = self.parts.memory.listed(found)
-        taken_out = [identity for identity, item in listed.items() if item.deleted in own]
+        listed = self.parts.memory.listed() if found else []
+        taken_out = [item.entry.id for item in listed if item.entry.id in found and item.deleted in own]
         return [Restoration(identity, f"withdrawn: {asked.id}") for identity in taken_out]
 
     def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
-        """Keep what a person's word leaves, also where an earlier one was withdrawn."""
         again = [Restoration(with_id(entry).id, "judged again") for entry in entries]
-        return tuple(entry.id for entry in self.parts.memory.commit_all(entries, retracted, again))
+        return self._learn(entries, retracted, again)
+
+    def _learn(self, entries: list[Entry], retracted: list[Deletion], restored: list[Restoration]) -> tuple[str, ...]:
+        committed = self.parts.memory.commit_all(entries, retracted, restored)
+        if self.parts.schemas is not None:
+            for entry in committed:
+                self.parts.schemas.lineage_of(entry)  # computed now, so that a change of the schema is quick to follow
+        return tuple(entry.id for entry in committed)

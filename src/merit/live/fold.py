@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from merit.memory import FileStore
+from merit.memory import open_store
 from merit.memory.erasing import PURGED
 from merit.memory.store import has_memory
 from merit.types import Change, Deletion, Entry, Precedent, Repair, Restoration, Staleness
@@ -66,13 +66,13 @@ class FoldedLog:
         }
 
 
-def fold(folder: Path) -> FoldedLog:
-    """Go through the log of the memory in a folder; without one there is nothing."""
+def fold(place: Path | str) -> FoldedLog:
+    """Go through the log of the memory in a folder or at a URL; in a folder without one there is nothing."""
     entries: dict[str, LoggedEntry] = {}
     last = 0
-    if not has_memory(folder):
+    if isinstance(place, Path) and not has_memory(place):
         return FoldedLog(entries, last)
-    with closing(FileStore(folder, writable=False)) as store:
+    with closing(open_store(place, writable=False)) as store:
         for last, change in store.since(0):
             if isinstance(change, Repair | Precedent):
                 entries.setdefault(change.id, LoggedEntry(change, last))

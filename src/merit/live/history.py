@@ -85,20 +85,25 @@ class History:
             why = "there is no answer" if not found else "several answers begin with"
             raise InputError(f"{self.path}: {why} {identity!r}; `merit history` lists them")
         (asked,) = self._asked(self._lines.answers(found))
-        return asked, self.said(found[0])
+        said = self.judged([asked])
+        return asked, said[-1][1] if said else None
 
-    def said(self, answer: str) -> Feedback | None:
-        """What was said about an answer last, and not taken back."""
-        events = [self._event(*line) for line in self._lines.said(answer)[-1:]]
-        return next((event for event in events if isinstance(event, Feedback)), None)
+    def judged(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
+        """Those answers that people said something about, with what stands of it, in the order in which it was said."""
+        by_id = {asked.id: asked for asked in answers}
+        said = standing(self._event(*line) for line in self._lines.said(list(by_id)))
+        return [(by_id[answer], word) for answer, word in said.items()]
 
-    def same_question(self, database: str, before: Sequence[str], question: str) -> list[Asked]:
+    def same_question(
+        self, database: str, before: Sequence[str], question: str, *, judged: bool = False
+    ) -> list[Asked]:
         """Every answer to this very question, apart from case, spaces and the last punctuation.
 
-        `before` are the questions of the conversation that it was asked in: behind others it is another question.
+        `before` are the questions of the conversation that it was asked in: behind others it is another question. With
+        `judged`, only those that people said something about.
         """
         whole = plain_question(standing_question(before, question))
-        same = self._asked(self._lines.same(question))
+        same = self._asked(self._lines.same(question, judged=judged))
         return [asked for asked in same if asked.database == database and plain_question(self.standing(asked)) == whole]
 
     def before(self, asked: Asked) -> list[str]:

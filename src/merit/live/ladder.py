@@ -31,7 +31,7 @@ def rejected_before(
     history: History, database: str, before: Sequence[str], question: str, dialect: str
 ) -> dict[str, RejectedSQL]:
     """What people rejected for this very question, by its canonical form; the last word on a statement holds."""
-    return rejected_in(judged(history, history.same_question(database, before, question)), dialect)
+    return rejected_in(history.judged(history.same_question(database, before, question, judged=True)), dialect)
 
 
 def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[str, RejectedSQL]:
@@ -44,12 +44,6 @@ def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[s
             reason = said.reason if isinstance(said, Rejected) else ""
             rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, said.time[:10], reason)
     return rejected
-
-
-def judged(history: History, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
-    """The answers that people said something about, with what they said, in its order."""
-    found = [(asked, said) for asked in answers if (said := history.said(asked.id)) is not None]
-    return sorted(found, key=lambda pair: pair[1].time)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
+from merit.sql.parser import UNREADABLE, parse_bounded
 from merit.types import SQLGLOT_DIALECTS, Schema
 
 Uses = Mapping[str, Mapping[str, str]]  # the type of every used column, by table and column, in lower case
@@ -76,12 +75,12 @@ def lineage(sql: str, columns: Columns, dialect: str, *, as_learned: bool = True
     """
     reader = _Reader(columns)
     try:
-        tree = sqlglot.parse_one(sql.strip().rstrip(";"), dialect=SQLGLOT_DIALECTS.get(dialect, dialect))
+        tree = parse_bounded(sql.strip().rstrip(";"), SQLGLOT_DIALECTS.get(dialect, dialect))
         if not isinstance(tree, exp.Query):
             return Lineage(known=False)
         for scope in traverse_scope(tree):
             reader.read(scope)
-    except (SqlglotError, RecursionError):
+    except UNREADABLE:
         return Lineage(known=False)
     uses = {table: dict(sorted(used.items())) for table, used in sorted(reader.uses.items())}
     names = {name: columns.owners(name, uses) for name in sorted(reader.names)}

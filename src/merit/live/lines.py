@@ -8,14 +8,16 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from merit.errors import RunUnusable
 from merit.files import open_regular
 from merit.reading import LINES_BYTES
 
-_TEXT = rb'"(?:[^"\\]|\\.)*"'
+_TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
 _ASKED = re.compile(
     rb'\{"format":\d+,"kind":"asked","id":(' + _TEXT + rb'),"time":"[^"]*","question":(' + _TEXT + rb")"
 )
@@ -33,7 +35,7 @@ class HistoryLines:
         self._end = self._count = 0  # bytes and lines that were gone through
         self._answers: dict[str, Place] = {}
         self._feedback: dict[str, list[Place]] = {}
-        self._questions: dict[str, list[Place]] = {}
+        self._questions: dict[str, list[str]] = {}  # the ids of their answers
 
     def ids(self, beginning: str) -> list[str]:
         """The ids of answers that begin so."""
@@ -42,18 +44,20 @@ class HistoryLines:
 
     def answers(self, ids: list[str]) -> list[tuple[bytes, int]]:
         """The lines of answers by their ids, with their numbers; one that is not there is left out."""
-        self.follow()
-        return self._read([self._answers[identity] for identity in ids if identity in self._answers])
+        return self._read(lambda: [self._answers[identity] for identity in ids if identity in self._answers])
 
-    def said(self, answer: str) -> list[tuple[bytes, int]]:
-        """The lines of what was said about an answer, oldest first."""
-        self.follow()
-        return self._read(self._feedback.get(answer, []))
+    def said(self, answers: list[str]) -> list[tuple[bytes, int]]:
+        """The lines of what was said about some answers, oldest first."""
+        return self._read(lambda: sorted(place for answer in answers for place in self._feedback.get(answer, [])))
 
-    def same(self, question: str) -> list[tuple[bytes, int]]:
-        """The lines of all answers to a question."""
-        self.follow()
-        return self._read(self._questions.get(plain_question(question), []))
+    def same(self, question: str, *, judged: bool) -> list[tuple[bytes, int]]:
+        """The lines of all answers to a question; or of those that people said something about, which are few."""
+
+        def places() -> list[Place]:
+            ids = self._questions.get(plain_question(question), [])
+            return [self._answers[identity] for identity in ids if not judged or identity in self._feedback]
+
+        return self._read(places)
 
     def follow(self) -> None:
         """Go through what was appended since the last look."""
@@ -83,23 +87,50 @@ class HistoryLines:
         place = (self._end, len(line), self._count)
         self._end += len(line)
         if found := _ASKED.match(line):
-            self._answers[json.loads(found[1])] = place
-            self._questions.setdefault(plain_question(json.loads(found[2])), []).append(place)
+            self._note_answer(_decoded(found[1]), _decoded(found[2]), place)
         elif found := _SAID.match(line):
-            self._feedback.setdefault(json.loads(found[1]), []).append(place)
+            self._feedback.setdefault(_decoded(found[1]), []).append(place)
+        else:
+            self._take_in_other(line, place)
 
-    def _read(self, places: list[Place]) -> list[tuple[bytes, int]]:
-        return list(self._lines(places)) if places else []
+    def _take_in_other(self, line: bytes, place: Place) -> None:
+        """A line that merit did not write as it is; what cannot be read is told when all events are."""
+        with suppress(ValueError, RecursionError, KeyError, TypeError):
+            record = json.loads(line)
+            if record["kind"] == "asked":
+                self._note_answer(str(record["id"]), str(record["question"]), place)
+            else:
+                self._feedback.setdefault(str(record["answer"]), []).append(place)
 
-    def _lines(self, places: list[Place]) -> Iterator[tuple[bytes, int]]:
-        with os.fdopen(open_regular(self._path, os.O_RDONLY), "rb") as file:
-            for start, length, number in places:
-                file.seek(start)
-                yield file.read(length).removesuffix(b"\n"), number
+    def _note_answer(self, identity: str, question: str, place: Place) -> None:
+        self._answers[identity] = place
+        self._questions.setdefault(plain_question(question), []).append(identity)
+
+    def _read(self, wanted: Callable[[], list[Place]]) -> list[tuple[bytes, int]]:
+        """Lines by their places; where the file was replaced after they were found, they are looked for again."""
+        while True:
+            self.follow()
+            places = wanted()
+            if not places:
+                return []
+            with suppress(FileNotFoundError), os.fdopen(open_regular(self._path, os.O_RDONLY), "rb") as file:
+                status = os.fstat(file.fileno())
+                if (status.st_dev, status.st_ino) == self._file:
+                    return [(self._line(file, start, length), number) for start, length, number in places]
+
+    @staticmethod
+    def _line(file: BinaryIO, start: int, length: int) -> bytes:
+        file.seek(start)
+        return file.read(length).removesuffix(b"\n")
 
     def _forget(self) -> None:
         self._file, self._end, self._count = (0, 0), 0, 0
         self._answers, self._feedback, self._questions = {}, {}, {}
+
+
+def _decoded(text: bytes) -> str:
+    """A text of JSON; most have nothing escaped."""
+    return text[1:-1].decode() if b"\\" not in text else str(json.loads(text))
 
 
 def plain_question(question: str) -> str:

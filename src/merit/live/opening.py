@@ -1,12 +1,13 @@
 """An agent for a database, put together from names or from `merit.toml`."""
 
 import hashlib
+import logging
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from merit.agent import Method, find_method
+from merit.agent import find_method, only_sure
 from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
 from merit.errors import InputError
@@ -14,21 +15,25 @@ from merit.live.agent import LiveAgent
 from merit.live.history import History
 from merit.live.parts import LiveParts
 from merit.live.purging import finish_purge
+from merit.live.schemas import KnownSchemas
 from merit.live.scrubbing import ScrubbedEngine, names_of
 from merit.live.selecting import LearnedAnswers, SchemaSelection
 from merit.live.shown import nameable, notes, readable, with_context
-from merit.memory import FileStore, Grade, Memory
+from merit.live.staleness import follow_schema
+from merit.live.switch import switched_off
+from merit.memory import Grade, Memory, index_folder, open_store
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import LIVE_VERSION
 from merit.selection import Selector
-from merit.settings import AskingSettings, BudgetSettings, DatabaseSettings, ModelSettings, Settings
+from merit.settings import AskingSettings, BudgetSettings, DatabaseSettings, MemorySettings, ModelSettings, Settings
 from merit.sql import content_hash
 from merit.sql.address import FILES, parse
 from merit.sql.connect import SchemaFilter, open_engine
 from merit.types import Completer, Completion, Engine, Limits, ModelIdentity, Sampling, Schema
 from merit.values import ValueIndex, open_values
 
+_log = logging.getLogger(__name__)
 DEFAULT_METHOD = "precedent_grounded"
 FOLDER = Path(".merit")  # of a project: its memory and history
 
@@ -39,6 +44,7 @@ def connect(
     model: str | Completer | None,
     name: str = "",
     folder: str | Path = FOLDER,
+    memory: str = "",
     encoder: str = "wordllama",
     method: str = DEFAULT_METHOD,
     rows: bool = True,
@@ -47,15 +53,18 @@ def connect(
 ) -> LiveAgent:
     """An agent for the database at a URL: `sqlite:///FILE`, `duckdb:///FILE`, `postgresql://...`, `mysql://...`.
 
-    What it learns and what was asked is kept in `folder`. `name` is what the memory calls the database: another copy of
-    it under the same name shares what was learned. Without `rows` no value of the database reaches a prompt; without a
-    model, answers can be judged but nothing can be asked.
+    What it learns and what was asked is kept in `folder`; what it learns in `memory` instead, where that is the URL of
+    a team's memory on PostgreSQL. `name` is what the memory calls the database: another copy of it under the same name
+    shares what was learned. Without `rows` no value of the database reaches a prompt; without a model, answers can be
+    judged but nothing can be asked.
     """
     address = url if "://" in url else f"sqlite:///{url}"
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
     limits = (budget or BudgetSettings(), asking or AskingSettings())
-    settings = Settings(Path("merit.toml"), database, ModelSettings(uri, encoder), *limits)
+    settings = Settings(
+        Path("merit.toml"), database, ModelSettings(uri, encoder), *limits, memory=MemorySettings(url=memory)
+    )
     given = model if not isinstance(model, str) else None
     return open_live(settings, Path(folder), given, method=method)
 
@@ -71,7 +80,10 @@ def open_live(
     check_encoder(settings.model.encoder)
     finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
-    chosen = _only_sure(find_method(method), Grade(settings.memory.recall))
+    chosen = only_sure(find_method(method), Grade(settings.memory.recall))
+    if (why := switched_off(folder, database.name)) is not None:
+        _log.warning("merit: the memory of %s is switched off (%s)", database.name, why)
+        chosen = replace(chosen, recall=None)
     with ExitStack() as stack:
         shown = SchemaFilter(database.include, database.exclude)
         engine = open_engine(url, shown=shown, cache=cache_folder())
@@ -80,8 +92,9 @@ def open_live(
         schema, context = with_context(nameable(replace(engine.schema(), db_id=database.name)), settings)
         values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
-        store = FileStore(folder / "memory")
-        memory = Memory(store, encoder, index_folder=folder / "memory" / "index")
+        place = settings.memory.resolved_url() or folder / "memory"
+        store = open_store(place)
+        memory = Memory(store, encoder, index_folder=index_folder(place, store, cache_folder()))
         stack.callback(memory.close)
         completer = _completer(model or settings.model.uri)
         selector = Selector(
@@ -102,8 +115,10 @@ def open_live(
             _calibration(settings.model, completer.identity.name),
             settings.checks,
             Grade(settings.memory.keep),
+            KnownSchemas(folder, schema, engine.dialect),
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
+        follow_schema(parts, limits)
         agent = LiveAgent(parts, chosen, asking=settings.asking, budget=settings.budget, limits=limits)
         stack.pop_all()
         return agent
@@ -125,13 +140,6 @@ def name_of(url: str) -> str:
     """What a database is called where nothing else is said: its file's name, or its own on a server."""
     address = parse(url)
     return Path(address.database).stem if address.dialect in FILES else address.database or address.dialect
-
-
-def _only_sure(method: Method, least: Grade) -> Method:
-    """Show later questions only what is sure enough: in a trial, what agreed with itself cost accuracy."""
-    if method.recall is None:
-        return method
-    return replace(method, recall=replace(method.recall, least_grade=least))
 
 
 def _values(engine: Engine, schema: Schema, url: str) -> ValueIndex:

@@ -1,11 +1,11 @@
 """What the agent for one database works with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from merit.agent.confidence import Calibration
 from merit.live.history import History
-from merit.live.schemas import fingerprint
+from merit.live.schemas import KnownSchemas, fingerprint
 from merit.live.selecting import SchemaSelection
 from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
@@ -31,6 +31,11 @@ class LiveParts:
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+    schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
+
+    def unlearned(self) -> "LiveParts":
+        """The same with a selection from the schema that knows of no confirmed question."""
+        return replace(self, selection=self.selection.unlearned() if self.selection is not None else None)
 
     @cached_property
     def texts(self) -> LiveTexts:

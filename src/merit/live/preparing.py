@@ -11,9 +11,10 @@ from merit.live.history import standing_question
 from merit.live.ladder import RejectedSQL, rejected_before
 from merit.live.parts import LiveParts
 from merit.live.records import Asked
-from merit.live.selecting import left_out_of, not_shown
+from merit.live.selecting import left_out_of
 from merit.memory import Cue, Recall
 from merit.prompts import Family, LiveContext, Prompt, mention_lines
+from merit.selection import Selection
 from merit.types import FailureType, Question, Schema
 
 
@@ -34,30 +35,42 @@ class Prepared:
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
 
 
+@dataclass(frozen=True, slots=True)
+class AskedBefore:
+    """A question that is asked again: as it was asked first, without what its own answer left."""
+
+    id: str  # of that answer: its entries may not be recalled
+    position: int  # what was committed later may not be, either
+
+
 def prepare(
-    parts: LiveParts, method: Method, text: str, earlier: Sequence[Asked] = (), *, memory: bool = True
+    parts: LiveParts,
+    method: Method,
+    text: str,
+    earlier: Sequence[Asked] = (),
+    again: AskedBefore | None = None,
+    *,
+    rejections: bool = True,
 ) -> Prepared:
     """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well.
 
-    Without `memory` nothing that was learned enters: no entry, no choice by confirmed questions, no rejected SQL.
+    Without `rejections` it is not told which statements people rejected for the question.
     """
-    method = method if memory else replace(method, recall=None)
     parts.memory.refresh()
-    question, position = Question(uuid4().hex[:12], parts.schema.db_id, text), parts.memory.sequence
+    identity, position = (again.id, again.position) if again else (uuid4().hex[:12], parts.memory.sequence)
+    question = Question(identity, parts.schema.db_id, text)
     before = [turn.question for turn in earlier]
     whole = replace(question, text=standing_question(before, text))
-    selection = parts.selection.choose(whole.text, learned=memory) if parts.selection else None
+    selection = parts.selection.choose(whole.text) if parts.selection else None
     schema = selection.schema if selection else parts.schema
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
-    live = parts.texts.context(schema)
     mentioned = parts.values.mentioned(whole.text) if parts.values is not None else ()
-    notes = (*parts.notes, *(not_shown(selection) if selection else ()))
-    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect) if memory else {}
+    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect) if rejections else {}
     live = replace(
-        live,
+        shown_of(parts, selection),
         mentions=mention_lines(mentioned, family.dialect),
-        notes=notes,
+        notes=parts.notes,
         declinable=True,
         conversation=tuple((turn.question, turn.sql) for turn in earlier),
         rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
@@ -81,6 +94,13 @@ def prepare(
     )
 
 
+def shown_of(parts: LiveParts, selection: Selection | None) -> LiveContext:
+    """The tables that prompts show; a selection without example values, which no budget counts."""
+    if selection is not None and not selection.whole:
+        return LiveContext(selection.text, selection.text)
+    return parts.texts.context(parts.schema)
+
+
 def live_family(parts: LiveParts) -> Family:
     """How prompts speak of a person's own database."""
     return Family("own", evidence=False, dialect=parts.engine.dialect, live=True, fenced=True)
@@ -98,5 +118,6 @@ def _recall(parts: LiveParts, method: Method, question: Question, position: int)
         sql="",
         failure_context="",
         type=FailureType.UNKNOWN,
+        until=position,
     )
     return parts.memory.recall(cue, method.recall)

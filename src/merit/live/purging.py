@@ -15,7 +15,7 @@ from merit.errors import InputError
 from merit.files import atomic_write, unfinished_path
 from merit.live.history import HISTORY, History
 from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn
-from merit.live.schemas import LINEAGE
+from merit.live.schemas import LINEAGE, SCHEMAS
 from merit.memory import LIVE_RUN, Entry, FileStore, entries_in
 from merit.memory.store import has_memory
 from merit.models import AnswerStore
@@ -80,6 +80,9 @@ def _purge(
     asked = [event for event in events if isinstance(event, Asked)]
     answers = _answers(wanted, asked)
     erased = {entry.id for entry in _chosen(folder / MEMORY, wanted, asked)}
+    for event in asked:
+        if event.database in wanted.databases and event.schema_fingerprint.isalnum():  # a name, and no path
+            (folder / SCHEMAS / f"{event.schema_fingerprint}.json").unlink(missing_ok=True)
     questions = {(event.database, event.question) for event in asked if event.id in answers}
     spent = [event for event in events if isinstance(event, Spent)]
     gone = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from merit.agent import Attempt, Method, find_method
 from merit.agent.behaviour import Part
+from merit.agent.feedback import Tried, tried
 from merit.agent.rules import cast_votes
 from merit.errors import InputError
 from merit.live.answer import Answer
@@ -14,17 +15,18 @@ from merit.live.budget import Account
 from merit.live.candidates import reason_to_decline
 from merit.live.parts import LiveParts
 from merit.live.receipts import CandidateVote, Receipt, Setting, ShownEntry
-from merit.live.records import Asked, Spent, Tried
+from merit.live.records import Asked, Spent
 from merit.memory import Match, Precedent, Recall
 from merit.settings import AskingSettings
 from merit.sql import canonical
-from merit.types import Schema
+from merit.types import Limits, Schema
 
 if TYPE_CHECKING:
     from merit.live.preparing import Prepared
 
 _MOST_COLUMNS = 200  # that a receipt lists; beyond it, the hash stands for them
 _LONGEST_NOTE = 160  # characters
+_LONGEST = Limits().sql_bytes  # characters; a longer statement never runs
 
 
 def asked_of(
@@ -32,7 +34,6 @@ def asked_of(
 ) -> Asked:
     """The event of a question: everything but the rows."""
     identity = parts.completer.identity
-    statements = tried(answer.attempts)
     return Asked(
         id=answer.id,
         time=now(),
@@ -44,17 +45,18 @@ def asked_of(
         method=prepared.method.name,
         model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
         first_prompt_sha256=prepared.prompt.sha256,
-        sql=answer.sql,
+        sql=kept(answer.sql),
         status=answer.status,
         agreement=answer.agreement,
-        error=answer.error,
-        tried=tuple(statements),
+        error=answer.error and kept(answer.error),
+        tried=_statements(answer.attempts),
         recalled=answer.recalled,
         reason=answer.reason,
         calls=answer.calls,
         prompt_tokens=answer.prompt_tokens,
         output_tokens=answer.output_tokens,
         seconds=answer.seconds,
+        widened=answer.widened,
         earlier=tuple(turn.id for turn in prepared.earlier),
         replies=tuple(dict.fromkeys(account.replies)),
         receipt=_receipt(answer, prepared, account, _settings(prepared.method, asking, parts, execute)),
@@ -76,11 +78,15 @@ def spent_on(answer: Answer, parts: LiveParts, account: Account, purpose: str) -
     )
 
 
-def tried(attempts: Sequence[Attempt]) -> list[Tried]:
-    """Every candidate that is a statement, in its order; what was written before its grounding."""
-    fresh = [attempt for attempt in attempts if not attempt.repeat and reason_to_decline(attempt.sql) is None]
-    statements = [one for attempt in fresh for one in (attempt.written, attempt) if one is not None]
-    return [Tried(one.sql, one.verdict.status, one.verdict.error) for one in statements]
+def _statements(attempts: Sequence[Attempt]) -> tuple[Tried, ...]:
+    """Every candidate that is a statement, in its order."""
+    found = tried([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
+    return tuple(Tried(kept(one.sql), one.status, one.error and kept(one.error)) for one in found)
+
+
+def kept(text: str) -> str:
+    """A statement or message as a history keeps it: cut, so that all of them fit into a line."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def shown_by(prepared: "Prepared", attempts: Sequence[Attempt]) -> Iterator[list[Match]]:

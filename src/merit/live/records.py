@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from merit.agent.feedback import Tried
 from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.live.receipts import Receipt, read_receipt
@@ -10,15 +11,6 @@ from merit.reading import check_fields, check_format, shown
 from merit.types import Status
 
 FORMAT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A candidate and what the database said."""
-
-    sql: str
-    status: Status
-    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +38,7 @@ class Asked:
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0  # the whole question took
+    widened: int = 0  # how often a name that was missing had more of a large schema shown
     earlier: tuple[str, ...] = ()  # the answers of the same conversation that the prompt showed
     passed: tuple[str, ...] = ()  # the user's own checks
     failed: tuple[str, ...] = ()
@@ -124,7 +117,7 @@ _KINDS: dict[str, type[Event]] = {
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LISTS = ("recalled", "entries", "earlier", "passed", "failed", "kept", "replies")
-_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens")
+_COUNTS = ("position", "calls", "prompt_tokens", "output_tokens", "widened")
 _OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", "receipt", *_LISTS)  # fields that are not texts
 # Fields that events of format 1 lack.
 _SINCE_2 = {
@@ -135,6 +128,7 @@ _SINCE_2 = {
             "prompt_tokens",
             "output_tokens",
             "seconds",
+            "widened",
             "earlier",
             "passed",
             "failed",

@@ -35,12 +35,15 @@ class Waiting:
         return -(self.asked + self.recalled), self.agreement
 
 
-def waiting(folder: Path, database: str = "") -> list[Waiting]:
-    """What waits, the most useful first: used often, then little agreement, then new."""
+def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[Waiting]:
+    """What waits, the most useful first: used often, then little agreement, then new.
+
+    `memory` is where entries are, if not in the folder.
+    """
     history = History(folder)
     answers = history.answers()
     recalled = Counter(identity for asked in answers.values() for identity in asked.recalled)
-    items = [*_entries(folder, answers, recalled), *_answers(history, answers, recalled)]
+    items = [*_entries(memory or folder / "memory", answers, recalled), *_answers(history, answers, recalled)]
     newest_first = [item for item in reversed(items) if database in ("", item.database)]
     return sorted(newest_first, key=lambda item: item.usefulness)
 
@@ -85,11 +88,11 @@ def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -
     return any(sql and canonical(sql, asked.dialect) == form for sql in said)
 
 
-def _entries(folder: Path, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+def _entries(memory: Path | str, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
     """Entries in quarantine that came from elsewhere, such as an import."""
-    if not has_memory(folder / "memory"):
+    if isinstance(memory, Path) and not has_memory(memory):
         return []
-    entries = (listed.entry for listed in entries_in(folder / "memory") if listed.deleted is None)
+    entries = (item.entry for item in entries_in(memory) if item.deleted is None)
     return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
 
 

@@ -19,7 +19,7 @@ from merit.memory import Entry
 from merit.reading import LINES_BYTES, read_bytes, read_text
 from merit.types import Schema
 
-SCHEMAS, LINEAGE = "schemas", "lineage.jsonl"
+SCHEMAS, LINEAGE, CHECKED = "schemas", "lineage.jsonl", "checked.json"
 _FINGERPRINT = re.compile("[0-9a-f]{16}")
 _FORMAT = 1
 
@@ -37,10 +37,11 @@ class KnownSchemas:
         self._folder = folder
         self._dialect = dialect
         self.now = Columns.of(schema)
-        present = fingerprint(schema.text())
-        self._past: dict[str, Columns | None] = {present: self.now}
+        self._name = schema.db_id
+        self._present = fingerprint(schema.text())
+        self._past: dict[str, Columns | None] = {self._present: self.now}
         self._cache: dict[str, Lineage] | None = None
-        self._keep(present)
+        self._keep(self._present)
 
     def lineage_of(self, entry: Entry) -> Lineage:
         """What an entry uses; computed once, with the schema that it was learned with where that is known."""
@@ -55,6 +56,22 @@ class KnownSchemas:
                 self._append(entry.id, found)
         return self._cache[entry.id]
 
+    @property
+    def is_checked(self) -> bool:
+        """Whether the entries were compared with the present schema when a process looked last."""
+        return self._checked().get(self._name) == self._present
+
+    def note_checked(self) -> None:
+        """The entries were compared with the present schema."""
+        _write(self._folder / SCHEMAS / CHECKED, {**self._checked(), self._name: self._present})
+
+    def _checked(self) -> dict[str, Any]:
+        """The schema that each database's entries were compared with last, by its fingerprint."""
+        with suppress(MeritError, ValueError, RecursionError):
+            known = json.loads(read_text(self._folder / SCHEMAS / CHECKED))
+            return known if isinstance(known, dict) else {}
+        return {}
+
     def _columns(self, identity: str) -> Columns | None:
         """The columns of an earlier schema; None where it is not known."""
         if identity not in self._past:
@@ -66,10 +83,7 @@ class KnownSchemas:
     def _keep(self, identity: str) -> None:
         path = self._folder / SCHEMAS / f"{identity}.json"
         if not os.path.lexists(path):
-            with suppress(OSError):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as file:
-                file.write(json.dumps({"format": _FORMAT, "tables": self.now.types}, ensure_ascii=False).encode())
+            _write(path, {"format": _FORMAT, "tables": self.now.types})
 
     def _append(self, identity: str, found: Lineage) -> None:
         line = json.dumps({"entry": identity, **found.record()}, ensure_ascii=False, separators=(",", ":")) + "\n"
@@ -79,6 +93,13 @@ class KnownSchemas:
                 write_all(file, line.encode())
             finally:
                 os.close(file)
+
+
+def _write(path: Path, record: dict[str, Any]) -> None:
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path) as file:
+        file.write(json.dumps(record, ensure_ascii=False).encode())
 
 
 def _read_columns(path: Path) -> Columns | None:

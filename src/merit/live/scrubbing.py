@@ -8,7 +8,7 @@ or it belongs to the words that databases complain with.
 import re
 from dataclasses import dataclass, replace
 
-from merit.types import Engine, Error, Limits, Result, Schema
+from merit.types import Engine, Error, Health, Limits, Result, Schema
 
 _WORD = re.compile(r"[\w$]+")
 _LONGEST = 500  # characters of a message
@@ -61,6 +61,10 @@ class ScrubbedEngine:
     def schema(self) -> Schema:
         """The engine's own."""
         return self.engine.schema()
+
+    def health(self) -> Health:
+        """The engine's own."""
+        return self.engine.health()
 
     def close(self) -> None:
         """Close the engine."""

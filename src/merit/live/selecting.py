@@ -1,10 +1,10 @@
 """Which part of a large schema a question's prompts show; what was confirmed tells which tables belong together."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from merit.live.answer import LeftOut
-from merit.memory import Grade, Precedent
+from merit.memory import Entry, Grade, Precedent
 from merit.selection import ConfirmedQuestions, Selection, Selector
 from merit.types import Deletion, Restoration, Schema, Staleness, Store
 
@@ -14,7 +14,8 @@ _LATEST = 5000  # changes of the memory that are looked through: reading a state
 class SchemaSelection:
     """A selector and the confirmed questions it learns from. A schema that fits its budget is shown whole."""
 
-    def __init__(self, selector: Selector, learned: "LearnedAnswers") -> None:
+    def __init__(self, selector: Selector, learned: "LearnedAnswers | None" = None) -> None:
+        """Without `learned` it knows only what it is told."""
         self._selector = selector
         self._lock = threading.Lock()  # questions may be asked, and feedback be given, at the same time
         self._learned = learned
@@ -22,18 +23,30 @@ class SchemaSelection:
         self._taken: list[str] = []  # the ids of the entries that `_confirmed` holds, in order
         self._telling_nothing: set[str] = set()  # entries whose SQL names no table
 
-    def choose(self, question: str, *, learned: bool = True) -> Selection:
-        """The tables and columns for a question; without what was `learned`, by its words alone."""
-        if self._selector.fits or not learned:
+    def unlearned(self) -> "SchemaSelection":
+        """The same for questions of which nothing is confirmed yet; it knows only what it is told by `learn`."""
+        return SchemaSelection(self._selector)
+
+    def learn(self, entries: Iterable[Entry]) -> None:
+        """Take in confirmed answers, in their order; one that follows a memory's log does so by itself."""
+        with self._lock:
+            self._confirmed = self._confirmed or self._selector.confirmed()
+            for entry in entries:
+                if isinstance(entry, Precedent) and entry.grade.at_least(Grade.TESTED):
+                    self._confirmed.add(entry.question, entry.sql)
+
+    def choose(self, question: str, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
+        """The tables and columns for a question; a wider choice where names were missing."""
+        if self._selector.fits and budget is None:
             return self._selector.select(question)
         with self._lock:
-            return self._selector.select(question, earlier=self._followed())
+            return self._selector.select(question, earlier=self._followed(), missing=missing, budget=budget)
 
     def _followed(self) -> ConfirmedQuestions:
         """What was learned by now and not taken back, by whichever process."""
         first = self._confirmed is None
         confirmed = self._confirmed = self._confirmed or self._selector.confirmed()
-        if not self._learned.follow() and not first:
+        if self._learned is None or not (self._learned.follow() or first):
             return confirmed
         answers = self._learned.answers()
         for number in reversed(range(len(self._taken))):
@@ -83,14 +96,6 @@ class LearnedAnswers:
         """Those that may be recalled, by their ids, in the order in which they were learned."""
         withheld = self._deleted | self._stale
         return {identity: answer for identity, answer in self._answers.items() if identity not in withheld}
-
-
-def not_shown(selection: Selection) -> tuple[str, ...]:
-    """A line on what is not shown, for a prompt."""
-    if selection.whole:
-        return ()
-    tables, columns = selection.left_out_tables, selection.left_out_columns
-    return (f"{tables} other tables and {columns} columns of these tables are not shown.",)
 
 
 def left_out_of(

@@ -1,33 +1,23 @@
-"""Memory as people look after it: list, find, delete, confirm, export, import, count, purge. It works on any store."""
+"""Memory as people look after it: list, find, delete, confirm, export, import, copy, count. It works on any store."""
 
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from merit.errors import InputError, MemoryChanged, counted
 from merit.files import atomic_write
 from merit.memory import format3, format4
+from merit.memory.contents import Contents, Listed, read_contents
 from merit.memory.files import numbered_lines, open_file
 from merit.memory.identity import says_the_same, with_id
+from merit.memory.opening import SizedStore, open_store
 from merit.memory.records import parse_object
 from merit.memory.store import FileStore
-from merit.types import (
-    Change,
-    Deletion,
-    Entry,
-    Grade,
-    Polarity,
-    Precedent,
-    Repair,
-    Restoration,
-    Staleness,
-    Status,
-    Store,
-)
+from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store
 
 Result = TypeVar("Result")
 LIVE_RUN = (
@@ -36,54 +26,9 @@ LIVE_RUN = (
 _IMPORTED_RUN = "imported"  # what such entries name where they were imported: their history is elsewhere
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """An entry of a log, and why it was deleted or is stale, where it is."""
-
-    entry: Entry
-    deleted: str | None = None
-    stale: str | None = None
-
-    @property
-    def recallable(self) -> bool:
-        """Whether later questions may be shown it, as far as its state goes."""
-        return self.deleted is None and self.stale is None
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a log holds up to a sequence number: every entry by its id, deleted ones too, in order."""
-
-    sequence: int
-    entries: Mapping[str, Listed]
-
-
-def read_contents(store: Store) -> Contents:
-    """Everything that a store holds now."""
-    entries: dict[str, Listed] = {}
-    last = 0
-    for sequence, change in store.since(0):
-        last = sequence
-        if isinstance(change, Deletion):
-            if change.id in entries:
-                entries[change.id] = replace(entries[change.id], deleted=change.reason)
-        elif isinstance(change, Restoration):
-            if change.id in entries:
-                entries[change.id] = Listed(entries[change.id].entry)
-        elif isinstance(change, Staleness):
-            if change.id in entries:
-                why = change.reason if change.stale else None
-                entries[change.id] = replace(entries[change.id], stale=why)
-        elif change.id in entries:
-            raise InputError(f"{store.name}: the id {change.id} is there twice; remove one of the lines")
-        else:
-            entries[change.id] = Listed(change)
-    return Contents(last, entries)
-
-
-def entries_in(folder: Path) -> list[Listed]:
-    """Every entry of the memory in a folder, deleted ones too, in the order in which they were learned."""
-    with closing(FileStore(folder, writable=False)) as store:
+def entries_in(place: Path | str) -> list[Listed]:
+    """Every entry of the memory in a folder or at a URL, deleted ones too, in the order in which they were learned."""
+    with closing(open_store(place, writable=False)) as store:
         return list(read_contents(store).entries.values())
 
 
@@ -156,6 +101,30 @@ def import_entries(store: Store, path: Path) -> tuple[int, int, int]:
     return _changed(store, change)
 
 
+def copy(source: Store, target: Store) -> int:
+    """Append what a log holds to another, in its order and with its deletions; returns how many changes were new.
+
+    The other is empty, or holds the beginning of the log: a copy can be brought up to date. Anything else is refused.
+    """
+    changes = [change for _, change in source.since(0)]
+    there, last = 0, 0
+    for last, change in target.since(0):
+        if there == len(changes) or change != changes[there]:
+            raise InputError(
+                f"{target.name}: holds something other than a beginning of {source.name}, in change {last}; copy to a "
+                "new memory, or add entries with `merit memory export` and `merit memory import`"
+            )
+        there += 1
+    target.append(changes[there:], expected=last)
+    return len(changes) - there
+
+
+def next_position(store: Store) -> int:
+    """A position after everything that a store holds, so that all of it is earlier."""
+    listed = read_contents(store).entries.values()
+    return 1 + max((item.entry.provenance.position for item in listed), default=-1)
+
+
 def stats(store: Store) -> dict[str, Any]:
     """Counts by polarity, type, database and grade."""
     listed = read_contents(store).entries.values()
@@ -171,7 +140,14 @@ def stats(store: Store) -> dict[str, Any]:
     }
 
 
-def size_bytes(folder: Path) -> int:
+def size_bytes(store: Store) -> int:
+    """How much room a memory takes: its files, or what its server says."""
+    if isinstance(store, FileStore):
+        return file_bytes(store.folder)
+    return store.size_bytes() if isinstance(store, SizedStore) else 0
+
+
+def file_bytes(folder: Path) -> int:
     """How large the files of a memory are."""
     files = [path for path in (folder / format4.LOG_NAME, *format3.files_in(folder)) if os.path.lexists(path)]
     return sum(path.stat().st_size for path in files)

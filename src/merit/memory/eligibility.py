@@ -35,6 +35,11 @@ class Sources(Protocol):
         ...
 
     @property
+    def committed(self) -> npt.NDArray[np.int64]:
+        """The sequence number of each row's entry."""
+        ...
+
+    @property
     def withheld(self) -> Mask:
         """Which rows are deleted or stale."""
         ...
@@ -58,12 +63,14 @@ def legal(sources: Sources, cue: Cue, question: int, database: int, allowed: Dat
 
     In a stream nearly every recall may use everything, so that is found out first without looking at each row.
     """
-    untouched = not sources.has_question(question) and not sources.has_withheld
+    untouched = cue.until is None and not sources.has_question(question) and not sources.has_withheld
     if allowed is Databases.ANY and untouched and sources.is_all_earlier(cue.position):
         return None
     mask = sources.positions < cue.position
     mask &= sources.questions != question
     mask &= ~sources.withheld
+    if cue.until is not None:
+        mask &= sources.committed <= cue.until
     if allowed is Databases.SAME:
         mask &= sources.databases == database
     elif allowed is Databases.OTHER:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory import snapshot
-from merit.memory.curate import Listed, read_contents
+from merit.memory.contents import Listed, read_contents
 from merit.memory.format4 import FORMAT, change_record, parse_entry
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.index import Index
@@ -134,13 +134,6 @@ class Memory:
                 except MemoryChanged:
                     continue
 
-    def listed(self, ids: Iterable[str]) -> dict[str, Listed]:
-        """What the log says of entries, by their ids; it is read whole, so this is not for recall."""
-        wanted = set(ids)
-        with self._in_use():
-            entries = read_contents(self._store).entries if wanted else {}
-            return {identity: entries[identity] for identity in wanted if identity in entries}
-
     def mark_stale(self, reasons: Mapping[str, str], *, stale: bool = True) -> tuple[str, ...]:
         """Take entries out of recall for as long as they are stale, or bring them back, each for its reason.
 
@@ -163,10 +156,21 @@ class Memory:
         segment, row = self._index.row_of(identity)
         return not segment.is_deleted(row) and segment.is_stale(row) != stale
 
+    def listed(self) -> list[Listed]:
+        """Every entry with its state, in the order in which they were learned; the whole log is read."""
+        with self._in_use():
+            return list(read_contents(self._store).entries.values())
+
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
         with self._in_use():
             return self._read(*self._index.row_of(identity))
+
+    def find(self, identity: str) -> Entry | None:
+        """A committed entry, or None where there is none: it may have been purged."""
+        with self._in_use():
+            self.refresh()
+            return self.entry(identity) if identity in self._index else None
 
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""

@@ -85,6 +85,7 @@ class Cue:
     sql: str
     failure_context: str
     type: FailureType
+    until: int | None = None  # only what was committed up to this sequence number; None for all that is there
 
     def text(self) -> str:
         """The retrieval query of both channels."""

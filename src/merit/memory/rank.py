@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-DECIMALS = 12  # what is equal up to here is a tie (SPEC.md)
+DECIMALS = 12  # what is equal up to here is a tie (docs/spec.md)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from merit.memory.lexical import mean_length, weigh
 from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
 from merit.memory.segment import Segment
-from merit.memory.vectors import Matrix, products
+from merit.memory.vectors import Matrix
 from merit.types import Entry, FailureType, Polarity
+from merit.vectors import products
 
 _EXACT_ROWS = 8192
 Number = TypeVar("Number", bound=np.floating)

@@ -73,6 +73,11 @@ class Segment:
         return _view(self._databases)
 
     @property
+    def committed(self) -> Longs:
+        """The sequence number of each row's entry."""
+        return _view(self.sequences)
+
+    @property
     def withheld(self) -> Mask:
         """Which rows are deleted or stale."""
         states: npt.NDArray[np.uint8] = np.frombuffer(self._states, np.uint8)

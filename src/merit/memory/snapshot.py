@@ -41,6 +41,7 @@ _COLUMNS = "columns.bin"  # the lists of names and every segment's columns, one 
 _NAMES = {"questions": np.uint8, "databases": np.uint8}  # as JSON, by code
 _FOLDER = re.compile(r"(?:generation|vectors)-[0-9a-f]{12}")
 _LARGEST_HEADER = 1 << 20
+_FAULTS = (InputError, OSError, KeyError, TypeError, ValueError, RecursionError, MemoryError)
 Layout = tuple[Mapping[str, Any], list[int]]  # the arrays' types by name, and their lengths
 
 _log = logging.getLogger(__name__)
@@ -116,15 +117,26 @@ def load(folder: Path, store: Store, encoder: EncoderIdentity | None) -> Index |
     """
     if not os.path.lexists(folder / _HEADER):
         return None
-    try:
-        refuse_link(folder)
-        header = _header(folder)
-        if encoder is not None and header["encoder"] != asdict(encoder):
+    while True:
+        header: dict[str, Any] = {}
+        try:
+            refuse_link(folder)
+            header = _header(folder)
+            if encoder is not None and header["encoder"] != asdict(encoder):
+                return None
+            return _index(folder, header, store, encoder)
+        except _FAULTS as error:
+            if header and _is_replaced(folder, header):
+                continue  # another process saved a newer one meanwhile, and removed the files of this one
+            _log.warning("%s: made again, because it is damaged or not of these entries (%s)", folder, error)
             return None
-        return _index(folder, header, store, encoder)
-    except (InputError, OSError, KeyError, TypeError, ValueError, RecursionError, MemoryError) as error:
-        _log.warning("%s: made again, because it is damaged or not of these entries (%s)", folder, error)
-        return None
+
+
+def _is_replaced(folder: Path, header: dict[str, Any]) -> bool:
+    try:
+        return _header(folder) != header
+    except _FAULTS:
+        return False
 
 
 def _header(folder: Path) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from merit.memory.files import open_file, open_to_change
 
 Matrix = npt.NDArray[np.float32]
 _SPARE_ROWS = 64
-_THREADED_FROM = 1 << 24  # numbers, 64 MB: 44,000 vectors of 384 dimensions
 
 
 class Vectors:
@@ -74,13 +73,3 @@ class Vectors:
             wider = np.empty((needed + needed // 4 + _SPARE_ROWS, self._rows.shape[1]), np.float32)
             wider[: self.count] = self.matrix
             self._rows = wider
-
-
-def products(matrix: Matrix, query: Matrix) -> Matrix:
-    """The product of each row and a query, in single precision.
-
-    BLAS shares a matrix-vector product between threads even where one takes a tenth of a millisecond. On a machine with
-    other work to do, its threads then wait for each other for tens of milliseconds. Row by row, BLAS uses no threads;
-    that costs little until the rows are so many that memory is what all wait for.
-    """
-    return matrix @ query if matrix.size >= _THREADED_FROM else np.vecdot(matrix, query)

@@ -164,11 +164,16 @@ class EndpointConnection:
 
     async def close(self) -> None:
         """Close every connection."""
-        if self._watching is not None:
+        self._forget_other_loop()
+        if self._watching is not None and self._session is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
-        if self._session is not None:
             await self._session.close()
+
+    def _forget_other_loop(self) -> None:
+        """Forget the connections of an event loop that has ended: they ended with it."""
+        if self._watching is not None and self._watching.get_loop() is not asyncio.get_running_loop():
+            self._session = self._watching = None
 
     def _request(
         self, verb: str, path: str, data: bytes | None = None, connect_s: float | None = None
@@ -201,7 +206,8 @@ class EndpointConnection:
         return bytes(whole)
 
     def _open(self) -> aiohttp.ClientSession:
-        """The session, which belongs to the event loop of the first request."""
+        """The session, which belongs to one event loop; another loop, as of a second `asyncio.run`, gets a new one."""
+        self._forget_other_loop()
         if self._session is None:
             tls = ssl.create_default_context() if self._address.shown.startswith("https") else True
             self._session = aiohttp.ClientSession(

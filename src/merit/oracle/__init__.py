@@ -6,6 +6,7 @@ from merit.oracle.explain import Comparison, Excerpt, Explainer
 from merit.oracle.judge import Judge
 from merit.oracle.open import open_judge
 from merit.oracle.regime import under
+from merit.oracle.reviewer import SimulatedReviewer
 from merit.oracle.subset import write_subset
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Excerpt",
     "Explainer",
     "Judge",
+    "SimulatedReviewer",
     "acceptance",
     "asks_for_order",
     "fixed_demonstrations",

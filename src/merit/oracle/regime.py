@@ -5,5 +5,5 @@ from merit.types import Judging, Regime
 
 
 def under(regime: Regime, judge: Judge) -> Judging:
-    """The judge as a regime lets an agent see it; under dbms_only, no reference is used."""
-    return judge.execute if regime is Regime.DBMS_ONLY else judge.judge
+    """The judge as a regime lets an agent see it; without an oracle, no reference is used."""
+    return judge.judge if regime.has_oracle else judge.execute

@@ -23,5 +23,9 @@ def fenced(text: str, most: int = MOST_CHARACTERS) -> str:
 def escaped(text: str, most: int = MOST_CHARACTERS) -> str:
     """A text without anything that would end or begin a fence: a blank parts what looks like one, so SQL stays SQL."""
     shown = text if len(text) <= most else f"{text[:most]}…"
-    visible = "".join(character for character in shown if character.isprintable() or character in "\n\t")
+    visible = "\n".join(line if line.isprintable() else _visible(line) for line in shown.split("\n"))
     return _TAG.sub("< ", visible.replace(_BLOCK, "` ` `"))
+
+
+def _visible(line: str) -> str:
+    return "".join(character for character in line if character.isprintable() or character == "\t")

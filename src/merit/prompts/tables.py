@@ -2,38 +2,44 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from merit.types import Column, Schema, Table, Value
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LONGEST = 40  # characters of an example value
 _LONGEST_COMMENT = 200
+_REMEMBERED = 10_000  # names and types; those of a large schema come again with every question
 _BACKTICKS = frozenset({"mysql", "mariadb"})
 Examples = Callable[[str, str], Sequence[Value]]  # of a table's column
 
 
-def create_tables(schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: ()) -> str:
+def create_tables(
+    schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  "
+) -> str:
     """All tables of a schema, one statement each; example values stand behind their columns as comments."""
-    return TableTexts(dialect, examples).text(schema)
+    return TableTexts(dialect, examples, indent=indent).text(schema)
 
 
 class TableTexts:
     """The same for parts of one schema, again and again: what is said of a column is made once."""
 
-    def __init__(self, dialect: str = "sqlite", examples: Examples = lambda *_: ()) -> None:
+    def __init__(self, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  ") -> None:
         self._dialect = dialect
         self._examples = examples
-        self._columns: dict[tuple[str, str], tuple[str, str]] = {}  # declaration and comment, by table and column
+        self._indent = indent
+        self._columns: dict[tuple[str, str], tuple[str, str, str]] = {}  # name, type and comment, by table and column
+        self._openings: dict[str, str] = {}  # first lines, by table
 
-    def text(self, schema: Schema) -> str:
-        """All tables of a part."""
-        text = "\n\n".join(map(self._create, schema.tables))
+    def text(self, schema: Schema, usual_type: str | None = None) -> str:
+        """All tables of a part; columns of the usual type are written without it, and the caller says which it is."""
+        text = "\n\n".join(self._create(table, usual_type) for table in schema.tables)
         return text.encode("utf-8", "replace").decode()  # a lone surrogate can be neither written nor sent
 
-    def _create(self, table: Table) -> str:
+    def _create(self, table: Table, usual_type: str | None) -> str:
         dialect = self._dialect
         keys = [column.name for column in table.columns if column.primary_key]
-        parts = [self._column(table.name, column) for column in table.columns]
+        parts = [self._column(table.name, column, usual_type) for column in table.columns]
         if len(keys) == 1:
             parts = [
                 (f"{text} PRIMARY KEY" if column.primary_key else text, comment)
@@ -46,27 +52,42 @@ class TableTexts:
                 there, _, key = target.rpartition(".")
                 reference = f"{qualified(there, dialect)} ({quoted(key, dialect)})"
                 parts.append((f"FOREIGN KEY ({quoted(column.name, dialect)}) REFERENCES {reference}", ""))
-        last = len(parts) - 1
-        lines = [f"  {text}{',' if number < last else ''}{comment}" for number, (text, comment) in enumerate(parts)]
-        kind = "VIEW" if table.view else "TABLE"
-        opening = f"CREATE {kind} {qualified(table.name, dialect)} ({_comment(table.comment)}"
-        return "\n".join([opening, *lines, ");"])
+        lines = [self._opening(table), *(f"{self._indent}{text},{comment}" for text, comment in parts[:-1])]
+        lines += [f"{self._indent}{text}{comment}" for text, comment in parts[-1:]]
+        return "\n".join([*lines, ");"])
 
-    def _column(self, table: str, column: Column) -> tuple[str, str]:
+    def _opening(self, table: Table) -> str:
+        known = self._openings.get(table.name)
+        if known is None:
+            kind = "VIEW" if table.view else "TABLE"
+            known = f"CREATE {kind} {qualified(table.name, self._dialect)} ({_comment(table.comment)}"
+            self._openings[table.name] = known
+        return known
+
+    def _column(self, table: str, column: Column, usual_type: str | None) -> tuple[str, str]:
         known = self._columns.get((table, column.name))
         if known is None:
             comment = _comment(column.comment, self._examples(table, column.name))
-            known = self._columns[table, column.name] = _declared(column, self._dialect), comment
-        return known
+            known = self._columns[table, column.name] = quoted(column.name, self._dialect), shown_type(column), comment
+        name, kind, comment = known
+        return name if kind == usual_type else f"{name} {kind}".rstrip(), comment
 
 
-def _declared(column: Column, dialect: str) -> str:
-    declared = " ".join(column.type.split())  # a type can be any text, and a line break would end its line
-    return f"{quoted(column.name, dialect)} {declared if declared.isprintable() else ''}".rstrip()
+def shown_type(column: Column) -> str:
+    """A column's type on one line: it can be any text, and a line break would end its line."""
+    return _one_line(column.type)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if line.isprintable() else ""
 
 
 def _comment(comment: str, values: Sequence[Value] = ()) -> str:
     """What people wrote about a name, and example values, on the same line."""
+    if not comment and not values:
+        return ""
     written = " ".join(comment.split())[:_LONGEST_COMMENT]
     shown = ", ".join(text for value in values if (text := literal(value)))
     parts = [part for part in (written if written.isprintable() else "", shown) if part]
@@ -92,6 +113,7 @@ def qualified(name: str, dialect: str) -> str:
     return ".".join(quoted(part, dialect) for part in name.split("."))
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def quoted(name: str, dialect: str) -> str:
     """A name as a statement of this dialect writes it: in quotes only where it needs them."""
     if _PLAIN.fullmatch(name):

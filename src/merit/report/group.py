@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.agent import Method
 from merit.errors import MeritError
-from merit.report.names import FEEDBACK, dataset_label, file_name, method_order
+from merit.report.names import FEEDBACK, as_reviewed, dataset_label, file_name, method_order
 from merit.runs import Identity, RunView, Turn, account
 from merit.runs.another import field_name, plain_difference
 from merit.runs.kept import kept_by
@@ -54,10 +54,10 @@ class ScoredRun:
 
     def __init__(self, view: RunView) -> None:
         self.view = view
-        self.method = view.method
+        self.method = as_reviewed(view.method, view.identity.review)
         self.seed = view.identity.seed
         self.answers: list[Turn] = sorted(view.answers, key=lambda turn: turn.episode.task.position)
-        self.counts: dict[str, Any] = account(view.turns, view.method)
+        self.counts: dict[str, Any] = account(view.turns, view.method, view.identity.regime)
         self.kept = kept_by(view)
         self.looks = looks_of(view) if view.method.recall is not None else {}  # None where the log is not whole
 

@@ -12,9 +12,9 @@ from merit.errors import InputError
 from merit.failure import classify
 from merit.files import atomic_write
 from merit.reading import LINES_BYTES, MIB, read_text
-from merit.report.spreadsheet import as_written, csv_text
 from merit.report.validation import Label, Strata
 from merit.runs import RunView, Turn
+from merit.spreadsheet import as_written, csv_text
 from merit.types import Cause, FailureType, Status, Verdict
 
 _NEEDED = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")

@@ -1,8 +1,10 @@
 """What tables call things: the paper's names for methods, failure types and benchmarks."""
 
 import re
+from dataclasses import replace
 
 from merit.agent import METHODS, Method
+from merit.runs import ReviewPolicy
 from merit.types import FailureType, Regime
 
 _METHODS = {
@@ -40,8 +42,11 @@ FAILURES = {
 FEEDBACK = {
     Regime.DENOTATION_CONFIRMED: "told right or wrong",
     Regime.DBMS_ONLY: "told only what runs",
+    Regime.REVIEWED: "told only what runs, some answers reviewed later",
 }
 _DATASETS = {"spider": "Spider", "bird": "BIRD"}
+_REVIEW = "review"
+_SHARE = re.compile(rf"\b{_REVIEW} ([0-9.]+)%")
 _ORDER = {name: number for number, name in enumerate(METHODS)}
 
 
@@ -59,9 +64,19 @@ def method_label(method: Method) -> str:
     return label + ("" if method.online else " (not online)")
 
 
+def as_reviewed(method: Method, review: ReviewPolicy | None) -> Method:
+    """A run's method under the name that tells its share of reviewed answers from others, where it has one."""
+    if review is None:
+        return method
+    share = f"{100 * review.share:g}%"
+    said = f"{_REVIEW} {share} {review.kind}" if review.share else f"{_REVIEW} {share}"
+    return replace(method, name=f"{method.name}{',' if ':' in method.name else ':'}{said}")
+
+
 def method_order(method: Method) -> tuple[int, str]:
-    """The sort key of a method: the paper's order, variants after their base."""
-    return _ORDER.get(method.name.partition(":")[0], len(_ORDER)), method.name
+    """The sort key of a method: the paper's order, variants after their base, by increasing share of reviews."""
+    name = _SHARE.sub(lambda found: f"{_REVIEW} {float(found[1]):09.4f}", method.name)
+    return _ORDER.get(method.name.partition(":")[0], len(_ORDER)), name
 
 
 def dataset_label(name: str) -> str:

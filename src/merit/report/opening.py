@@ -53,7 +53,7 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
             )
         return run
     recorded = parse_json(read_text(path / METRICS), path / METRICS)
-    metrics = account_as_recorded(run.turns, run.method, recorded)
+    metrics = account_as_recorded(run.turns, run.method, recorded, run.identity.regime)
     if not isinstance(recorded, dict) or any(recorded.get(name) != value for name, value in metrics.items()):
         raise RunUnusable(f"{path / METRICS}: does not follow from the turns; `merit audit` says more")
     return run

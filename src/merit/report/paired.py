@@ -1,4 +1,4 @@
-"""Paired comparisons on the same questions and first answers (paper, Table 2; SPEC.md, paired comparison)."""
+"""Paired comparisons on the same questions and first answers (paper, Table 2; docs/spec.md, paired comparison)."""
 
 from collections.abc import Iterator, Sequence
 
@@ -137,6 +137,8 @@ def unpaired(groups: Sequence[RunGroup], against: str, *, named: bool) -> Iterat
     A group of one method has nothing to pair: there is a sentence only if the user named the other method.
     """
     for group in groups:
+        if group.identity.review and not named:
+            continue  # runs of this regime have a table of pairs of their own
         if against not in group.runs and (named or len(group.runs) > 1):
             there = ", ".join(method.name for method in group.methods)
             yield f"{group.label}: nothing is paired, there is no run of {against}; --against can name {there}"

@@ -21,6 +21,7 @@ from merit.report.group import RunGroup, group_runs, versions
 from merit.report.paired import mcnemar_table, paired_figure, paired_table, unpaired
 from merit.report.populations import with_populations
 from merit.report.remembered import memory_table, similarity_table, without_recalls
+from merit.report.reviewed import holding_references, reviewed_paired_table, reviewed_table, without_base
 from merit.report.table import ReportTable
 from merit.report.validation import Label, class_table, confusion_tables, summary_table, unreported, unweighted
 from merit.runs import RunView
@@ -68,6 +69,8 @@ def build(
         main_table(groups),
         paired,
         mcnemar_table(groups, against),
+        reviewed_table(groups),
+        reviewed_paired_table(groups),
         repair_table(groups),
         cost_table(groups, prices),
         ablation_table(groups),
@@ -94,6 +97,7 @@ def build(
         *confidence_figures(groups, voted),
     ]
     notes = [*apart, *versions(groups), *without_recalls(groups), *unpaired(groups, against, named=named)]
+    notes += [*without_base(groups), *holding_references(groups)]
     notes += [*unreported(groups, labels), *unweighted(labels), *without_difficulty(groups), *judged_on_itself(voted)]
     return Report(
         tables=tuple(table for table in tables if table.rows),

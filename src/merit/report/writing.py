@@ -14,8 +14,8 @@ from merit.report.latex import latex, latex_report
 from merit.report.markdown import markdown, markdown_report
 from merit.report.plot import draw
 from merit.report.report import Report
-from merit.report.spreadsheet import csv_text
 from merit.report.table import ReportTable
+from merit.spreadsheet import csv_text
 
 TABLES, FIGURES, REPORT = "tables", "figures", "report.json"
 _ID = re.compile(r"[A-Za-z0-9_-]+")  # of a table or figure, whose files are called so

@@ -15,11 +15,13 @@ from merit.runs.manifest_reading import LONGEST_TIMEOUT_S, decode_identity, new_
 from merit.runs.paths import find_runs, is_finished, run_folders
 from merit.runs.plan import beginnings, stream_order
 from merit.runs.questions import Questions, StreamQuestion
+from merit.runs.reviews import AnswerReview, ReviewPolicy, is_drawn
 from merit.runs.turn import Phase, Turn
 from merit.runs.view import RunView, read_run
 
 __all__ = [
     "LONGEST_TIMEOUT_S",
+    "AnswerReview",
     "DatasetIdentity",
     "Identity",
     "MadeWith",
@@ -27,6 +29,7 @@ __all__ = [
     "Phase",
     "PromptsIdentity",
     "Questions",
+    "ReviewPolicy",
     "RunFolder",
     "RunView",
     "StreamQuestion",
@@ -38,6 +41,7 @@ __all__ = [
     "difference",
     "find_runs",
     "in_use",
+    "is_drawn",
     "is_finished",
     "new_manifest",
     "read_manifest",

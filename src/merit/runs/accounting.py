@@ -1,4 +1,4 @@
-"""The paper's accounting, from the turns of a run alone (SPEC.md, "Episodes, calls, tokens")."""
+"""The paper's accounting, from the turns of a run alone (docs/spec.md, "Episodes, calls, tokens")."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,15 +8,17 @@ from merit.agent import Attempt, Episode, Method, Reflection, Written, polarity_
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
 from merit.runs.turn import Phase, Turn
-from merit.types import Polarity, Regime, Status
+from merit.types import Polarity, Regime, Said, Status
 
 FORMAT = 2
 _FIRST_FORMAT = 1  # of 0.1: attempts were counted as "judged", and oscillation left out repeats that were set aside
 
 
-def account_as_recorded(turns: Sequence[Turn], method: Method, recorded: object) -> dict[str, Any]:
+def account_as_recorded(
+    turns: Sequence[Turn], method: Method, recorded: object, regime: Regime = Regime.DENOTATION_CONFIRMED
+) -> dict[str, Any]:
     """What a run's own metrics should say, in the format that they are in."""
-    counted = account(turns, method)
+    counted = account(turns, method, regime)
     if not isinstance(recorded, dict) or recorded.get("format") != _FIRST_FORMAT:
         return counted
     oscillating = sum(oscillates(turn.episode, repeats=False) for turn in turns if turn.phase is Phase.ANSWER)
@@ -28,7 +30,7 @@ def account_as_recorded(turns: Sequence[Turn], method: Method, recorded: object)
     }
 
 
-def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
+def account(turns: Sequence[Turn], method: Method, regime: Regime = Regime.DENOTATION_CONFIRMED) -> dict[str, Any]:
     """Everything that can be counted; every number follows from the trajectories."""
     answers = [turn for turn in turns if turn.phase is Phase.ANSWER]
     wrong = [turn for turn in answers if not turn.initial_correct]
@@ -38,6 +40,7 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
     attempts = [attempt for turn in turns for attempt in turn.episode.attempts]
     groundings = sum(attempt.written is not None for attempt in attempts)
     left = Counter(polarity_of(turn.episode, method) for turn in turns if turn.entry is not None)
+    left.update(polarity for turn in turns if turn.review for polarity in turn.review.learned)
     questions, right = len(answers), sum(turn.final_correct for turn in answers)
     return {
         "format": FORMAT,
@@ -63,6 +66,30 @@ def account(turns: Sequence[Turn], method: Method) -> dict[str, Any]:
         "initial_status": _statuses(turn.episode.first for turn in answers),
         "final_status": _statuses(turn.episode.final for turn in answers),
         "initial_failures": _counts(f.type for turn in answers if (f := turn.episode.first.failure) is not None),
+        **({"review": _review(answers)} if regime is Regime.REVIEWED else {}),
+    }
+
+
+def half(turn: Turn, answered: int) -> int:
+    """Which half of a stream of so many answers a turn is in, 0 or 1."""
+    return turn.episode.task.position * 2 // answered
+
+
+def _review(answers: Sequence[Turn]) -> dict[str, Any]:
+    """What the reviewer said, and how answers fared before it was said."""
+    parts: dict[str, list[Turn]] = {
+        "reviewed": [turn for turn in answers if turn.review],
+        "unreviewed": [turn for turn in answers if not turn.review],
+        "first_half": [turn for turn in answers if half(turn, len(answers)) == 0],
+        "second_half": [turn for turn in answers if half(turn, len(answers)) == 1],
+    }
+    said = Counter(turn.review.said for turn in answers if turn.review)
+    return {
+        **{word.value: said[word] for word in Said},
+        **{
+            name: {"questions": len(turns), "accuracy": accuracy(sum(turn.final_correct for turn in turns), len(turns))}
+            for name, turns in parts.items()
+        },
     }
 
 
@@ -73,11 +100,11 @@ def oscillates(episode: Episode, *, repeats: bool = True) -> bool:
 
 
 def check_arithmetic(metrics: Mapping[str, Any], method: Method, regime: Regime, budget: int) -> None:
-    """The paper's arithmetic among the reported numbers themselves (SPEC.md: N + wrong x steps + reflections)."""
+    """The paper's arithmetic among the reported numbers themselves (docs/spec.md: N + wrong x steps + reflections)."""
     calls, tokens, questions = metrics["calls"], metrics["tokens"], metrics["questions"]
     wrong = questions - metrics["initial_correct"]
     # Elsewhere the episodes are not those of the wrong first answers.
-    told = regime is Regime.DENOTATION_CONFIRMED and method.online
+    told = regime.has_oracle and method.online
     reflections = calls["repair"] - metrics["repaired"] + wrong if method.reflects else 0
     by_step = {int(step): count for step, count in metrics["repaired_at_step"].items()}
     rules = {

@@ -27,6 +27,8 @@ _SAID = {
     "protocol": "the protocol",
     "distinct": "DISTINCT",
     "regime": "the regime",
+    "review.share": "the share of answers that are reviewed",
+    "review.kind": "what the reviewer does",
     "timeout_s": "the time limit",
     "initial_sha256": "the hash of the first answers",
     "demonstrations": "the fixed examples",

@@ -26,7 +26,9 @@ DECIDING: dict[str, frozenset[str]] = {
     "vectors": frozenset(),  # replaces what cannot be written or sent
     "runs": frozenset({"another", "code", "kept", "manifest_reading", "paths", "timings"}),
     "sql": frozenset(),
-    "stream": frozenset({"ahead", "cluster", "covered", "grid", "predict", "replies", "spec", "workshop"}),
+    "stream": frozenset(
+        {"ahead", "cluster", "covered", "grid", "grid_review", "predict", "replies", "spec", "workshop"}
+    ),
     "types": frozenset(),
     "values": frozenset(),
 }
@@ -43,6 +45,7 @@ NOT_DECIDING = frozenset(
         "context",
         "errors",
         "files",
+        "formats",
         "mutation",
         "report",
         "library",
@@ -50,8 +53,10 @@ NOT_DECIDING = frozenset(
         "scoring",
         "selection",
         "settings",
+        "spreadsheet",
         "toml",
         "tracing",
+        "yaml",
     }
 )
 _SOURCES = (".py", ".txt")  # code, and the templates of prompts

@@ -1,12 +1,14 @@
 """The folder of a run, open for going on. Every file is appended to line by line or appears whole, and says its format.
 
 A turn is committed when its trajectory line is whole: it is written last. Whatever a crash left of an unfinished turn
-is cut off when the run goes on.
+is cut off when the run goes on. What a reviewer says of an answer follows its turn: its entries, then its line. A turn
+that lacks it is kept, and the review is made again.
 """
 
 import logging
 import os
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
 from merit.reading import DOCUMENT_BYTES, LINES_BYTES, MIB, check_regular, read_bytes
 from merit.runs.another import another_run, holds_another
-from merit.runs.manifest import Manifest
+from merit.runs.manifest import Identity, Manifest
 from merit.runs.manifest_reading import read_manifest
 from merit.runs.paths import (
     ENTRIES,
@@ -25,12 +27,14 @@ from merit.runs.paths import (
     METRICS,
     PREDICTIONS,
     RETRIEVALS,
+    REVIEWS,
     STREAM,
     TIMINGS,
     TRAJECTORIES,
 )
 from merit.runs.questions import Questions, stream_text
 from merit.runs.retrievals import recall_lines
+from merit.runs.reviews import AnswerReview, is_drawn, review_line
 from merit.runs.text import json_text, write_text
 from merit.runs.turn import Phase, Turn, prediction_line, turn_line
 from merit.runs.view import RunView, read_run
@@ -51,6 +55,7 @@ class RunFolder:
         self.path = path
         self.turns: list[Turn] = []
         self.run = manifest.run
+        self._identity = manifest.identity
         self._files: dict[str, int] = {}
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -63,7 +68,7 @@ class RunFolder:
             if not take_lock(self._lock):
                 raise RunUnusable(f"{path}: another process is at this run; wait for it or stop it")
             self._begin(manifest, questions)
-            for name in _APPENDED:
+            for name in (*_APPENDED, *([REVIEWS] if manifest.identity.review else [])):
                 self._files[name] = open_regular(path / name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             self.close()
@@ -83,14 +88,35 @@ class RunFolder:
         for name in _APPENDED:
             self._check_readable(name, lines[name], len(written[name]))
         for name in _APPENDED:
-            try:
-                write_all(self._files[name], written[name])
-            except OSError as error:
-                raise RunUnusable(
-                    f"{self.path / name}: cannot be written ({error.strerror}); everything before this turn is kept: "
-                    "run the same again"
-                ) from error
+            self._write(name, written[name])
         self.turns.append(turn)
+
+    @property
+    def unreviewed(self) -> Turn | None:
+        """The last turn, if its answer is drawn for review and nothing was said of it yet."""
+        last = self.turns[-1] if self.turns else None
+        return last if last is not None and _is_due(self._identity, last) else None
+
+    def keep_answers(self) -> None:
+        """Have every turn on disk: only then may anything be said of its answer that the agent does not know."""
+        for name in _APPENDED:
+            os.fsync(self._files[name])
+
+    def append_review(self, review: AnswerReview) -> None:
+        """Write what was said of the last turn's answer; its entries must be in the memory already."""
+        line = review_line(self.turns[-1].episode.task, review, self.run)
+        self._check_readable(REVIEWS, [line], len(line.encode()) + 1)
+        self._write(REVIEWS, line.encode() + b"\n")
+        self.turns[-1] = replace(self.turns[-1], review=review)
+
+    def _write(self, name: str, data: bytes) -> None:
+        try:
+            write_all(self._files[name], data)
+        except OSError as error:
+            raise RunUnusable(
+                f"{self.path / name}: cannot be written ({error.strerror}); everything before this turn is kept: "
+                "run the same again"
+            ) from error
 
     def _check_readable(self, name: str, lines: list[str], size: int) -> None:
         """Raise before anything of a turn is written that could not be read again."""
@@ -145,7 +171,7 @@ class RunFolder:
         if _raw_lines(self.path / TRAJECTORIES):
             raise holds_another(self.path, differs, way_out)
         _log.warning("merit: %s: replacing a run without a finished turn (%s)", self.path, differs)
-        for name in (*_APPENDED, ENTRIES, METRICS, TIMINGS):
+        for name in (*_APPENDED, REVIEWS, ENTRIES, METRICS, TIMINGS):
             (self.path / name).unlink(missing_ok=True)
 
 
@@ -160,7 +186,7 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     """Find how many turns are whole in every file, and cut off what follows them."""
     if older := format3.files_in(view.path / MEMORY):
         raise RunUnusable(f"{older[0]}: is of an earlier merit, which alone can go on with it; choose another place")
-    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, ENTRIES)}
+    files = {name: _raw_lines(view.path / name) for name in (*_APPENDED, REVIEWS, ENTRIES)}
     used = dict.fromkeys(files, 0)
     whole: list[Turn] = []
     for turn in view.turns:
@@ -173,7 +199,16 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
             raise RunUnusable(f"{where}: is not the final SQL of its turn; the file was edited or damaged")
         for name, count in needs.items():
             used[name] += count
+        if turn.review is not None:
+            of_review = {REVIEWS: 1, ENTRIES: len(turn.review.learned)}
+            if any(used[name] + count > len(files[name]) for name, count in of_review.items()):
+                turn = replace(turn, review=None)
+            else:
+                for name, count in of_review.items():
+                    used[name] += count
         whole.append(turn)
+        if _is_due(view.identity, turn):  # whatever follows was made without it
+            break
     if len(whole) < len(view.turns):
         lost = len(view.turns) - len(whole)
         what, are = counted(lost, "turn"), "is" if lost == 1 else "are"
@@ -195,6 +230,11 @@ def _cut_to_whole_turns(view: RunView) -> list[Turn]:
     return whole
 
 
+def _is_due(identity: Identity, turn: Turn) -> bool:
+    """Whether a turn's answer is drawn for review, and nothing was said of it yet."""
+    return turn.review is None and is_drawn(identity.review, identity.seed, turn.episode.task.question.id)
+
+
 def _raw_lines(path: Path) -> list[bytes]:
     if not os.path.lexists(path):
         return []
@@ -203,7 +243,7 @@ def _raw_lines(path: Path) -> list[bytes]:
 
 def _check_own(run: Path) -> None:
     """Complain about a run to go on with whose files are links: what they lead to would be written, and cut."""
-    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, MEMORY, ENTRIES):
+    for name in (LOCK, MANIFEST, STREAM, METRICS, TIMINGS, *_APPENDED, REVIEWS, MEMORY, ENTRIES):
         path = run / name
         if path.is_symlink():
             raise RunUnusable(f"{path}: is a link; a run that goes on has its files in its own folder")

@@ -25,4 +25,6 @@ def kept_by(view: RunView) -> dict[str, Kept]:
             polarity = polarity_of(turn.episode, view.method)
             poisoned = polarity is not Polarity.NEGATIVE and not turn.final_correct
             kept[turn.entry] = Kept(polarity, grade_of(turn.episode, view.method, view.identity.regime), poisoned)
+        if turn.review is not None:  # the reviewer goes by the judge
+            kept |= {name: Kept(polarity, Grade.CONFIRMED, False) for polarity, name in turn.review.learned.items()}
     return kept

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 from merit.agent import Method
+from merit.agent.feedback import SIMULATED_REVIEWER
 from merit.data import Dataset, protocol_title
+from merit.runs.reviews import ReviewPolicy
 from merit.types import Demonstration, Distinct, EncoderIdentity, ModelIdentity, Regime, Sampling
 
 FORMAT = 1
@@ -62,6 +64,7 @@ class Identity:
     distinct: Distinct | None  # None where the benchmark's rule has no choice
     timeout_s: float
     regime: Regime
+    review: ReviewPolicy | None  # only in the regime reviewed
     initial_sha256: str
     stream_sha256: str
     demonstrations: tuple[Demonstration, ...]
@@ -90,6 +93,7 @@ class Identity:
             "distinct": self.distinct,
             "timeout_s": self.timeout_s,
             "regime": self.regime.value,
+            **({"review": review_record(self.review)} if self.review else {}),
             "initial_sha256": self.initial_sha256,
             "stream_sha256": self.stream_sha256,
             "demonstrations": [asdict(example) for example in self.demonstrations],
@@ -136,6 +140,11 @@ class Manifest:
             "identity": self.identity.record(),
             "made_with": self.made_with.record(),
         }
+
+
+def review_record(policy: ReviewPolicy) -> Record:
+    """How answers were reviewed, and by what: corrections are the references of the questions that they are about."""
+    return {"share": policy.share, "kind": policy.kind.value, "author": SIMULATED_REVIEWER}
 
 
 def run_id(identity: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.agent import Method, Origin, restored
+from merit.agent.feedback import SIMULATED_REVIEWER
 from merit.agent.method import SINCE_0_2
 from merit.agent.variants import out_of_bounds
 from merit.data import LAYOUTS, PROTOCOLS, check_label
@@ -23,8 +24,18 @@ from merit.runs.manifest import (
     run_id,
 )
 from merit.runs.paths import MANIFEST, refuse_file
+from merit.runs.reviews import ReviewPolicy
 from merit.runs.text import json_text
-from merit.types import Demonstration, Distinct, EncoderIdentity, ModelIdentity, Polarity, Regime, Sampling
+from merit.types import (
+    Demonstration,
+    Distinct,
+    EncoderIdentity,
+    ModelIdentity,
+    Polarity,
+    Regime,
+    ReviewKind,
+    Sampling,
+)
 
 _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
@@ -107,7 +118,8 @@ def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
 
 def decode_identity(record: Record, where: str) -> Identity:
     """An identity from its record."""
-    _only(record, _IDENTITY | ({"distinct": object} if "distinct" in record else {}), where)
+    later: dict[str, type] = {"distinct": object, "review": dict}  # which earlier versions, or other regimes, lack
+    _only(record, _IDENTITY | {name: kind for name, kind in later.items() if name in record}, where)
     _check_printable({name: value for name, value in record.items() if name != "demonstrations"}, where)
     _check_bounds(record, where)
     dataset = _dataset(record["dataset"], f"{where}.dataset")
@@ -120,6 +132,7 @@ def decode_identity(record: Record, where: str) -> Identity:
         distinct=_distinct(record, dataset, where),
         timeout_s=record["timeout_s"],
         regime=Regime(record["regime"]),
+        review=_review(record, where),
         initial_sha256=record["initial_sha256"],
         stream_sha256=record["stream_sha256"],
         demonstrations=tuple(_example(example, f"{where}.demonstrations") for example in record["demonstrations"]),
@@ -181,6 +194,22 @@ def _distinct(record: Record, dataset: DatasetIdentity, where: str) -> Distinct 
     if value not in (list(Distinct) if chosen else [None]):
         raise InputError(f"{where}: the field 'distinct' cannot be {shown(value)} for {dataset.name}")
     return Distinct(value) if chosen else None
+
+
+def _review(record: Record, where: str) -> ReviewPolicy | None:
+    """How answers were reviewed, in the regime that has it."""
+    if (record["regime"] == Regime.REVIEWED) != ("review" in record):
+        raise InputError(f"{where}: the field 'review' goes with the regime {Regime.REVIEWED}, and only with it")
+    if "review" not in record:
+        return None
+    at = f"{where}.review"
+    review = _only(record["review"], {"share": float, "kind": str, "author": str}, at)
+    if review["author"] != SIMULATED_REVIEWER:
+        raise InputError(f"{at}: the field 'author' cannot be {shown(review['author'])}")
+    try:
+        return ReviewPolicy(review["share"], ReviewKind(review["kind"]))
+    except (InputError, ValueError) as error:
+        raise InputError(f"{at}: {shown(str(error))}") from None
 
 
 def _method(record: Record, where: str) -> Method:

@@ -4,6 +4,7 @@ manifest.json        what the run is                        stream.json         
 trajectories.jsonl   one line a turn: the episode           retrievals.jsonl     one line a recall: pools and scores
 predictions.jsonl    one line a question: the final SQL     memory/              the memory's log
 metrics.json         the paper's accounting, at the end     timings.json         what it took, which differs each time
+reviews.jsonl        one line a reviewed answer (only in the regime reviewed)
 """
 
 import os
@@ -17,7 +18,7 @@ from merit.memory.format4 import LOG_NAME
 
 MANIFEST, STREAM, METRICS, TIMINGS = "manifest.json", "stream.json", "metrics.json", "timings.json"
 TRAJECTORIES, RETRIEVALS, PREDICTIONS = "trajectories.jsonl", "retrievals.jsonl", "predictions.jsonl"
-MEMORY, LOCK = "memory", "run.lock"
+REVIEWS, MEMORY, LOCK = "reviews.jsonl", "memory", "run.lock"
 _MOST_NAMED = 20  # entries that cannot be looked at
 ENTRIES = f"{MEMORY}/{LOG_NAME}"
 

@@ -11,6 +11,7 @@ from merit.failure import classify
 from merit.grounding import GroundingChange, GroundingRule
 from merit.reading import check_count, check_fields, check_format, shown
 from merit.runs.questions import Questions
+from merit.runs.reviews import AnswerReview
 from merit.runs.text import to_json
 from merit.runs.tokens import MOST_COUNTED, check_tokens, tokens_estimated, without_default
 from merit.sql import canonical
@@ -33,9 +34,16 @@ class Turn:
     phase: Phase
     episode: Episode
     entry: str | None  # the id of the entry it wrote
-    initial_correct: bool  # what the judge says; in the regime dbms_only the agent does not know
+    initial_correct: bool  # what the judge says; without an oracle the agent does not know
     final_correct: bool
     recalls: int  # how many lines of the retrieval log belong to it
+    review: AnswerReview | None = None  # what was said of the answer afterwards; in a file of its own
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The ids of all entries that came of it."""
+        own = () if self.entry is None else (self.entry,)
+        return own if self.review is None else (*own, *self.review.learned.values())
 
 
 def repeated_step(attempts: Sequence[Attempt], step: int) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from merit.selection.index import Floats, SchemaIndex
+from merit.selection.index import Floats, Ints, SchemaIndex
 
 _LEAST, _MOST = 1e-4, 0.999  # no column is out of the question, and none certain
 _CANDIDATES_PER_TOKEN = 1 / 30  # tables that are looked at: a shown table takes more than 30 tokens
@@ -22,9 +22,17 @@ class Chooser:
     """
 
     def __init__(
-        self, index: SchemaIndex, tables: Floats, columns: Floats, budget: int, forced: Collection[int] = ()
+        self,
+        index: SchemaIndex,
+        tables: Floats,
+        columns: Floats,
+        budget: int,
+        forced: Collection[int] = (),
     ) -> None:
-        self._plan = plan = _Plan(index, tables, columns, forced)
+        usual = _usual_type(index, tables, columns)
+        self.usual_type = index.types[usual] if usual is not None else ""  # shown once for all its columns
+        costs = np.where(index.type_number == usual, index.column_cost - index.type_cost, index.column_cost)
+        self._plan = plan = _Plan(index, tables, columns, costs, forced)
         owners = {int(index.table_of[column]) for column in forced}
         most = max(20, int(budget * _CANDIDATES_PER_TOKEN))
         likely = [int(table) for table in np.lexsort((np.arange(len(tables)), -tables))[:most]]
@@ -49,15 +57,25 @@ class Chooser:
         return {table: sorted(plan.order(table, count)) for table, count in taken.items()}
 
 
+def _usual_type(index: SchemaIndex, tables: Floats, columns: Floats) -> int | None:
+    """The type that likely columns have most often, by what leaving it out saves; None if a column has no type."""
+    if "" in index.types:
+        return None
+    saved = np.bincount(index.type_number, tables[index.table_of] * columns * index.type_cost)
+    return int(saved.argmax()) if saved.size and saved.max() > 0 else None
+
+
 class _Plan:
     """The columns of all tables in the order in which they would be bought, with gains and costs."""
 
-    def __init__(self, index: SchemaIndex, tables: Floats, columns: Floats, forced: Collection[int]) -> None:
+    def __init__(
+        self, index: SchemaIndex, tables: Floats, columns: Floats, costs: Ints, forced: Collection[int]
+    ) -> None:
         self._index, self._tables = index, np.minimum(tables, _MOST)
         along = index.declared_key.copy()
         along[list(forced)] = True
         self._along = np.bincount(index.table_of[along], minlength=len(tables))
-        worth = columns / np.maximum(index.column_cost, 1)
+        worth = columns / np.maximum(costs, 1)
         self._order = np.lexsort((np.arange(len(columns)), -worth, ~along, index.table_of))
         missing = np.log1p(-np.clip(columns[self._order], _LEAST, _MOST))
         owner = index.table_of[self._order]
@@ -66,7 +84,7 @@ class _Plan:
         left_over = summed[np.maximum(ends - 1, 0)][owner] - summed
         likely = self._tables[owner]
         self._gains = np.log(1 - likely + likely * np.exp(np.minimum(left_over, 0.0)))
-        spent = np.concatenate([[0], np.cumsum(index.column_cost[self._order])])
+        spent = np.concatenate([[0], np.cumsum(costs[self._order])])
         starts = np.array([numbers.start for numbers in index.columns_of], dtype=np.int64)
         self._costs = spent[1:] - spent[starts][owner] + index.table_cost[owner]
 

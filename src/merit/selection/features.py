@@ -9,6 +9,7 @@ import numpy as np
 from merit.selection.index import Floats, SchemaIndex
 from merit.selection.words import INITIALS, initials, question_words
 from merit.values import Mention
+from merit.vectors import products
 
 _CLAUSES = re.compile(r"[.,;:?!()]|\band\b|\bfor\b|\bof\b")
 _BEST_OF_SPACE = 8  # tables that say how well a database fits a question
@@ -80,7 +81,7 @@ def _table_features(
     index: SchemaIndex, asked: Floats, by_word: Floats, weights: Floats, best: Floats, meaning: Floats
 ) -> Floats:
     total = float(weights.sum()) or 1.0
-    covers = weights @ np.minimum(by_word, 1.0) / total
+    covers = _weighted(weights, np.minimum(by_word, 1.0)) / total
     name = (index.in_name @ asked) / np.maximum(index.name_mass, 1e-9)
     rough = covers + _NAME_SHARE * name
     neighbour = (index.links * rough).max(axis=1, initial=0.0)
@@ -91,8 +92,13 @@ def _table_features(
     rare = (squares / (np.sqrt(squares.sum(axis=1, keepdims=True)) + 1e-9)).max(axis=0, initial=0.0)
     claims = squares * rough**4
     claims /= claims.sum(axis=1, keepdims=True) + 1e-9
-    alone = weights @ claims / total
+    alone = _weighted(weights, claims) / total
     return np.column_stack([covers, name, best, neighbour, database, rare, alone, meaning])
+
+
+def _weighted(weights: Floats, rows: Floats) -> Floats:
+    """The weighted sum of rows, without BLAS, whose threads wait for each other on a busy machine."""
+    return np.asarray((rows * weights[:, None]).sum(axis=0))
 
 
 def _meanings(index: SchemaIndex, question: str) -> tuple[Floats, Floats]:
@@ -101,10 +107,10 @@ def _meanings(index: SchemaIndex, question: str) -> tuple[Floats, Floats]:
         return np.zeros(len(index.tables)), np.zeros(len(index.columns))
     clauses = [clause.strip() for clause in _CLAUSES.split(question) if clause.strip()]
     vectors = index.encoder.encode([question.strip() or "?", *clauses])
-    tables = np.vecdot(index.table_vectors, vectors[0]) - TABLE_MEANING
-    columns = np.zeros(len(index.column_vectors), np.float32)
-    for vector in vectors[1:]:  # clause by clause, BLAS uses no threads, which wait for each other on a busy machine
-        np.maximum(columns, np.vecdot(index.column_vectors, vector), out=columns)
+    tables = products(index.table_vectors, vectors[0]) - TABLE_MEANING
+    columns = np.zeros(len(index.column_vectors), dtype=np.float32)
+    for clause in vectors[1:]:
+        np.maximum(columns, products(index.column_vectors, clause), out=columns)
     columns -= COLUMN_MEANING
     return tables.astype(np.float64), columns.astype(np.float64)[index.phrase_number]
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from merit.prompts.tables import create_tables
+from merit.prompts.tables import create_tables, shown_type
+from merit.selection.selection import INDENT
 from merit.selection.tokens import CountTokens
 from merit.selection.words import NameSplitter, StoredWords, parts
 from merit.types import Column, Encoder, Schema, Table
@@ -175,7 +176,7 @@ class SchemaIndex:
         return ends, links
 
     def _count(self, tokens: CountTokens) -> None:
-        """The tokens of each column's line and of each table without its columns."""
+        """The tokens of each column's line, of its type alone, and of each table without its columns."""
         counted: dict[str, int] = {}
 
         def count(text: str) -> int:
@@ -184,18 +185,27 @@ class SchemaIndex:
             return counted[text]
 
         self.table_cost: Ints = np.array([count(self._frame(table)) for table in self.tables], dtype=np.int64)
-        lines = []
-        for column in self.columns:
-            plain = replace(column, primary_key=False)
-            text = create_tables(Schema("", (Table("t", (plain,)),)), self.dialect)
-            lines.append("".join(f"{line.rstrip(',')},\n" for line in text.splitlines()[1:-1]))
-        self.column_cost: Ints = np.array([count(line) for line in lines], dtype=np.int64)
+        self.types: Sequence[str] = sorted({shown_type(column) for column in self.columns})
+        numbers = {kind: number for number, kind in enumerate(self.types)}
+        self.type_number: Ints = np.array([numbers[shown_type(column)] for column in self.columns], dtype=np.int64)
+        typed = [count(self._line(column)) for column in self.columns]
+        bare = [count(self._line(replace(column, type=""))) for column in self.columns]
+        self.column_cost: Ints = np.array(typed, dtype=np.int64)
+        self.type_cost: Ints = np.maximum(self.column_cost - np.array(bare, dtype=np.int64), 0)
+
+    def _line(self, column: Column) -> str:
+        """A column's line, and those of its keys."""
+        plain = replace(column, primary_key=False)
+        text = create_tables(Schema("", (Table("t", (plain,)),)), self.dialect, indent=INDENT)
+        return "".join(f"{line.rstrip(',')},\n" for line in text.splitlines()[1:-1])
 
     def _frame(self, table: Table) -> str:
         """What a table takes without its columns: first and last line, and a primary key."""
         head, *_, foot = create_tables(Schema("", (replace(table, columns=()),)), self.dialect).splitlines()
         keys = [column for column in table.columns if column.primary_key]
-        key = f"  PRIMARY KEY ({', '.join(column.name for column in keys)}),\n" if len(keys) > 1 else " PRIMARY KEY"
+        key = (
+            f"{INDENT}PRIMARY KEY ({', '.join(column.name for column in keys)}),\n" if len(keys) > 1 else " PRIMARY KEY"
+        )
         return f"{head}\n{key if keys else ''}{foot}\n\n"
 
     def _encode(self) -> None:

@@ -7,6 +7,8 @@ from functools import cached_property
 from merit.prompts.tables import TableTexts
 from merit.types import Schema
 
+INDENT = " "  # of trimmed tables: tokenizers take one space and the word behind it together, a second one costs a token
+
 
 @dataclass(frozen=True, slots=True)
 class ChosenColumn:
@@ -67,15 +69,16 @@ class Selection:
         }
 
 
-def schema_text(schema: Schema, texts: TableTexts, tables: int, columns: int) -> str:
-    """The statements of a trimmed schema, and a line on what is not shown."""
-    text = texts.text(schema)
+def schema_text(schema: Schema, texts: TableTexts, tables: int, columns: int, usual_type: str = "") -> str:
+    """The statements of a trimmed schema, the type of columns without one, and a line on what is not shown."""
     if not tables and not columns:
-        return text
+        return texts.text(schema)
+    text = texts.text(schema, usual_type or None)
     missing = [_counted(columns, "column") + " of these tables"] * bool(columns)
     missing += [_counted(tables, "other table")] * bool(tables)
-    note = f"-- Not shown: {' and '.join(missing)}."
-    return f"{text}\n\n{note}" if text else note
+    notes = [f"-- Columns without a type are {usual_type}."] * bool(usual_type and text)
+    notes += [text] * bool(text)
+    return "\n\n".join([*notes, f"-- Not shown: {' and '.join(missing)}."])
 
 
 def _counted(count: int, noun: str) -> str:

@@ -1,6 +1,5 @@
 """Choosing the tables and columns that a question needs."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,8 +11,8 @@ from merit.selection.confirmed import ConfirmedQuestions, EarlierUse
 from merit.selection.explain import SelectionExplainer
 from merit.selection.features import TABLE_FEATURES, QuestionFeatures, ask, column_features
 from merit.selection.index import Floats, SchemaIndex
-from merit.selection.selection import ChosenColumn, ChosenTable, Selection, schema_text
-from merit.selection.tokens import CountTokens, estimated_tokens
+from merit.selection.selection import INDENT, ChosenColumn, ChosenTable, Selection, schema_text
+from merit.selection.tokens import LINES, CountTokens, estimated_tokens
 from merit.selection.weights import (
     COLUMN,
     COLUMN_BASE,
@@ -26,17 +25,17 @@ from merit.selection.weights import (
     TABLE_RECALLED,
     TABLE_RECALLED_BASE,
     likelihood,
+    weighted,
 )
 from merit.types import Encoder, Schema
 from merit.values import ValueIndex
 
 BUDGET_TOKENS = 8_000
 _WIDER = 1.5  # times the budget, where something was missing
-_NOTE_TOKENS = 25  # for the line on what is not shown
+_NOTE_TOKENS = 40  # for the lines on the usual type and on what is not shown
 _ROUNDS = 4  # of measuring the text and spending what is left
 _WORTH_SPENDING = 25  # tokens; less buys hardly anything
 _WHOLE_NAME = 0.95  # of a table's name, weighted by how rare its words are
-_LINES = re.compile(r"[^\n]+\n*|\n+")  # tokenizers make one token of several line breaks
 
 
 class Selector:
@@ -56,8 +55,8 @@ class Selector:
         self._schema, self._budget, self._tokens, self._dialect = schema, budget, tokens, dialect
         self._values, self._encoder, self._index = values, encoder, index
         self._line_tokens: dict[str, int] = {}
-        self._texts = TableTexts(dialect)
-        self._whole_text = schema_text(schema, self._texts, 0, 0)
+        self._lean = TableTexts(dialect, indent=INDENT)
+        self._whole_text = schema_text(schema, TableTexts(dialect), 0, 0)
         self._whole_tokens = self._counted(self._whole_text)
 
     @property
@@ -123,7 +122,7 @@ class Selector:
     def _counted(self, text: str) -> int:
         """The tokens of a text, line by line: lines come again, and tokenizers are slow."""
         total = 0
-        for line in _LINES.findall(text):
+        for line in LINES.findall(text):
             if line not in self._line_tokens:
                 self._line_tokens[line] = self._tokens(line)
             total += self._line_tokens[line]
@@ -139,7 +138,8 @@ class Selector:
             chosen = chooser.choose(spend)
             schema = self._trimmed(chosen)
             left_out = sum(len(self.index.columns_of[table]) - len(own) for table, own in chosen.items())
-            text = schema_text(schema, self._texts, len(self._schema.tables) - len(chosen), left_out)
+            missing = len(self._schema.tables) - len(chosen)
+            text = schema_text(schema, self._lean, missing, left_out, chooser.usual_type)
             slack = limit - self._counted(text)
             if best is None or slack >= 0 or best[3] < 0:
                 best = chosen, schema, text, slack
@@ -187,12 +187,12 @@ class Selector:
 def likelihoods(index: SchemaIndex, asked: QuestionFeatures, recalled: EarlierUse | None) -> tuple[Floats, Floats]:
     """How likely each table is needed, and each column where its table is."""
     if recalled is None:
-        scores = asked.tables @ TABLE + TABLE_BASE
-        columns = column_features(index, asked, likelihood(scores)) @ COLUMN + COLUMN_BASE
+        scores = weighted(asked.tables, TABLE, TABLE_BASE)
+        columns = weighted(column_features(index, asked, likelihood(scores)), COLUMN, COLUMN_BASE)
     else:
-        scores = np.hstack([asked.tables, recalled.tables]) @ TABLE_RECALLED + TABLE_RECALLED_BASE
+        scores = weighted(np.hstack([asked.tables, recalled.tables]), TABLE_RECALLED, TABLE_RECALLED_BASE)
         own = column_features(index, asked, likelihood(scores))
-        columns = np.hstack([own, recalled.columns]) @ COLUMN_RECALLED + COLUMN_RECALLED_BASE
+        columns = weighted(np.hstack([own, recalled.columns]), COLUMN_RECALLED, COLUMN_RECALLED_BASE)
     named = asked.tables[:, TABLE_FEATURES.index("name")] >= _WHOLE_NAME
     scores = np.where(named, np.maximum(scores, NAMED), scores)
     return likelihood(SHARPER * scores), likelihood(columns)

@@ -2,30 +2,32 @@
 
 from collections.abc import Mapping
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from merit.selection.index import SchemaIndex
+from merit.sql.parser import UNREADABLE, parse_bounded
 from merit.types import SQLGLOT_DIALECTS
 
+_LONGEST_SQL = 20_000  # characters; longer queries are not looked at
 _DIALECTS = ("mysql", "postgres", "sqlite", "duckdb", "oracle")  # tried in this order after the index's own
 
 
 def names_used(sql: str, index: SchemaIndex, prefer: Mapping[str, str] | None = None) -> dict[int, set[int]]:
-    """The columns that a query uses of each table, by number; nothing where it cannot be parsed.
+    """The columns that a query uses of each table, by number; nothing where it cannot be parsed, or only at length.
 
     A table without its database's name is looked up in `prefer`, else it is the only one of that name. A column that
     several tables of a query may have counts for all of them.
     """
+    if len(sql) > _LONGEST_SQL:
+        return {}
     resolver = _Resolver(index, prefer or {})
     for dialect in dict.fromkeys((index.dialect, *_DIALECTS)):
         try:
-            tree = sqlglot.parse_one(sql.strip().rstrip(";"), dialect=SQLGLOT_DIALECTS.get(dialect, dialect))
+            tree = parse_bounded(sql.strip().rstrip(";"), SQLGLOT_DIALECTS.get(dialect, dialect))
             for scope in traverse_scope(tree):
                 resolver.read(scope)
-        except (SqlglotError, RecursionError):
+        except UNREADABLE:
             resolver.used.clear()
             continue
         return resolver.used

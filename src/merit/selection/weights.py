@@ -30,3 +30,8 @@ NAMED = -0.85
 def likelihood(scores: Floats) -> Floats:
     """The logistic function."""
     return 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+
+
+def weighted(features: Floats, weights: Floats, base: float) -> Floats:
+    """A score for each row, without BLAS, whose threads wait for each other on a busy machine."""
+    return np.asarray((features * weights).sum(axis=1) + base)

@@ -27,7 +27,7 @@ _USUAL = (
     "setting sex shop size source start state status stock store street student subject tag target tax team term "
     "time title total type unit update user value version vendor view volume week weight year zip"
 )
-_USUAL_NAMES = frozenset(_USUAL.split())
+USUAL_NAMES = frozenset(_USUAL.split())
 # Asking for something, not naming it, at the beginning of a clause: "list the owners" but "the mailing list".
 _COMMAND = "list show count state group display order rank report detail name number provide retrieve give"
 _COMMANDS = frozenset(_COMMAND.split())
@@ -86,7 +86,7 @@ class NameSplitter:
     def __init__(self, names: Iterable[str]) -> None:
         several = [own for own in map(parts, names) if len(own) > 1]  # what stands beside other parts is a word
         seen = {part for own in several for part in own if part.isalpha()}
-        self._known = {part for part in seen if _SHORTEST_PIECE <= len(part) <= _LONGEST_WORD} | _USUAL_NAMES
+        self._known = {part for part in seen if _SHORTEST_PIECE <= len(part) <= _LONGEST_WORD} | USUAL_NAMES
 
     def words(self, name: str) -> list[str]:
         """The words of a name."""

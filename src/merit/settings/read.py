@@ -62,7 +62,7 @@ SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "schema_tokens": int,
     },
     "context": {"comments": bool, "dbt": str, "semantic": (str, list), "schema": str},
-    "memory": {"recall": str, "keep": str},
+    "memory": {"recall": str, "keep": str, "url": str, "url_env": str},
 }
 _SHOWN = "write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN, with * for anything"
 _PATTERNS = {"include": _SHOWN, "exclude": _SHOWN}
@@ -133,12 +133,7 @@ def _database(section: Mapping[str, Any], where: str) -> DatabaseSettings:
     url, variable, rows = section.get("url", ""), section.get("url_env", ""), section.get("rows", ROWS[0])
     if bool(url) == bool(variable):
         raise InputError(f"{where}: give either 'url', or 'url_env' with the environment variable that holds the URL")
-    if url:
-        _check_url(url, where)
-    elif not _VARIABLE.fullmatch(variable):
-        raise InputError(
-            f"{where}: the field 'url_env' should be the name of an environment variable, such as SHOP_URL"
-        )
+    _check_url_or_variable(url, variable, where)
     if "name" not in section:
         raise InputError(f"{where}: the field 'name' is missing; memory is kept under it, wherever the database is")
     check_name(section["name"], f"{where}: the field 'name'")
@@ -158,6 +153,15 @@ def _database(section: Mapping[str, Any], where: str) -> DatabaseSettings:
         include=tuple(section.get("include", ())),
         exclude=tuple(section.get("exclude", ())),
     )
+
+
+def _check_url_or_variable(url: str, variable: str, where: str) -> None:
+    if url:
+        _check_url(url, where)
+    elif not _VARIABLE.fullmatch(variable):
+        raise InputError(
+            f"{where}: the field 'url_env' should be the name of an environment variable, such as SHOP_URL"
+        )
 
 
 def _check_url(url: str, where: str) -> None:
@@ -237,9 +241,17 @@ def _context(section: Mapping[str, Any], base: Path, where: str) -> ContextSetti
 
 
 def _memory(section: Mapping[str, Any], where: str) -> MemorySettings:
-    for name, grade in section.items():
-        if grade not in GRADES:
-            raise InputError(f"{where}: the field {name!r} cannot be {shown(grade)}; write one of {', '.join(GRADES)}")
+    for name in ("recall", "keep"):
+        if section.get(name, GRADES[0]) not in GRADES:
+            grades = ", ".join(GRADES)
+            raise InputError(f"{where}: the field {name!r} cannot be {shown(section[name])}; write one of {grades}")
+    url, variable = section.get("url", ""), section.get("url_env", "")
+    if url and variable:
+        raise InputError(f"{where}: give either 'url', or 'url_env' with the environment variable that holds the URL")
+    if "url" in section or "url_env" in section:
+        _check_url_or_variable(url, variable, where)
+    if url and not re.match("postgres(ql)?://", url):
+        raise InputError(f"{where}: the field 'url' should be that of a PostgreSQL database, postgresql://...")
     return MemorySettings(**section)
 
 

@@ -33,13 +33,7 @@ class DatabaseSettings:
 
     def resolved_url(self, environment: Mapping[str, str] = os.environ) -> str:
         """The URL, from the environment where the file names a variable."""
-        if not self.url_env:
-            return self.url
-        if not environment.get(self.url_env):
-            raise InputError(
-                f"{self.url_env}: the environment variable is not set; set it to the URL of the database {self.name}"
-            )
-        return environment[self.url_env]
+        return _resolved(self.url, self.url_env, f"the database {self.name}", environment)
 
     def is_private(self, table: str, column: str) -> bool:
         """Whether a column's values may never be read, neither for a prompt nor for an index."""
@@ -91,10 +85,16 @@ class ContextSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemorySettings:
-    """The table `[memory]`: how sure an answer must be, by its grade."""
+    """The table `[memory]`: how sure an answer must be, by its grade, and where what is learned is kept."""
 
     recall: str = "tested"  # the least grade that later questions are shown
     keep: str = "tested"  # the least grade that is kept without a person's word
+    url: str = ""  # of a PostgreSQL database that a team shares; empty for the project's folder
+    url_env: str = ""  # the environment variable that holds the URL
+
+    def resolved_url(self, environment: Mapping[str, str] = os.environ) -> str:
+        """The URL, from the environment where the file names a variable; empty for the project's folder."""
+        return _resolved(self.url, self.url_env, "the memory", environment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,14 @@ class Settings:
     glossary: Mapping[str, str] = field(default_factory=dict)
     memory: MemorySettings = field(default_factory=MemorySettings)
     checks: tuple[CheckSettings, ...] = ()
+
+
+def _resolved(url: str, variable: str, what: str, environment: Mapping[str, str]) -> str:
+    if not variable:
+        return url
+    if not environment.get(variable):
+        raise InputError(f"{variable}: the environment variable is not set; set it to the URL of {what}")
+    return environment[variable]
 
 
 def matches(patterns: Iterable[str], name: str) -> bool:

@@ -81,6 +81,8 @@ def parse(url: str) -> DatabaseAddress:
     except ValueError:
         # What stands where a port should may be a password, with the @ and the host left out.
         raise InputError(f"{scheme}://...: cannot be read; quote special characters of a password as %XX") from None
+    if dialect not in FILES and "@" in parts.path + parts.fragment:  # all before it may be a password with a slash
+        raise InputError(f"{scheme}://...: cannot be read; quote special characters of a password as %XX")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     zone = options.pop("timezone", "UTC")
     if not _ZONE.fullmatch(zone):

@@ -1,11 +1,13 @@
 """Caps on statements and results that engines share."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from merit.types import Cause, Error, Limits, Row
 
 _ROW_BYTES = 64  # what Python needs for a row beside its values
 _VALUE_BYTES = 40
+_LONGEST_MESSAGE = 10_000  # characters of an engine's message
 
 
 class CellTooLarge(Exception):
@@ -28,6 +30,14 @@ def unfit(sql: str, limits: Limits) -> Error | None:
     return None
 
 
+def shortened(error: Error) -> Error:
+    """An error whose words are not longer than people and models read: a value can be part of them."""
+    if len(error.message) <= _LONGEST_MESSAGE:
+        return error
+    cut = f"{error.message[:_LONGEST_MESSAGE]}... ({len(error.message) - _LONGEST_MESSAGE} more characters)"
+    return replace(error, message=cut, hint=error.hint[:_LONGEST_MESSAGE])
+
+
 def collect(rows: Iterable[Row], limits: Limits) -> tuple[list[Row], bool]:
     """Rows until they end or reach a cap, and whether a cap cut them off; CellTooLarge for a value beyond its cap."""
     collected: list[Row] = []
@@ -42,7 +52,7 @@ def collect(rows: Iterable[Row], limits: Limits) -> tuple[list[Row], bool]:
 
 def _size(value: object, limits: Limits) -> int:
     if not isinstance(value, str | bytes):
-        return 0
+        return value.bit_length() >> 3 if isinstance(value, int) else 0
     size = len(value) if isinstance(value, bytes) or value.isascii() else len(value.encode("utf-8", "surrogatepass"))
     if size > limits.cell_bytes:
         raise CellTooLarge(size, limits)

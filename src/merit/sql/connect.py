@@ -3,26 +3,15 @@
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol, runtime_checkable
 
 from merit.errors import DatabaseUnusable
 from merit.sql.address import DatabaseAddress, masked, parse
-from merit.sql.health import Health
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.sqlite.filtered import FilteredSQLite
 from merit.types import Engine
 
 _DRIVERS = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql", "duckdb": "duckdb"}
 _EXTRAS = {"psycopg": "postgres", "pymysql": "mysql", "duckdb": "duckdb"}
-
-
-@runtime_checkable
-class Inspectable(Protocol):
-    """An engine that can tell what its role could do."""
-
-    def health(self) -> Health:
-        """What the server is, and what the role could do there."""
-        ...
 
 
 def open_engine(url: str, *, shown: SchemaFilter = EVERYTHING, cache: Path | None = None) -> Engine:
@@ -37,9 +26,9 @@ def open_engine(url: str, *, shown: SchemaFilter = EVERYTHING, cache: Path | Non
     _import_driver(_DRIVERS[address.dialect])
     if address.dialect == "postgresql":
         return import_module("merit.sql.postgres").PostgresEngine(address, shown, cache)  # type: ignore[no-any-return]
-    package = "duckdb" if address.dialect == "duckdb" else "mysql"
-    engine = "DuckDBEngine" if address.dialect == "duckdb" else "MySQLEngine"
-    return getattr(import_module(f"merit.sql.{package}"), engine)(address, shown)  # type: ignore[no-any-return]
+    if address.dialect == "duckdb":
+        return import_module("merit.sql.duckdb").DuckDBEngine(address, shown)  # type: ignore[no-any-return]
+    return import_module("merit.sql.mysql").MySQLEngine(address, shown, cache)  # type: ignore[no-any-return]
 
 
 def _import_driver(name: str) -> ModuleType:
@@ -53,4 +42,4 @@ def _import_driver(name: str) -> ModuleType:
         ) from None
 
 
-__all__ = ["DatabaseAddress", "Inspectable", "SchemaFilter", "masked", "open_engine"]
+__all__ = ["DatabaseAddress", "SchemaFilter", "masked", "open_engine"]

@@ -4,7 +4,7 @@
 |---|---|
 | NULL | `None` |
 | boolean | the integer 1 or 0 |
-| integer, also beyond 64 bits | `int` |
+| integer, also beyond 64 bits | `int`; with more than 1,000 digits, `str` |
 | decimal | `int` without a fraction, else `float` (15 digits or more) |
 | float | `float` |
 | text, enum, network address, range, XML | `str` |
@@ -24,6 +24,7 @@ SQLite has none of these types but numbers, text and binary; MariaDB keeps JSON 
 
 import datetime
 import json
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -37,6 +38,9 @@ _SHORT_OFFSET = re.compile(r"(:\d\d(?:\.\d+)?[+-]\d\d)$")
 _INTERVAL_PART = re.compile(r"([+-]?\d+) (year|mon|day)s?")
 _INTERVAL_TIME = re.compile(r"([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?$")
 _DAYS = {"year": 365, "mon": 30, "day": 1}
+_MOST_DIGITS = 1_000  # of an integer; Python writes none of more than 4,300, and results are printed
+_LARGEST = 10**_MOST_DIGITS
+_LONGEST_JSON = 1 << 20  # characters; a cell may have no more, and reading it would take seconds
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
@@ -45,7 +49,7 @@ def to_value(value: Any) -> Value:
     if value is None or isinstance(value, str | float | bytes):
         return value
     if isinstance(value, bool | int):
-        return int(value)
+        return int(value) if -_LARGEST < value < _LARGEST else str(Decimal(value))
     if isinstance(value, Decimal):
         return number(value)
     if isinstance(value, datetime.timedelta):
@@ -57,8 +61,10 @@ def to_value(value: Any) -> Value:
     return bytes(value) if isinstance(value, bytearray | memoryview) else str(value)
 
 
-def number(value: Decimal) -> int | float:
-    """A decimal as the integer that it is, or as a float."""
+def number(value: Decimal) -> int | float | str:
+    """A decimal as the integer that it is, or as a float; as its digits where Python would not write the integer."""
+    if value.is_finite() and value.adjusted() >= _MOST_DIGITS:
+        return str(value)
     if value.is_finite() and value == value.to_integral_value():
         return int(value)
     return float(value)
@@ -80,6 +86,13 @@ def length(value: datetime.timedelta) -> str:
 
 def interval(text: str) -> str:
     """An interval as PostgreSQL writes it (IntervalStyle postgres) as its length; any other text as it is."""
+    try:
+        return _interval_length(text)
+    except OverflowError:  # longer than 2.7 million years
+        return text
+
+
+def _interval_length(text: str) -> str:
     days = sum(int(amount) * _DAYS[unit] for amount, unit in _INTERVAL_PART.findall(text))
     time = _INTERVAL_TIME.search(text)
     if time is None:
@@ -98,10 +111,19 @@ def json_text(value: Any) -> str:
 
 def same_json(text: str) -> str:
     """JSON that an engine wrote, in our form; what Python cannot read stays as it is."""
+    if len(text) > _LONGEST_JSON:
+        return text
     try:
-        return json_text(json.loads(text))
+        return json_text(json.loads(text, parse_float=_finite))
     except (ValueError, RecursionError):
         return text
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits} is beyond the range of floats")
+    return value
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from merit.sql.guard import UnknownCall
 from merit.types import Cause, Error
 
 _QUERY = re.compile(r"[\s(]*(?:select|with|values|table|from)\b", re.IGNORECASE)
@@ -12,10 +13,12 @@ _NO_FUNCTION = frozenset({"42883", "1305", "1630", "CatalogException"})  # of Po
 def explained(refused: Error, sql: str, parsed: Callable[[], Error | None]) -> Error:
     """What the database says of such a text, with its code and position; else what the guard said.
 
-    `parsed` has the database read the text and run nothing of it.
+    `parsed` has the database read the text and run nothing of it. A text with anything that is forbidden (a denied
+    function, a hidden table, a second statement) is not even read there.
     """
-    unread = refused.cause is Cause.DBMS or (refused.cause is Cause.STATEMENTS and not _QUERY.match(sql))
-    if not unread and refused.cause is not Cause.FORBIDDEN:
+    no_query = refused.cause is Cause.STATEMENTS and not _QUERY.match(sql) and ";" not in sql.rstrip("; \t\r\n")
+    unread = refused.cause is Cause.DBMS or no_query
+    if not unread and not isinstance(refused, UnknownCall):
         return refused
     error = parsed()
     if error is None or error.cause is not Cause.DBMS or not error.code:

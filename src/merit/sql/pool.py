@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
 from merit.errors import DatabaseUnusable
+from merit.sql.bounds import shortened
 from merit.sql.explained import explained
 from merit.types import Error, Limits, Result, Timeout
 
@@ -96,8 +97,10 @@ class ConnectionPool(Generic[S]):
     def guarded(self, refused: Error | None, sql: str, limits: Limits) -> Result:
         """Run a query, or say why the guard refused it: in the database's own words, where it cannot read it either."""
         if refused is None:
-            return self._query(sql, limits)
-        return explained(refused, sql, lambda: self.run(lambda session: session.parse(sql, limits)))
+            result = self._query(sql, limits)
+        else:
+            result = explained(refused, sql, lambda: self.run(lambda session: session.parse(sql, limits)))
+        return shortened(result) if isinstance(result, Error) else result
 
     def _query(self, sql: str, limits: Limits) -> Result:
         """Run a query; where it is sent once more, it has the rest of its time."""

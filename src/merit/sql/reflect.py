@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.errors import InputError, MeritError
 from merit.files import atomic_write
-from merit.reading import parse_json, read_text
+from merit.reading import check_fields, parse_json, read_text
 from merit.types import Column, Schema, Table
 
 _CACHE_FORMAT = 1
@@ -131,9 +131,15 @@ def cached_schema(folder: Path | None, fingerprint: Callable[[], str], read: Cal
 
 def _decoded(record: dict[str, Any]) -> Schema:
     def column(item: dict[str, Any]) -> Column:
-        return Column(**{**item, "foreign_keys": tuple(item["foreign_keys"])})
+        check_fields(item, {"name": str, "type": str, "comment": str, "primary_key": bool, "foreign_keys": list}, "")
+        keys = [key for key in item["foreign_keys"] if isinstance(key, str)]
+        return Column(**{**item, "foreign_keys": tuple(keys)})
 
     def table(item: dict[str, Any]) -> Table:
+        check_fields(item, {"name": str, "view": bool, "comment": str, "columns": list}, "")
+        if not isinstance(item["rows"], int | None):
+            raise TypeError
         return Table(**{**item, "columns": tuple(map(column, item["columns"]))})
 
-    return Schema(str(record["db_id"]), tuple(map(table, record["tables"])))
+    check_fields(record, {"db_id": str, "tables": list}, "")
+    return Schema(record["db_id"], tuple(map(table, record["tables"])))

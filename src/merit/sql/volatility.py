@@ -1,18 +1,40 @@
-"""Whether functions of a database's own are volatile, asked of its catalogue once for each name."""
+"""Whether functions of a database's own are volatile, asked of its catalogue once for each statement."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+
+_WORD = re.compile(r"[^\W\d][\w$]*")
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"|`((?:[^`]|``)*)`')
 
 
 class Volatility:
-    """Remembers what a catalogue says of a function; one that is not there yet is asked for again."""
+    """Remembers what a catalogue says of functions; one that is not there yet is asked for again."""
 
-    def __init__(self, ask: Callable[[str], bool | None]) -> None:
+    def __init__(self, ask: Callable[[list[str]], Mapping[str, bool]]) -> None:
+        """`ask` gets names, and says of those that are functions whether any of that name is volatile or writes."""
         self._ask = ask
         self._known: dict[str, bool] = {}
 
-    def __call__(self, name: str) -> bool | None:
-        """True where a function of this name is volatile or writes, False where it is not, None where there is none."""
-        known = self._known.get(name)
-        if known is None and (answer := self._ask(name)) is not None:
-            known = self._known[name] = bool(answer)
-        return known
+    def of(self, sql: str) -> Callable[[str], bool | None]:
+        """For the names in one statement: True for a volatile function, False for another one, None for none.
+
+        All names of the statement are asked for at once: a query with a thousand columns must not cost a thousand
+        queries of the catalogue before its own time limit begins.
+        """
+        absent: set[str] = set()
+
+        def volatile(name: str) -> bool | None:
+            if name not in self._known and name not in absent:
+                names = {name, *_names(sql)} - self._known.keys() - absent
+                self._known |= {found: bool(answer) for found, answer in self._ask(sorted(names)).items()}
+                absent.update(names - self._known.keys())
+            return self._known.get(name)
+
+        return volatile
+
+
+def _names(sql: str) -> set[str]:
+    """Every name that a statement may hold, and more: as it stands and in lower case."""
+    found = set(_WORD.findall(sql))
+    found |= {a.replace('""', '"') or b.replace("``", "`") for a, b in _QUOTED.findall(sql)}
+    return {form for name in found for form in (name, name.lower())}

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from merit.prompts import VERSIONS
 from merit.reading import check_path, shown
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.stream.ahead import window
+from merit.stream.grid_review import review_policies
 from merit.stream.predict import first_answers
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import open_setup
@@ -34,6 +36,8 @@ _FIELDS: dict[str, type | tuple[type, ...]] = {
     "seeds": list,
     "budget": int,
     "regime": str,
+    "review": (str, list),
+    "review_shares": list,
     "max_prompt_tokens": int,
     "truncate": str,
     "max_tokens": int,
@@ -80,6 +84,8 @@ def read_grid(path: Path) -> Grid:
     record = read_toml(path)
     _check(record, _FIELDS, ("out", "model", "dataset"), str(path), _INTO_DATASET)
     base, seeds = path.absolute().parent, _seeds(record.get("seeds", [0, 1, 2]), path)
+    regime = _regime(record.get("regime", Regime.DENOTATION_CONFIRMED.value), path)
+    reviews = review_policies(record, regime, path)
     runs: dict[str, RunSpec] = {}
     for number, item in enumerate(record["dataset"], 1):
         where = f"{path}, dataset {number}"
@@ -87,26 +93,30 @@ def read_grid(path: Path) -> Grid:
             raise InputError(f"{where}: expected a table [[dataset]]")
         _check(item, _DATASET_FIELDS, ("name", "initial"), where, _TO_THE_TOP)
         data = _data(item, base, where)
-        for method in _methods(item.get("methods", record.get("methods", "all")), where):
-            for seed in seeds:
-                name = f"{data.label or data.name}-{data.split}/{method}/seed{seed}"
-                if name in runs:
-                    raise InputError(
-                        f"{where}: the run {name} is there twice; give each dataset and method once, and a dataset of "
-                        "your own a 'label'"
-                    )
-                if len(runs) == _MOST_RUNS:
-                    raise InputError(f"{path}: more than {_MOST_RUNS} runs; write several grids")
+        methods = _methods(item.get("methods", record.get("methods", "all")), where)
+        for method, (reviewed, review), seed in product(methods, reviews.items(), seeds):
+            name = f"{data.label or data.name}-{data.split}/{method}{reviewed}/seed{seed}"
+            if name in runs:
+                raise InputError(
+                    f"{where}: the run {name} is there twice; give each dataset and method once, and a dataset of "
+                    "your own a 'label'"
+                )
+            if len(runs) == _MOST_RUNS:
+                raise InputError(f"{path}: more than {_MOST_RUNS} runs; write several grids")
+            try:
                 runs[name] = RunSpec(
                     data=data,
                     initial=base / item["initial"],
                     method=method,
                     seed=seed,
                     budget=record.get("budget", DEFAULT_BUDGET),
-                    regime=_regime(record.get("regime", Regime.DENOTATION_CONFIRMED.value), path),
+                    regime=regime,
                     limit=_positive("limit", item, where),
                     examples=base / item["examples"] if "examples" in item else None,
+                    review=review,
                 )
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
     owners: dict[Path, DataSpec] = {}
     for spec in runs.values():
         if owners.setdefault(spec.initial, spec.data) != spec.data:

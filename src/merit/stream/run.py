@@ -31,9 +31,10 @@ from merit.runs.plan import Planned, method_in, plan
 from merit.runs.timings import sessions
 from merit.stream.ahead import LookAhead, NoLookAhead
 from merit.stream.replies import Replies
+from merit.stream.reviewing import Reviewing
 from merit.stream.setup import Setup
 from merit.tracing import span
-from merit.types import Completer, Oracle, Question, Regime
+from merit.types import Completer, Oracle, Question
 
 _log = logging.getLogger(__name__)
 _TIMINGS_EVERY = 50  # turns between two updates of timings.json, so that a kill loses little of it
@@ -62,7 +63,7 @@ class Progress:
             self.initial_right += turn.initial_correct
             self.right += turn.final_correct
             self.repaired += turn.final_correct and not turn.initial_correct
-        self.entries += turn.entry is not None
+        self.entries += len(turn.left)
         first = 0 if turn.phase is Phase.ANSWER else 1  # a first answer was asked for once, however often it is used
         calls: list[Attempt | Reflection] = [*turn.episode.attempts[first:], *turn.episode.reflections]
         self.tokens += sum(call.prompt_tokens + call.output_tokens for call in calls)
@@ -108,6 +109,8 @@ async def run_stream(
         _check_done(folder, todo)
         work = Work()
         working = agents(setup, completer, RememberingOracle(oracle, known, work), memory, work)
+        reviewing = Reviewing(setup, folder, memory, work)
+        await reviewing.review()  # that of the last answer, where a kill came before it
         before = len(folder.turns)
         if before < len(todo):
             folder.forget_metrics()
@@ -144,6 +147,7 @@ async def run_stream(
                     folder.append(turn)
                     known.pop(planned.task.question.id, None)
                     progress.add(turn)
+                    progress.entries += await reviewing.review()
                     on_turn(progress)
                     if (number + 1 - before) % _TIMINGS_EVERY == 0:
                         note_time()
@@ -151,7 +155,7 @@ async def run_stream(
             if before < len(todo):  # also without a finished turn: calls that were sent cost money
                 note_time()
         identity = setup.identity
-        metrics = account(folder.turns, identity.method)
+        metrics = account(folder.turns, identity.method, identity.regime)
         check_arithmetic(metrics, identity.method, identity.regime, identity.budget)
         folder.write_whole(METRICS, metrics)
         return metrics
@@ -180,7 +184,7 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory, ru
 
 async def _correct(setup: Setup, question: Question, attempt: Attempt | Written) -> bool:
     """Whether an attempt is right by the judge, also where the agent is not told."""
-    if setup.identity.regime is Regime.DENOTATION_CONFIRMED:
+    if setup.identity.regime.has_oracle:
         return attempt.verdict.correct
     return (await asyncio.to_thread(setup.benchmark.judge.judge, question, attempt.sql)).correct
 

@@ -4,7 +4,7 @@ import platform
 from dataclasses import dataclass, replace
 
 from merit import __version__
-from merit.agent import find_method
+from merit.agent import find_method, only_sure
 from merit.benchmark import Benchmark
 from merit.models import CachingCompleter, CachingEncoder
 from merit.oracle import fixed_demonstrations
@@ -26,7 +26,7 @@ from merit.sql import SQLITE_VERSION
 from merit.stream.initial import missing, read_initial
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Parts
-from merit.types import QuestionId
+from merit.types import QuestionId, Regime
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class Setup:
 
 def open_setup(spec: RunSpec, parts: Parts) -> Setup:
     """Prepare a run; errors in its parts are raised before anything is asked or written."""
-    method = find_method(spec.method).seeded(spec.seed)
+    found = find_method(spec.method).seeded(spec.seed)
+    method = only_sure(found) if spec.regime is Regime.REVIEWED else found
     benchmark = parts.benchmark(spec.data)
     dataset = benchmark.dataset
     encoder = parts.open_encoder() if method.encodes else None
@@ -84,6 +85,7 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
         distinct=benchmark.distinct,
         timeout_s=benchmark.timeout_s,
         regime=spec.regime,
+        review=spec.review,
         initial_sha256=hash_file(spec.initial),
         stream_sha256=stream_hash(stream_text(questions)),
         demonstrations=examples,

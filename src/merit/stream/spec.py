@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 
+from merit.agent import find_method
 from merit.benchmark import DataSpec
 from merit.errors import InputError, check_type
 from merit.reading import shown
+from merit.runs import ReviewPolicy
 from merit.runs.another import refuse_other_settings
+from merit.runs.manifest import review_record
 from merit.types import Distinct, Regime, Sampling
 
 DEFAULT_BUDGET = 7  # the paper's K
@@ -27,6 +30,7 @@ class RunSpec:
     regime: Regime = Regime.DENOTATION_CONFIRMED
     limit: int | None = None  # only the first questions of the stream
     examples: Path | None = None  # for methods that show fixed examples: a file of them
+    review: ReviewPolicy | None = None  # in the regime reviewed: which answers are reviewed, and how
 
     def __post_init__(self) -> None:
         check_type("data", self.data, DataSpec, "a merit.DataSpec")
@@ -41,7 +45,34 @@ class RunSpec:
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit: expected a number of questions, 1 or more, not {shown(self.limit)}")
         check_type("examples", self.examples, (Path, NoneType), "a file as a pathlib.Path, or None")
+        check_type("review", self.review, (ReviewPolicy, NoneType), "a merit.ReviewPolicy, or None")
+        self._check_review()
         object.__setattr__(self, "data", self.data.for_runs())
+
+    def _check_review(self) -> None:
+        """Refuse a review where there is no reviewer, none where there is one, and a method that could not use it."""
+        if self.regime is not Regime.REVIEWED:
+            if self.review is not None:
+                raise InputError(
+                    f"review: there is a reviewer only in the regime {Regime.REVIEWED}; choose that regime, or leave "
+                    "out how much is reviewed"
+                )
+            return
+        if self.review is None:
+            raise InputError(
+                f"regime: {Regime.REVIEWED} needs the share of answers that the reviewer sees, such as 0.3 for 30%"
+            )
+        method = find_method(self.method)
+        if not method.online:
+            raise InputError(
+                f"method: {self.method} reads what the whole stream left, and a review may be shown only to later "
+                f"questions; with the regime {Regime.REVIEWED}, use an online method such as precedent_grounded"
+            )
+        if method.recall is None:
+            raise InputError(
+                f"method: {self.method} recalls nothing, so no review could change an answer; with the regime "
+                f"{Regime.REVIEWED}, use one that does, such as precedent_grounded, and compare with a share of 0"
+            )
 
     def check_place(self, out: Path) -> None:
         """Complain about a folder that holds a run over another dataset or of other settings."""
@@ -52,6 +83,7 @@ class RunSpec:
             "budget": self.budget,
             "distinct": self.data.distinct,
             "regime": self.regime.value,
+            "review": review_record(self.review) if self.review else None,
         }
         refuse_other_settings(out, settings)
 

@@ -2,6 +2,7 @@
 
 from merit.types.engine import DIALECTS, SQLGLOT_DIALECTS, Engine, Error, Limits, Result, Row, Rows, Timeout, Value
 from merit.types.entry import Entry, Grade, Precedent, Provenance, Repair
+from merit.types.health import Health, Remark
 from merit.types.model import (
     Completer,
     Completion,
@@ -24,6 +25,8 @@ from merit.types.nouns import (
     Question,
     QuestionId,
     Regime,
+    ReviewKind,
+    Said,
     Status,
     Verdict,
 )
@@ -51,6 +54,7 @@ __all__ = [
     "FailureSubtype",
     "FailureType",
     "Grade",
+    "Health",
     "Judging",
     "Limits",
     "Matrix",
@@ -63,11 +67,14 @@ __all__ = [
     "Question",
     "QuestionId",
     "Regime",
+    "Remark",
     "Repair",
     "Restoration",
     "Result",
+    "ReviewKind",
     "Row",
     "Rows",
+    "Said",
     "Sampling",
     "Schema",
     "ServedCompleter",

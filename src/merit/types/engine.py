@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from merit.types.health import Health
 from merit.types.nouns import Cause
 from merit.types.schema import Schema
 
@@ -104,6 +105,10 @@ class Engine(Protocol):
 
     def schema(self) -> Schema:
         """The tables and views, from the database's own catalogue; raises DatabaseUnusable where it cannot be read."""
+        ...
+
+    def health(self) -> Health:
+        """What answers there, and what its role could do if nothing of merit stood between; nothing is tried out."""
         ...
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """What is remembered: the paper's x = <c, tau, delta, o, rho>, and (beyond the paper) confirmed answers.
 
-Every SQL in an entry is the model's own: there is no field in which a reference answer could travel.
+Every SQL in an entry is the model's own, with one exception: a correction is what a person says is right, and in the
+regime `reviewed` a simulated reviewer says it, who knows the references. The author in the provenance tells.
 """
 
 from dataclasses import dataclass
@@ -156,7 +157,7 @@ REPAIR_POLARITIES = (Polarity.POSITIVE, Polarity.NEGATIVE)
 
 
 def failure_context(sql: str, status: Status, error: str | None) -> str:
-    """An unsuccessful attempt in one line (SPEC.md, text fields)."""
+    """An unsuccessful attempt in one line (docs/spec.md, text fields)."""
     return f"attempted_sql={sql}; status={status}; db_error={error or '(none)'}"
 
 

@@ -13,14 +13,35 @@ class Status(StrEnum):
     DENOTATION_MISMATCH = "DENOTATION_MISMATCH"
     EXECUTION_ERROR = "EXECUTION_ERROR"
     TIMEOUT = "TIMEOUT"
-    EXECUTED = "EXECUTED"  # it ran; whether it is right is not known (only in the regime dbms_only)
+    EXECUTED = "EXECUTED"  # it ran; whether it is right is not known (only in regimes without an oracle)
 
 
 class Regime(StrEnum):
-    """How much of the truth an agent is told (SPEC.md, feedback regimes)."""
+    """How much of the truth an agent is told (docs/spec.md, feedback regimes)."""
 
     DENOTATION_CONFIRMED = "denotation_confirmed"  # right or wrong
     DBMS_ONLY = "dbms_only"  # whether it ran
+    REVIEWED = "reviewed"  # whether it ran; a simulated reviewer sees some answers once they are recorded
+
+    @property
+    def has_oracle(self) -> bool:
+        """Whether an episode hears what is right; elsewhere it hears what ran."""
+        return self is Regime.DENOTATION_CONFIRMED
+
+
+class Said(StrEnum):
+    """What a reviewer says about an answer."""
+
+    CONFIRMED = "confirmed"  # it is right
+    REJECTED = "rejected"  # it is wrong
+    CORRECTED = "corrected"  # it is wrong, and this is how it should have been
+
+
+class ReviewKind(StrEnum):
+    """How much a simulated reviewer does about a wrong answer."""
+
+    CORRECTIONS = "corrections"  # says how it should have been
+    THUMBS = "thumbs"  # says that it is wrong
 
 
 class Distinct(StrEnum):

@@ -8,7 +8,7 @@ from pathlib import Path
 from merit.errors import CacheUnusable, InputError
 from merit.files import atomic_write
 from merit.reading import read_bytes
-from merit.types import Engine, Schema
+from merit.types import Engine, Schema, Value
 from merit.values.build import ValueCaps, build_values
 from merit.values.index import ColumnValues, ValueIndex
 
@@ -68,12 +68,20 @@ def load_values(path: Path) -> ValueIndex | None:
     if digest != _digest(body):
         _log.warning("%s is damaged and is made again", path)
         return None
-    return ValueIndex(
-        [
-            ColumnValues(t, c, tuple(examples), tuple(texts), complete)
-            for t, c, complete, examples, texts in json.loads(body)
-        ]
-    )
+    try:
+        return ValueIndex([_column(*fields) for fields in json.loads(body)])
+    except (ValueError, TypeError, RecursionError):
+        _log.warning("%s is not an index of values and is made again", path)
+        return None
+
+
+def _column(table: str, column: str, complete: bool, examples: list[Value], texts: list[str]) -> ColumnValues:
+    named = isinstance(table, str) and isinstance(column, str) and isinstance(complete, bool)
+    if not named or not all(isinstance(value, str | int | float) for value in examples):
+        raise TypeError
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError
+    return ColumnValues(table, column, tuple(examples), tuple(texts), complete)
 
 
 def _digest(body: bytes) -> bytes:

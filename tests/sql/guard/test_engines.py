@@ -1,29 +1,37 @@
-"""The hostile corpus through merit's engines, by a superuser: nothing but merit keeps the statements from harm."""
+"""The corpora through merit's engines, by a superuser: nothing but merit keeps the statements from harm."""
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from corpus import hostile
-from making.readonly import closed_file, statements, target
+from making.readonly import Target, closed_file, statements, target
 from merit.sql.connect import open_engine
-from merit.types import Error, Limits
+from merit.types import Engine, Error, Limits, Rows
 
 LIMITS = Limits(timeout_s=1.0)
+DIALECTS = ("sqlite", "postgresql", "mariadb", "duckdb")
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "postgresql", "mariadb", "duckdb"])
+@contextmanager
+def opened(dialect: str, folder: Path) -> Iterator[tuple[Target, Engine]]:
+    """A database and an engine on it."""
+    server = dialect in ("postgresql", "mariadb")
+    made = target(dialect, folder) if server else closed_file(dialect, folder / "data")
+    with made as database, closing(open_engine(database.url)) as engine:
+        yield database, engine
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_hostile_statement_changes_nothing_and_ends_in_time(dialect: str, tmp_path: Path) -> None:
-    opened = (
-        target(dialect, tmp_path) if dialect in ("postgresql", "mariadb") else closed_file(dialect, tmp_path / "data")
-    )
     corpus = statements("readonly", dialect)
     if dialect == "sqlite":
         slow = {*hostile.BOMBS, *hostile.GROWTH, *hostile.SHAPES}  # for them: tests/sql/sqlite/test_hostile.py
         corpus = [text for text in corpus if text not in slow]
-    with opened as database, closing(open_engine(database.url)) as engine:
+    with opened(dialect, tmp_path) as (database, engine):
         before = database.state()
         for statement in corpus:
             start = time.monotonic()
@@ -32,3 +40,10 @@ def test_a_hostile_statement_changes_nothing_and_ends_in_time(dialect: str, tmp_
             assert not isinstance(result, Error) or result.message, statement
         assert database.state() == before
     assert not Path("/tmp/merit-corpus-out").exists()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_no_harmless_query_is_refused(dialect: str, tmp_path: Path) -> None:
+    with opened(dialect, tmp_path) as (_, engine):
+        results = {sql: engine.execute(sql, Limits(timeout_s=10.0)) for sql in statements("harmless", dialect)}
+    assert {sql: result for sql, result in results.items() if not isinstance(result, Rows)} == {}

@@ -3,6 +3,7 @@
 import random
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from corpus import hostile
 from making.fuzzing import tries
 from making.mutating import mutated
-from making.readonly import DIALECTS, statements, target
+from making.readonly import statements, target
 from merit.sql.guard import refusal
-from merit.types import Cause
+from merit.sql.guard.functions import unknown
+from merit.types import Cause, Error
 
 SERVERS = ("sqlite", "postgresql", "mariadb", "duckdb")
 # What an engine says to a role that reaches for files or the server itself.
@@ -29,29 +31,34 @@ def texts(dialect: str) -> list[str]:
     return [*attacks, *statements("harmless", dialect) * 2]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_guard_always_answers_and_in_time(dialect: str) -> None:
+def answered(statement: str, dialect: str, volatile: Callable[[str], bool | None] = unknown) -> Error | None:
+    """What the guard says, in time and in words that can be shown."""
+    start = time.monotonic()
+    error = refusal(statement, dialect, volatile)
+    assert time.monotonic() - start < 5, statement
+    assert error is None or (error.cause in CAUSES and error.message.isprintable()), statement
+    return error
+
+
+def test_the_guard_always_answers_for_mysql() -> None:
+    """No MySQL server can be had; the others are tried below."""
     seed = random.randrange(1 << 32)
-    draw, sources = random.Random(seed), texts(dialect)
-    for _ in range(tries(slower=2)):
-        statement = mutated(draw, sources)
-        start = time.monotonic()
-        error = refusal(statement, dialect)
-        assert time.monotonic() - start < 5, (seed, statement)
-        assert error is None or (error.cause in CAUSES and error.message.isprintable()), (seed, statement)
+    draw, sources = random.Random(seed), texts("mysql")
+    for _ in range(2 * tries()):
+        answered(mutated(draw, sources), "mysql")
 
 
 @pytest.mark.parametrize("dialect", SERVERS)
-def test_nothing_that_passes_writes(dialect: str, tmp_path: Path) -> None:
+def test_the_guard_always_answers_and_nothing_that_passes_writes(dialect: str, tmp_path: Path) -> None:
     """The role may write and the transaction too, so nothing but the guard keeps the statements from it."""
     seed = random.randrange(1 << 32)
     draw, sources = random.Random(seed), texts(dialect)
     with target(dialect, tmp_path) as database:
         before = database.state()
         passed: list[str] = []
-        for _ in range(tries(slower=2)):
+        for _ in range(2 * tries()):
             statement = mutated(draw, sources)
-            if refusal(statement, dialect, database.volatile) is None:
+            if answered(statement, dialect, database.volatile) is None:
                 answer = database.run(statement, False)
                 assert not REACHED_OUT.search(answer), (seed, statement, answer)
                 passed.append(statement)

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from merit.sql.guard import refusal
+from merit.sql.guard import UnknownCall, refusal
 from merit.sql.guard.names import names, pattern
 from merit.types import Cause
 
@@ -131,6 +131,25 @@ def test_the_parser_stops_where_it_would_try_exponentially_many_readings(dialect
     assert refusal("SELECT " + "date(" * 8 + "1" + ")" * 8, dialect) is None
 
 
+@pytest.mark.parametrize("dialect", ["postgresql", "mariadb", "duckdb"])
+def test_a_chain_that_the_parser_reads_again_and_again_ends_early(dialect: str) -> None:
+    for chain in ("JOIN VALUES , NOT * ", "LATERAL JOIN ", "NOT ", "NOT - "):
+        started = time.thread_time()
+        assert refusal("SELECT " + chain * 200 + "1", dialect) is not None
+        assert time.thread_time() - started < 0.5, chain
+
+
+def test_a_long_list_is_no_chain() -> None:
+    values = ", ".join(map(str, range(4_900)))
+    assert refusal(f"SELECT * FROM t WHERE id IN ({values})", "postgresql") is None
+
+
+def test_a_message_of_the_parser_shows_no_hidden_character() -> None:
+    error = refusal("FROM N'\u200b\\''https://example.com/x'", "duckdb")
+    assert error is not None
+    assert error.message.isprintable()
+
+
 def test_sqlglot_logs_nothing_of_a_statement(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     refusal("SELECT x FROM (CREATE SECRET hidden) WITH x", "duckdb")
@@ -144,3 +163,19 @@ def test_no_list_allows_what_another_denies() -> None:
         both = {name for name in names(file) if pattern("denied").fullmatch(name)}
         assert both <= {"glob", "master_pos_wait"}, file
     assert not any(pattern("denied").fullmatch(name) for name in names("duckdb"))
+
+
+def test_words_that_unpivot_names_columns_with_are_read_once() -> None:
+    began = time.thread_time()
+    assert refusal("UNPIVOT t ON a " + "INTO NAME " * 4_900, "duckdb") is not None
+    assert time.thread_time() - began < 1.5
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT nosuch(1), pg_sleep(1)", "SELECT nosuch(1) FROM pg_authid", "SELECT pg_sleep(1)"]
+)
+def test_a_function_that_is_not_known_is_told_only_where_nothing_else_is_wrong(sql: str) -> None:
+    assert isinstance(refusal("SELECT nosuch(1)", "postgresql"), UnknownCall)
+    refused = refusal(sql, "postgresql")
+    assert refused is not None
+    assert not isinstance(refused, UnknownCall)

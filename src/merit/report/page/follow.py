@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from merit.files import is_file
 from merit.reading import LINES_BYTES, open_file, parse_json
 from merit.report.page.pack import PackedRun, run_record
 from merit.report.page.progress import LiveProgress, RunPace, progress_of
-from merit.runs import Manifest, is_finished, read_manifest
-from merit.runs.paths import MANIFEST, RETRIEVALS, STREAM, TRAJECTORIES
+from merit.runs import Manifest, Turn, is_drawn, is_finished, read_manifest
+from merit.runs.paths import MANIFEST, RETRIEVALS, REVIEWS, STREAM, TRAJECTORIES
 from merit.runs.questions import read_stream
+from merit.runs.reviews import read_review
 from merit.runs.text import decode_line
 from merit.runs.turn import read_turn
 
@@ -62,7 +63,10 @@ class FollowedRun:
     packed: PackedRun
     turns: FileTail
     recalls: FileTail
+    reviews: FileTail
     waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
+    unpacked: deque[Turn] = field(default_factory=deque)  # turns whose review is not read yet
+    said: deque[tuple[int, Any]] = field(default_factory=deque)  # reviews whose turn is not packed yet
     pace: RunPace = field(default_factory=RunPace)
 
     @property
@@ -74,13 +78,28 @@ class FollowedRun:
         """Read new turns; returns whether there were any."""
         before = len(self.packed.turns)
         for number, record in self.turns.records():
-            turn = read_turn(record, self.packed.questions, f"{self.turns.path}, line {number}")
+            self.unpacked.append(read_turn(record, self.packed.questions, f"{self.turns.path}, line {number}"))
+        while self.unpacked and (turn := self._reviewed(self.unpacked[0])) is not None:
+            self.unpacked.popleft()
             if len(self.waiting) < turn.recalls:  # recalls are written before their turn, so the file has them
                 self.waiting.extend(self.recalls.records())
             records = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
             self.packed.add(turn, [(f"{self.recalls.path}, line {line}", recall) for line, recall in records])
         self.pace.note(len(self.packed.turns), time.monotonic())
         return len(self.packed.turns) > before
+
+    def _reviewed(self, turn: Turn) -> Turn | None:
+        """The turn with what was said of its answer; None while that is still to come, which takes a moment."""
+        identity = self.manifest.identity
+        if not is_drawn(identity.review, identity.seed, turn.episode.task.question.id):
+            return turn
+        if not self.said:
+            self.said.extend(self.reviews.records())
+        if not self.said:
+            return None
+        number, record = self.said.popleft()
+        _, review = read_review(record, f"{self.reviews.path}, line {number}")
+        return replace(turn, review=review)
 
     @property
     def progress(self) -> LiveProgress:
@@ -98,10 +117,11 @@ def follow(path: Path) -> FollowedRun:
     """Begin to follow the run of a folder."""
     manifest = read_manifest(path)
     packed = PackedRun(read_stream(path), manifest.identity)
-    return FollowedRun(path, manifest, packed, FileTail(path / TRAJECTORIES), FileTail(path / RETRIEVALS))
+    turns, recalls, reviews = (FileTail(path / name) for name in (TRAJECTORIES, RETRIEVALS, REVIEWS))
+    return FollowedRun(path, manifest, packed, turns, recalls, reviews)
 
 
 def size_of(path: Path) -> tuple[int, ...]:
     """How large a run's files are, by which a change is noticed."""
-    files = (path / name for name in (MANIFEST, STREAM, TRAJECTORIES, RETRIEVALS))
+    files = (path / name for name in (MANIFEST, STREAM, TRAJECTORIES, RETRIEVALS, REVIEWS))
     return tuple(file.stat().st_size if is_file(file) else 0 for file in files)

@@ -6,18 +6,19 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Reflection, Written, grade_of, polarity_of
+from merit.agent import Attempt, Reflection, Written, grade_of, learned_from, polarity_of
 from merit.agent.rules import votes
 from merit.errors import InputError
+from merit.failure import classify
 from merit.prompts import VERSIONS
 from merit.reading import check_fields
-from merit.report.names import FEEDBACK, dataset_label, method_label
-from merit.runs import Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
+from merit.report.names import FEEDBACK, as_reviewed, dataset_label, method_label
+from merit.runs import AnswerReview, Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
 from merit.runs.accounting import oscillates
 from merit.runs.retrievals import Located, check_question, recalls_by_turn
 from merit.runs.text import to_json
 from merit.runs.turn import repeated_step
-from merit.types import FailureType, QuestionId
+from merit.types import Cause, Entry, FailureType, Precedent, QuestionId, Verdict
 
 _HASH = 16  # characters of a result's hash: enough to tell an episode's results apart
 _DECIMALS = 5  # of scores; the run's own files have the rest
@@ -69,7 +70,9 @@ class PackedRun:
             packed["entry"] = turn.entry
             packed["polarity"] = polarity_of(turn.episode, self.identity.method)
             packed["grade"] = grade_of(turn.episode, self.identity.method, self.identity.regime)
-            self._turn_of_entry[turn.entry] = len(self.turns)
+        if turn.review is not None:
+            packed["review"] = _review(turn, turn.review)
+        self._turn_of_entry |= dict.fromkeys(turn.left, len(self.turns))
         self.turns.append(to_json(packed))
         if turn.phase is Phase.ANSWER:
             self._note(turn, number, any(pool["matches"] for pools in steps.values() for pool in pools))
@@ -91,7 +94,7 @@ class PackedRun:
 
     def _note(self, turn: Turn, number: int, recalled: bool) -> None:
         flags = (INITIAL * turn.initial_correct) | (FINAL * turn.final_correct) | (RECALLED * recalled)
-        flags |= OSCILLATES * oscillates(turn.episode) | WROTE * (turn.entry is not None)
+        flags |= OSCILLATES * oscillates(turn.episode) | WROTE * bool(turn.left)
         types = 0
         for attempt in turn.episode.attempts:
             types |= _TYPES[attempt.failure.type] if attempt.failure else 0
@@ -135,7 +138,8 @@ def stream_text(questions: Questions) -> str:
 def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dict[str, Any]:
     """What a page says about a run as a whole; `name` is its name there, `questions` the length of its stream."""
     identity, record = manifest.identity, manifest.identity.record()
-    dataset, method, model, encoder = identity.dataset, identity.method, identity.model, identity.encoder
+    dataset, model, encoder = identity.dataset, identity.model, identity.encoder
+    method = as_reviewed(identity.method, identity.review)
     return {
         "id": name,
         "folder": path.name,
@@ -154,6 +158,7 @@ def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dic
         "judged": identity.judged_by,
         "regime": identity.regime,
         "feedback": FEEDBACK[identity.regime],
+        **({"reviewed": identity.review.share} if identity.review else {}),
         "model": model.name,
         "revision": model.revision,
         "encoder": encoder.name if encoder else None,
@@ -198,6 +203,28 @@ def _attempt(turn: Turn, step: int) -> dict[str, Any]:
     if attempt.repeat:
         record["repeat"] = repeated_step(attempts, step)
     return record
+
+
+def _review(turn: Turn, review: AnswerReview) -> dict[str, Any]:
+    """What a reviewer said, and the entries that were learned from it, as `entryOf` in data.js gives others."""
+    entries = learned_from(turn.episode, review.said, review.sql, "")
+    if {entry.polarity: entry.id for entry in entries} != review.learned:
+        question = turn.episode.task.question.id
+        raise InputError(f"question {question}: its review left other entries than it says; `merit audit` says more")
+    correction = {"sql": review.sql} if review.sql is not None else {}
+    return {"said": review.said, **correction, "entries": [_entry(entry) for entry in entries]}
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    about = {"id": entry.id, "polarity": entry.polarity, "grade": entry.grade}
+    if isinstance(entry, Precedent):
+        return {**about, "after": {"sql": entry.sql}}
+    before = classify(Verdict(entry.status, entry.db_error, Cause.DBMS if entry.db_error else None))
+    return {
+        **about,
+        "before": {"sql": entry.before, "status": entry.status, "error": entry.db_error, "type": before.type},
+        "after": {"sql": entry.after, "status": entry.outcome, "error": entry.outcome_error, "type": entry.type},
+    }
 
 
 def _changes(written: Written) -> list[str]:

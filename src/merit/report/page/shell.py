@@ -21,6 +21,7 @@ _SCRIPTS = (
     "recalls.js",
     "votes.js",
     "references.js",
+    "left.js",
     "episode.js",
     "keys.js",
     "main.js",

@@ -13,7 +13,7 @@ from merit.errors import MeritError
 from merit.files import atomic_write
 from merit.prompts import BIRD, SPIDER, templates_hash
 from merit.prompts.template import LIVE, names, read
-from merit.report.names import method_order
+from merit.report.names import as_reviewed, method_order
 from merit.report.page.follow import FollowedRun
 from merit.report.page.pack import pack, page_id, run_record, stream_key, stream_text
 from merit.report.page.shell import shell
@@ -102,7 +102,12 @@ def title_of(identities: Iterable[Identity]) -> str:
 def page_order(run: RunView | FollowedRun) -> tuple[str, tuple[int, str], int, str]:
     """The sort key of a run in a page: dataset, method and seed."""
     identity = run.manifest.identity
-    return identity.dataset.title, method_order(identity.method), identity.seed, str(run.path)
+    return (
+        identity.dataset.title,
+        method_order(as_reviewed(identity.method, identity.review)),
+        identity.seed,
+        str(run.path),
+    )
 
 
 def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 import json
 
 from merit.sql.duckdb.session import DuckDBSession
+from merit.sql.guard import refusal
 from merit.sql.reflect import CatalogueRows, CatalogueTable, Key
 
 _HERE = "database_name = current_database() AND NOT internal"
@@ -23,13 +24,25 @@ AND constraint_type IN ('PRIMARY KEY', 'FOREIGN KEY') ORDER BY schema_name, tabl
 """
 
 
-# Macros of the database itself: they can do nothing that its process could not do.
-_MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
+_MACROS = "SELECT lower(function_name), function_type, macro_definition FROM duckdb_functions() WHERE NOT internal"
 
 
-def is_volatile(session: DuckDBSession, name: str) -> bool | None:
-    """False for a macro of the database; None where there is none."""
-    return False if (name.lower(),) in session.rows(_MACROS) else None
+def refused_macros(session: DuckDBSession, names: list[str]) -> dict[str, bool]:
+    """For each of the names that is a macro of the database, whether it does what a statement may not."""
+    macros: dict[str, list[str]] = {}
+    for macro, kind, text in session.rows(_MACROS):
+        macros.setdefault(macro, []).append(str(text) if kind == "table_macro" else f"SELECT {text}")
+    found = {name: _refused(macros, name.lower(), ()) for name in names}
+    return {name: refused for name, refused in found.items() if refused is not None}
+
+
+def _refused(macros: dict[str, list[str]], name: str, inside: tuple[str, ...]) -> bool | None:
+    """Whether the guard refuses a macro's definition, with the macros that it uses."""
+    if name not in macros:
+        return None
+    return name in inside or any(
+        refusal(text, "duckdb", lambda used: _refused(macros, used, (*inside, name))) for text in macros[name]
+    )
 
 
 def read_catalogue(session: DuckDBSession) -> CatalogueRows:

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
-from merit.sql.duckdb.catalogue import is_volatile, read_catalogue
+from merit.sql.duckdb.catalogue import read_catalogue, refused_macros
 from merit.sql.duckdb.session import DuckDBSession
 from merit.sql.guard import refusal
-from merit.sql.health import Health, Remark
 from merit.sql.pool import ConnectionPool
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Remark, Result, Schema
 
 
 class DuckDBEngine:
@@ -25,13 +24,13 @@ class DuckDBEngine:
         self._address = address
         self._shown = shown
         self._pool = ConnectionPool(lambda: DuckDBSession(address), address.shown)
-        self._volatile = Volatility(lambda name: self._pool.run(lambda session: is_volatile(session, name)))
+        self._volatile = Volatility(lambda names: self._pool.run(lambda session: refused_macros(session, names)))
         with self._pool.session():  # a damaged file is told now, not at the first statement
             pass
 
     def execute(self, sql: str, limits: Limits) -> Result:
         """Run one read-only query."""
-        return unfit(sql, limits) or self._pool.guarded(refusal(sql, self.dialect, self._volatile), sql, limits)
+        return unfit(sql, limits) or self._pool.guarded(refusal(sql, self.dialect, self._volatile.of(sql)), sql, limits)
 
     def schema(self) -> Schema:
         """The tables and views of the file."""

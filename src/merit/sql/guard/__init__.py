@@ -1,7 +1,7 @@
 """The guard: whether a statement only reads, told from its text before a server sees it.
 
 It is one layer of several: the engine's own read-only mode and the role's privileges stand behind it. Nothing but
-`refusal` is used from outside.
+`refusal` and what it returns is used from outside.
 """
 
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from merit.sql.guard.functions import check_functions, unknown
 from merit.sql.guard.lexer import read
 from merit.sql.guard.nodes import check_nodes
 from merit.sql.guard.parsing import parse
-from merit.sql.guard.refused import Refused
+from merit.sql.guard.refused import Refused, UnknownCall, unknown_call
 from merit.sql.guard.statements import one_query
 from merit.sql.guard.tables import check_tables
 from merit.types import Error
 
-__all__ = ["refusal"]
+__all__ = ["UnknownCall", "refusal"]
 
 
 def refusal(sql: str, dialect: str, volatile: Callable[[str], bool | None] = unknown) -> Error | None:
@@ -30,8 +30,8 @@ def refusal(sql: str, dialect: str, volatile: Callable[[str], bool | None] = unk
         lexemes = one_query(pieces, dialect)
         tree = parse(sql, pieces, dialect)
         check_nodes(tree)
-        check_functions(lexemes, tree, dialect, volatile)
+        unlisted = check_functions(lexemes, tree, dialect, volatile)
         check_tables(tree, dialect)
     except Refused as refused:
         return Error(refused.cause, refused.message)
-    return None
+    return unknown_call(unlisted) if unlisted is not None else None

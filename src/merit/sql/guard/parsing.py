@@ -12,10 +12,10 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from merit.sql.guard.lexer import Lexeme
 from merit.sql.guard.refused import Refused, shown
+from merit.sql.parser import ParsingTooLong, bounded
 from merit.types import SQLGLOT_DIALECTS, Cause
 
 SECONDS = 1.0  # of this thread's processor; an honest statement takes milliseconds, one with 5,000 values half a second
-STEPS, STEPS_PER_TOKEN = 10_000, 50  # an honest statement takes one or two steps a token
 DEPTH = 60  # open brackets, CASEs and prefixes at once; sqlglot recurses about 15 calls for each
 _OPENING, _CLOSING = ("(", "[", "{", "case"), (")", "]", "}", "end")
 _PREFIXES = ("not", "-", "+", "~", "!", "@", "distinct", "all", "prior")
@@ -36,6 +36,8 @@ def parse(sql: str, lexemes: list[Lexeme], dialect: str) -> exp.Expr:
         trees: list[exp.Expr] = [tree for tree in parser.parse(tokens, sql) if tree is not None]
     except Refused:
         raise
+    except ParsingTooLong:
+        raise _too_long() from None
     except RecursionError:
         raise Refused(Cause.TOO_LARGE, "the statement is nested too deeply") from None
     except SqlglotError as error:
@@ -93,33 +95,34 @@ def _differently(text: str) -> Refused:
     return Refused(Cause.FORBIDDEN, message)
 
 
+def _too_long() -> Refused:
+    return Refused(Cause.TOO_LARGE, "the statement takes too long to parse; make it simpler")
+
+
 def _first_line(error: SqlglotError) -> str:
     details = getattr(error, "errors", None)
     if details:
         first = details[0]
         place = f" near {shown(str(first.get('highlight') or ''))}" if first.get("highlight") else ""
-        return f"{str(first.get('description') or 'syntax error').rstrip('.')}{place} (line {first.get('line')})"
+        return f"{shown(str(first.get('description') or 'syntax error').rstrip('.'))}{place} (line {first.get('line')})"
     return shown(str(error).splitlines()[0]) if str(error) else "syntax error"
 
 
 @cache
 def _parser_class(name: str) -> type[Any]:
     """A parser of sqlglot's with a deadline, and without its warnings, which would print the statement."""
-    base: type[Any] = Dialect.get_or_raise(name).parser_class
+    base = Dialect.get_or_raise(name).parser_class
 
-    class DeadlineParser(base):  # type: ignore[misc]
-        """Raises once the time is up: some texts make sqlglot try exponentially many readings."""
+    class DeadlineParser(bounded(base)):  # type: ignore[misc]
+        """Raises once the time is up, too: a statement is refused on a slow machine rather than waited for."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
-            self._merit_steps = 0
             self._merit_deadline = time.thread_time() + SECONDS
             super().__init__(*args, **kwargs)
 
         def _advance(self, times: int = 1) -> None:
-            self._merit_steps += 1
-            late = self._merit_steps % 256 == 0 and time.thread_time() > self._merit_deadline
-            if late or self._merit_steps > STEPS + STEPS_PER_TOKEN * self._tokens_size:
-                raise Refused(Cause.TOO_LARGE, "the statement takes too long to parse; make it simpler")
+            if self._merit_steps % 256 == 0 and time.thread_time() > self._merit_deadline:
+                raise _too_long()
             super()._advance(times)
 
         def _warn_unsupported(self) -> None:

@@ -1,6 +1,8 @@
-"""The exception by which the guard's parts say why a statement may not run; it never leaves the guard."""
+"""How the guard's parts say why a statement may not run: by an exception that never leaves the guard, or an error."""
 
-from merit.types import Cause
+from dataclasses import dataclass
+
+from merit.types import Cause, Error
 
 _SHOWN = 60  # characters of a statement's own text that a message repeats
 
@@ -12,6 +14,16 @@ class Refused(Exception):
         super().__init__(message)
         self.cause = cause
         self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownCall(Error):
+    """A statement that is refused only because it calls functions that neither list nor catalogue knows."""
+
+
+def unknown_call(name: str) -> UnknownCall:
+    """The refusal of a statement for such a function."""
+    return UnknownCall(Cause.FORBIDDEN, f"the function {shown(name)} may not be called: it is not known to be harmless")
 
 
 def shown(text: str) -> str:

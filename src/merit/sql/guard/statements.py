@@ -1,7 +1,5 @@
 """What a statement is by its first word, and the words that no query has."""
 
-from itertools import pairwise
-
 from merit.sql.guard.lexer import Lexeme
 from merit.sql.guard.names import names
 from merit.sql.guard.refused import Refused, shown
@@ -29,9 +27,11 @@ def one_query(lexemes: list[Lexeme], dialect: str) -> list[Lexeme]:
         raise Refused(Cause.STATEMENTS, "only one statement may run; remove what follows the semicolon")
     _check_first_word(lexemes, dialect)
     _check_inner_statements(lexemes)
-    for before, lexeme in pairwise(lexemes):
+    unpivots = dialect == "duckdb" and lexemes[0].text == "unpivot"  # `UNPIVOT ... INTO NAME x VALUE y` writes nothing
+    for before, lexeme, after in zip(lexemes, lexemes[1:], [*lexemes[2:], None], strict=False):
         named = before.is_sign(".") or (before.kind == "word" and before.text == "as")
-        if lexeme.kind == "word" and lexeme.text in _NEVER and not named and not _is_unpivot(lexemes, lexeme, dialect):
+        names_columns = unpivots and after is not None and after.text == "name"
+        if lexeme.kind == "word" and lexeme.text in _NEVER and not named and not names_columns:
             raise Refused(Cause.READ_ONLY, f"{_NEVER[lexeme.text]}; only queries that read may run")
     return lexemes
 
@@ -44,12 +44,6 @@ def _check_inner_statements(lexemes: list[Lexeme]) -> None:
             continue
         if after.kind in ("name", "text") or (after.kind == "word" and after.text not in names("operators")):
             raise Refused(Cause.FORBIDDEN, f"{word.text.upper()} is not allowed inside a query")
-
-
-def _is_unpivot(lexemes: list[Lexeme], into: Lexeme, dialect: str) -> bool:
-    """DuckDB's `UNPIVOT ... INTO NAME x VALUE y` writes nothing."""
-    following = lexemes[lexemes.index(into) + 1 :][:1]
-    return dialect == "duckdb" and lexemes[0].text == "unpivot" and [next_.text for next_ in following] == ["name"]
 
 
 def _check_first_word(lexemes: list[Lexeme], dialect: str) -> None:

@@ -2,8 +2,8 @@
 
 import re
 
-from merit.sql.health import Health, Remark
 from merit.sql.mysql.session import MySQLSession
+from merit.types import Health, Remark
 from merit.types.engine import DIALECTS
 
 _GRANT = re.compile(r"^GRANT (.*?) ON (?:PROCEDURE |FUNCTION |TABLE )?(\S+) TO ", re.DOTALL)

@@ -5,16 +5,22 @@ from pathlib import Path
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
 from merit.sql.guard import refusal
-from merit.sql.health import Health
 from merit.sql.pool import ConnectionPool
 from merit.sql.postgres.catalogue import fingerprint, read_catalogue
 from merit.sql.postgres.role import check_role
 from merit.sql.postgres.session import PostgresSession
 from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Result, Schema
 
-_VOLATILE = "SELECT bool_or(provolatile = 'v') FROM pg_catalog.pg_proc WHERE proname = %s"
+# An aggregate counts as immutable in pg_proc, whatever its steps do.
+_VOLATILE = """
+SELECT p.proname, bool_or(p.provolatile = 'v' OR EXISTS (
+  SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc step ON step.oid IN (a.aggtransfn, a.aggfinalfn,
+    a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
+  WHERE a.aggfnoid = p.oid AND step.provolatile = 'v'))
+FROM pg_catalog.pg_proc p WHERE p.proname = ANY(%s::text[]) GROUP BY p.proname
+"""
 
 
 class PostgresEngine:
@@ -28,7 +34,9 @@ class PostgresEngine:
         self._shown = shown
         self._cache = cache
         self._pool = ConnectionPool(lambda: PostgresSession(address), address.shown)
-        self._volatile = Volatility(lambda name: self._pool.run(lambda session: session.rows(_VOLATILE, [name]))[0][0])
+        self._volatile = Volatility(
+            lambda names: dict(self._pool.run(lambda session: session.rows(_VOLATILE, [names])))
+        )
         with self._pool.session():  # a wrong password is told now, not at the first statement
             pass
 
@@ -36,7 +44,7 @@ class PostgresEngine:
         """Run one read-only query."""
         if unusable := unfit(sql, limits):
             return unusable
-        return self._pool.guarded(refusal(sql, self.dialect, self._volatile), sql, limits)
+        return self._pool.guarded(refusal(sql, self.dialect, self._volatile.of(sql)), sql, limits)
 
     def schema(self) -> Schema:
         """The tables and views that the role may read."""

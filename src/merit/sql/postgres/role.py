@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from merit.sql.health import Health, Remark
 from merit.sql.postgres.session import PostgresSession
+from merit.types import Health, Remark
 
 _SYSTEM = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg\\_toast%'"
 _ROLE = """

@@ -56,7 +56,7 @@ def _text(data: Buffer) -> str:
 
 
 class _NumberLoader(Loader):
-    def load(self, data: Buffer) -> int | float:
+    def load(self, data: Buffer) -> int | float | str:
         return number(Decimal(_text(data)))
 
 

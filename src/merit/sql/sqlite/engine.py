@@ -1,10 +1,12 @@
 """One SQLite file as an `Engine`."""
 
+import os
 from pathlib import Path
 
 from merit.sql.sqlite.catalogue import read_schema
+from merit.sql.sqlite.connection import SQLITE_VERSION
 from merit.sql.sqlite.sandbox import SQLiteSandbox
-from merit.types import Limits, Result, Schema
+from merit.types import Health, Limits, Remark, Result, Schema
 
 
 class SQLiteEngine:
@@ -31,6 +33,17 @@ class SQLiteEngine:
     def schema(self) -> Schema:
         """The tables and views of the file, as its own catalogue describes them."""
         return read_schema(self._sandbox, self._database)
+
+    def health(self) -> Health:
+        """What the engine is, and that it can only read."""
+        self.schema()  # a damaged file is told
+        writable = os.access(self._database, os.W_OK)
+        findings = (
+            Remark(True, "statements run in a process that opens the file read-only, under an allow-list of actions"),
+            Remark(True, "no other file, extension or setting can be reached"),
+            Remark(True, "the file could be written by this user" if writable else "this user cannot write the file"),
+        )
+        return Health("SQLite", SQLITE_VERSION, "", findings)
 
     def close(self) -> None:
         """End the engine's own processes."""

@@ -1,14 +1,11 @@
-"""A SQLite file as `open_engine` opens it: with a filter on its schema, and a word on its health."""
+"""A SQLite file as `open_engine` opens it: with a filter on its schema."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
 from merit.errors import DatabaseUnusable
 from merit.sql.address import DatabaseAddress
-from merit.sql.health import Health, Remark
 from merit.sql.reflect import SchemaFilter
-from merit.sql.sqlite.connection import SQLITE_VERSION
 from merit.sql.sqlite.engine import SQLiteEngine
 from merit.types import Column, Error, Limits, Result, Schema
 
@@ -52,14 +49,3 @@ class FilteredSQLite(SQLiteEngine):
                 replace(table, columns=tuple(map(kept, columns[table.name]))) for table in tables if columns[table.name]
             ),
         )
-
-    def health(self) -> Health:
-        """What the engine is, and that it can only read."""
-        self.schema()  # a damaged file is told
-        writable = os.access(self._path, os.W_OK)
-        findings = (
-            Remark(True, "statements run in a process that opens the file read-only, under an allow-list of actions"),
-            Remark(True, "no other file, extension or setting can be reached"),
-            Remark(True, "the file could be written by this user" if writable else "this user cannot write the file"),
-        )
-        return Health("SQLite", SQLITE_VERSION, "", findings)

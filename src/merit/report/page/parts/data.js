@@ -91,8 +91,15 @@ const standing = (turn) => (turn.chosen >= 0 ? turn.chosen : turn.attempts.lengt
 /** The attempts that count: all except those set aside because they repeat an earlier one. */
 const candidates = (attempts) => attempts.filter((one) => one.repeat === undefined);
 
-/** The entry of an episode: an answer, or its last change. `poisoned`: kept as right, but wrong by the judge. */
-function entryOf(turn) {
+/**
+ * The entry of an episode: an answer, or its last change. `poisoned`: kept as right, but wrong by the judge.
+ * A reviewed answer may have left one of each; `pool` says which one is meant.
+ */
+function entryOf(turn, pool) {
+  if (turn.review) {
+    const meant = turn.review.entries.find((one) => (one.polarity === "precedent") === (pool === "precedent"));
+    return { ...meant, poisoned: false, turn };
+  }
   const polarity = turn.polarity;
   const before = polarity === "precedent" ? null : (turn.attempts.at(-1).written ?? candidates(turn.attempts).at(-2));
   const poisoned = polarity !== "negative" && !turn.right[1];

@@ -1,6 +1,5 @@
 // One episode: the question, every attempt with its verdict, what was recalled, the entry it left and its later uses.
 
-const FIRST_USERS = 12; // of an entry, shown at once
 const TOLD = "denotation_confirmed"; // the regime in which the agent is told what is right
 
 async function episodeView(runId, questionId) {
@@ -257,42 +256,4 @@ function reflectionView(about, run, turn, step) {
     }),
     onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reflection.reply)),
   );
-}
-
-/** The entry an episode left, and the episodes that recalled it later. */
-function leftView(run, turn, gathered) {
-  if (!turn.entry)
-    return h(
-      "section",
-      { class: "left" },
-      h("h2", {}, "What it left"),
-      h("p", { class: "nothing" }, "No entry in the memory."),
-    );
-  const entry = entryOf(turn);
-  const users = [...(run.users.get(turn.number) ?? [])].map((number) => run.turns[number]);
-  return h(
-    "section",
-    { class: "left" },
-    h("h2", {}, "What it left", h("small", {}, gathered ? " in the pass that gathers" : "")),
-    h("p", {}, entrySaid(entry, run.record.recall)),
-    entry.poisoned ? h("p", { class: "problem" }, POISONED) : null,
-    changeView(entry),
-    h("h3", {}, users.length ? `Recalled later by ${count(users.length, "question")}` : "Never recalled"),
-    usersView(run, users.slice(0, FIRST_USERS)),
-    users.length > FIRST_USERS
-      ? onDemand(`${users.length - FIRST_USERS} more`, () => usersView(run, users.slice(FIRST_USERS)))
-      : null,
-  );
-}
-
-function usersView(run, turns) {
-  const item = (turn) =>
-    h(
-      "li",
-      {},
-      turnBadge(turn),
-      h("a", { href: episodeAddress(run.record, turn.question) }, turn.question.text),
-      h("small", {}, ` position ${turn.position}`),
-    );
-  return turns.length ? h("ul", { class: "users" }, turns.map(item)) : null;
 }

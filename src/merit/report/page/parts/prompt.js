@@ -14,9 +14,9 @@ function inWords(type) {
 /** The prompt that attempt `step` of a turn answered; a first prompt again, where a method shows no history. */
 function repairPrompt(about, run, turn, step) {
   const fill = filler(about.templates);
-  const shown = (turn.recalls?.[step] ?? [])
-    .flatMap((pool) => pool.matches)
-    .map(([source]) => entryOf(run.turns[source]));
+  const shown = (turn.recalls?.[step] ?? []).flatMap((pool) =>
+    pool.matches.map(([source]) => entryOf(run.turns[source], pool.polarity)),
+  );
   const PRECEDENTS_IF_ANY = precedents(
     fill,
     shown.filter((entry) => entry.polarity === "precedent"),

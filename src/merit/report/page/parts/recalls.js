@@ -93,15 +93,15 @@ function matchTable(run, pool) {
             ),
           ),
         ),
-        pool.matches.map((match) => matchRows(run, match, heads.length)),
+        pool.matches.map((match) => matchRows(run, pool, match, heads.length)),
       ),
     ),
   );
 }
 
-function matchRows(run, [source, rank, total, dense, lexical, denseNormalised, lexicalNormalised, bonus], width) {
+function matchRows(run, pool, [source, rank, total, dense, lexical, denseNormalised, lexicalNormalised, bonus], width) {
   const turn = run.turns[source];
-  const entry = entryOf(turn);
+  const entry = entryOf(turn, pool.polarity);
   const numbers = [
     ["dense", dense],
     ["normalised", denseNormalised],

@@ -1,0 +1,31 @@
+"""`merit memory conflicts`: answers that contradict each other."""
+
+from pathlib import Path
+
+import click
+
+from merit.cli.contradictions import contradiction_record, show_contradictions
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, opened, place_shown
+from merit.cli.options import JSON, this_command
+from merit.cli.screen import print_json, say
+
+
+@click.command()
+@DATABASE
+@KEPT_IN
+@MEMORY
+@NAME
+@JSON
+def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bool) -> None:
+    """List questions whose remembered answers give different results on your own database now, newest first.
+
+    Where a question has several statements, each is executed, read-only. Their rows are compared and not kept.
+    """
+    with opened(url, folder, name, memory=memory) as agent:
+        found = agent.contradictions()
+    if as_json:
+        print_json({"contradictions": [contradiction_record(one) for one in found]})
+    elif found:
+        show_contradictions(found, delete=f"{this_command()} memory delete {place_shown(url, folder, memory)}")
+    else:
+        say("no two answers to one question give different results")

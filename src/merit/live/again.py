@@ -1,0 +1,101 @@
+"""Confirmed questions asked again, apart from the history: what comes of it is compared with what was confirmed."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from merit.live.answer import Answer
+from merit.live.asking import Asker
+from merit.live.history import History
+from merit.live.lines import plain_question
+from merit.live.parts import LiveParts
+from merit.live.preparing import AskedBefore
+from merit.live.proof import AskedAgain
+from merit.memory import Entry, Grade, Precedent
+from merit.models import Prices, Sent
+from merit.sql import executed
+from merit.types import Rows
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedQuestion:
+    """A question whose right answer a person has confirmed."""
+
+    answer: str  # the id of the answer
+    question: str
+    sql: str
+    position: int  # what was committed by then was known when it was asked
+
+
+def confirmed_questions(parts: LiveParts) -> list[ConfirmedQuestion]:
+    """Every question with a confirmed answer that still holds, in the order in which they were asked.
+
+    Where a question was confirmed several times, the last word counts.
+    """
+    found: dict[str, ConfirmedQuestion] = {}
+    for item in parts.memory.listed():
+        entry, source = item.entry, item.entry.provenance
+        right = isinstance(entry, Precedent) and entry.grade is Grade.CONFIRMED and item.recallable
+        if right and isinstance(entry, Precedent) and source.db_id == parts.schema.db_id:
+            asked = ConfirmedQuestion(str(source.question_id), entry.question, entry.sql, source.position)
+            found[plain_question(entry.question)] = asked
+    return sorted(found.values(), key=lambda asked: asked.position)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerAgain:
+    """What came of a question the second time."""
+
+    answer: Answer
+    outcome: AskedAgain
+
+
+@dataclass(frozen=True, slots=True)
+class Repeater:
+    """Asks again with an agent's own settings; nothing is learned from it, and the history does not know."""
+
+    asker: Asker
+
+    def expected(self, asked: ConfirmedQuestion) -> str | None:
+        """A hash of the rows that are right; None where the confirmed statement gives none that can be compared."""
+        result = self.asker.parts.engine.execute(asked.sql, self.asker.limits)
+        return _rows_hash(result) if isinstance(result, Rows) else None
+
+    def forgetful(self) -> "Repeater":
+        """The same without any memory."""
+        parts, method = self.asker.parts, replace(self.asker.method, recall=None)
+        return Repeater(replace(self.asker, method=method, parts=parts.unlearned()))
+
+    def learning(self) -> "Repeater":
+        """The same, with a selection from the schema that knows of no confirmed question yet."""
+        return Repeater(replace(self.asker, parts=self.asker.parts.unlearned()))
+
+    def learn(self, entries: list[Entry]) -> None:
+        """Let the selection from the schema know of confirmed questions."""
+        if self.asker.parts.selection is not None:
+            self.asker.parts.selection.learn(entries)
+
+    async def ask(self, asked: ConfirmedQuestion, expected: str, position: int) -> AnswerAgain:
+        """Ask with what was committed up to a position; its own answer is never recalled."""
+        again = replace(self.asker, under_way=[])
+        answer = await again.ask(asked.question, again=AskedBefore(asked.answer, position))
+        right = answer.rows is not None and _rows_hash(answer.rows) == expected
+        prompt = sum(attempt.prompt_tokens for attempt in answer.attempts)
+        output = sum(attempt.output_tokens for attempt in answer.attempts)
+        prices = self.asker.budget.prices
+        cost = Prices(*prices).cost(Sent(prompt_tokens=prompt, output_tokens=output)) if prices else None
+        return AnswerAgain(answer, AskedAgain(right, answer.agreement, len(answer.attempts), prompt + output, cost))
+
+
+@contextmanager
+def repeating(asker: Asker) -> Iterator[Repeater]:
+    """What asks again, with a history that is thrown away."""
+    with tempfile.TemporaryDirectory(prefix="merit-") as folder:
+        parts = replace(asker.parts, history=History(Path(folder)), keep=Grade.CONFIRMED)  # nothing is kept unasked
+        yield Repeater(replace(asker, parts=parts))
+
+
+def _rows_hash(rows: Rows) -> str | None:
+    return None if rows.truncated else executed(rows, "").result

@@ -1,0 +1,125 @@
+"""Proof: whether the memory helps. A history of confirmed answers is asked again in its order, with it and without.
+
+With memory means: with what was remembered when the question was first asked, and not with its own answer.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+_Z = 1.959963984540054  # of a 95% interval
+_FEWEST = 20  # questions: with fewer, nothing but a large effect could be seen
+_WIDEST = 0.10  # half an interval: a wider one around zero says nothing
+
+
+class ProofVerdict(StrEnum):
+    """What a proof says about a memory."""
+
+    HELPS = "the memory helps"
+    HARMS = "the memory harms"
+    NO_DIFFERENCE = "no difference can be seen"
+    TOO_SHORT = "the history is too short to tell"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """An answer that was given again: whether its rows are those of the confirmed one, and what it took."""
+
+    right: bool
+    confidence: float  # the share of votes, from 0 to 1
+    calls: int
+    tokens: int
+    cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProofTurn:
+    """A confirmed question, asked again with and without memory."""
+
+    answer: str  # the id of the answer that was confirmed
+    with_memory: AskedAgain
+    without: AskedAgain
+    recalled: int  # entries that the model was shown
+
+    @property
+    def difference(self) -> int:
+        """1 where only the memory's answer is right, -1 where only the other one is."""
+        return int(self.with_memory.right) - int(self.without.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What asking a history again has shown."""
+
+    turns: tuple[ProofTurn, ...]
+
+    @property
+    def difference(self) -> float:
+        """How much more often the answer with memory is right, from -1 to 1."""
+        return math.fsum(turn.difference for turn in self.turns) / len(self.turns) if self.turns else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95% interval of the difference."""
+        gained = sum(turn.difference > 0 for turn in self.turns)
+        lost = sum(turn.difference < 0 for turn in self.turns)
+        return paired_interval(gained, lost, len(self.turns))
+
+    @property
+    def verdict(self) -> ProofVerdict:
+        """What follows: an interval that is above or below zero decides; a wide one around zero says nothing."""
+        low, high = self.interval
+        if low > 0 or high < 0:
+            return ProofVerdict.HELPS if low > 0 else ProofVerdict.HARMS
+        narrow = len(self.turns) >= _FEWEST and (high - low) / 2 <= _WIDEST
+        return ProofVerdict.NO_DIFFERENCE if narrow else ProofVerdict.TOO_SHORT
+
+    def accuracy(self, *, memory: bool) -> float | None:
+        """The share of right answers."""
+        right = [turn.with_memory.right if memory else turn.without.right for turn in self.turns]
+        return sum(right) / len(right) if right else None
+
+    def brier(self, *, memory: bool) -> float | None:
+        """The mean squared distance between what was said to be likely and what was right; 0 is best."""
+        asked = [turn.with_memory if memory else turn.without for turn in self.turns]
+        return math.fsum((one.confidence - one.right) ** 2 for one in asked) / len(asked) if asked else None
+
+    def additional(self, name: str) -> float | None:
+        """What the memory took in addition, of tokens, calls or cost; None where it is not known."""
+        pairs = [(getattr(turn.with_memory, name), getattr(turn.without, name)) for turn in self.turns]
+        if any(one is None or other is None for one, other in pairs):
+            return None
+        return math.fsum(one - other for one, other in pairs)
+
+    def each(self, name: str) -> float | None:
+        """The same for each additional right answer; None where there is none."""
+        gain, more = sum(turn.difference for turn in self.turns), self.additional(name)
+        return more / gain if gain > 0 and more is not None else None
+
+    def record(self) -> dict[str, Any]:
+        """As plain values."""
+        low, high = self.interval
+        return {
+            "questions": len(self.turns),
+            "accuracy_with_memory": self.accuracy(memory=True),
+            "accuracy_without": self.accuracy(memory=False),
+            "difference": self.difference,
+            "interval": [low, high],
+            "brier_with_memory": self.brier(memory=True),
+            "brier_without": self.brier(memory=False),
+            "tokens_per_extra_right_answer": self.each("tokens"),
+            "cost_per_extra_right_answer": self.each("cost"),
+            "verdict": self.verdict,
+        }
+
+
+def paired_interval(gained: int, lost: int, size: int) -> tuple[float, float]:
+    """The 95% interval of a difference between paired proportions (Bonett and Price 2012).
+
+    It adds one to each kind of disagreement, so that it covers the truth also where the history is short.
+    """
+    wins, losses = (gained + 1) / (size + 2), (lost + 1) / (size + 2)
+    middle = wins - losses
+    half = _Z * math.sqrt(max(0.0, wins + losses - middle**2) / (size + 2))
+    return max(-1.0, middle - half), min(1.0, middle + half)

@@ -1,0 +1,66 @@
+"""Proving: a confirmed history is asked again in its order, with the memory of its time and without any."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from merit.errors import InputError
+from merit.live.again import ConfirmedQuestion, Repeater, confirmed_questions, repeating
+from merit.live.asking import Asker
+from merit.live.proof import Proof, ProofTurn
+from merit.models import Prices, Sent
+
+Tell = Callable[[int, int], object]  # how many questions of how many were asked again
+
+
+@dataclass(frozen=True, slots=True)
+class ProofCost:
+    """What a proof takes at most."""
+
+    questions: int
+    calls: int
+    tokens: int | None  # by the mean of earlier questions; None where there is none to go by
+    cost: float | None  # None where prices or tokens are not known
+
+
+def proof_cost(asker: Asker, limit: int | None = None) -> ProofCost:
+    """What proving takes at most, before anything is asked."""
+    questions = len(_questions(asker, limit))
+    calls = 2 * questions * asker.asking.candidates
+    asked = [event for event in asker.parts.history.answers().values() if event.calls]
+    sent = Sent.total(Sent(event.calls, event.prompt_tokens, event.output_tokens) for event in asked)
+    if not sent.calls:
+        return ProofCost(questions, calls, None, None)
+    share = calls / sent.calls
+    likely = Sent(calls, round(share * sent.prompt_tokens), round(share * sent.output_tokens))
+    prices = asker.budget.prices
+    return ProofCost(questions, calls, likely.tokens, Prices(*prices).cost(likely) if prices else None)
+
+
+async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = lambda _done, _of: None) -> Proof:
+    """Ask confirmed questions again; of a long history the last `limit` ones. Nothing is learned from it."""
+    if asker.method.recall is None:
+        raise InputError(f"the method {asker.method.name!r} has no memory, so there is nothing to prove")
+    questions, turns = _questions(asker, limit), list[ProofTurn]()
+    learned = [item for item in asker.parts.memory.listed() if item.recallable]
+    with repeating(asker) as repeater:
+        with_memory, without = repeater.learning(), repeater.forgetful()
+        known = 0  # how many entries the selection from the schema knows of
+        for number, asked in enumerate(questions, 1):
+            earlier = sum(item.sequence <= asked.position for item in learned)
+            with_memory.learn([item.entry for item in learned[known:earlier]])
+            known = max(known, earlier)
+            if (expected := repeater.expected(asked)) is not None:
+                turns.append(await _turn(with_memory, without, asked, expected))
+            tell(number, len(questions))
+    return Proof(tuple(turns))
+
+
+async def _turn(with_memory: Repeater, without: Repeater, asked: ConfirmedQuestion, expected: str) -> ProofTurn:
+    one = await with_memory.ask(asked, expected, asked.position)
+    other = await without.ask(asked, expected, asked.position)
+    return ProofTurn(asked.answer, one.outcome, other.outcome, len(one.answer.recalled))
+
+
+def _questions(asker: Asker, limit: int | None) -> list[ConfirmedQuestion]:
+    questions = confirmed_questions(asker.parts)
+    return questions if limit is None else questions[-limit:] if limit else []

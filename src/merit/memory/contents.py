@@ -1,0 +1,53 @@
+"""What a log holds: every entry with its state, which is a fold over the changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from merit.errors import InputError
+from merit.types import Deletion, Entry, Restoration, Staleness, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry of a log, and why it was deleted or is stale, where it is."""
+
+    entry: Entry
+    deleted: str | None = None
+    stale: str | None = None
+    sequence: int = field(default=0, compare=False)  # its number in the log
+
+    @property
+    def recallable(self) -> bool:
+        """Whether later questions may be shown it, as far as its state goes."""
+        return self.deleted is None and self.stale is None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a log holds up to a sequence number: every entry by its id, deleted ones too, in order."""
+
+    sequence: int
+    entries: Mapping[str, Listed]
+
+
+def read_contents(store: Store) -> Contents:
+    """Everything that a store holds now."""
+    entries: dict[str, Listed] = {}
+    last = 0
+    for sequence, change in store.since(0):
+        last = sequence
+        if isinstance(change, Deletion):
+            if change.id in entries:
+                entries[change.id] = replace(entries[change.id], deleted=change.reason)
+        elif isinstance(change, Restoration):
+            if change.id in entries:
+                entries[change.id] = replace(entries[change.id], deleted=None, stale=None)
+        elif isinstance(change, Staleness):
+            if change.id in entries:
+                why = change.reason if change.stale else None
+                entries[change.id] = replace(entries[change.id], stale=why)
+        elif change.id in entries:
+            raise InputError(f"{store.name}: the id {change.id} is there twice; remove one of the lines")
+        else:
+            entries[change.id] = Listed(change, sequence=sequence)
+    return Contents(last, entries)

@@ -1,0 +1,64 @@
+"""Opening a memory by where it is: a folder's path, or the URL of a PostgreSQL database."""
+
+import hashlib
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from merit.errors import MemoryUnusable
+from merit.memory.memory import Memory
+from merit.memory.store import INDEX, FileStore
+from merit.types import Encoder, Store
+
+INDEXES = "memories"  # in the cache folder: the indexes of memories that are not in a folder of their own
+_URL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|postgres(?:ql)?:)", re.IGNORECASE)
+
+
+@runtime_checkable
+class SizedStore(Store, Protocol):
+    """A store on a server, which knows how large it is."""
+
+    def size_bytes(self) -> int:
+        """How much room the log takes."""
+        ...
+
+
+def is_url(place: str | Path) -> bool:
+    """Whether a memory is meant that is not in a folder.
+
+    What merely begins like a URL counts as well, since a slip in one with a password must not become a folder's name.
+    """
+    return isinstance(place, str) and _URL.match(place) is not None
+
+
+def open_on_server(url: str, *, writable: bool = True) -> SizedStore:
+    """The store at a URL. Its driver is imported only here."""
+    try:
+        import_module("psycopg")
+    except ImportError as error:
+        raise MemoryUnusable(
+            f"the driver psycopg is missing ({error}); run, in merit's own folder: pip install '.[postgres]'"
+        ) from None
+    store: SizedStore = import_module("merit.memory.postgres").PostgresStore(url, writable=writable)
+    return store
+
+
+def open_store(place: str | Path, *, writable: bool = True) -> Store:
+    """The store in a folder or at a URL."""
+    if isinstance(place, str) and is_url(place):
+        return open_on_server(place, writable=writable)
+    return FileStore(Path(place), writable=writable)
+
+
+def index_folder(place: str | Path, store: Store, cache: Path) -> Path:
+    """Where the index of a memory is kept: beside its file, or in the cache folder for one at a URL."""
+    if not is_url(place):
+        return Path(place) / INDEX
+    return cache / INDEXES / hashlib.sha256(store.name.encode()).hexdigest()[:16]
+
+
+def open_at(place: str | Path, encoder: Encoder | None, cache: Path) -> Memory:
+    """The memory in a folder or at a URL, with its index on disk."""
+    store = open_store(place)
+    return Memory(store, encoder, index_folder=index_folder(place, store, cache))

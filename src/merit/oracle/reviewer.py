@@ -1,0 +1,28 @@
+"""The simulated reviewer: the one door through which a reference of the questions asked leaves this room in a run.
+
+It is asked about an answer only once that answer is on record (`stream.reviewing`); what it says is learned as in live
+use and marked as its own, and `merit audit` proves that only later questions were shown it.
+"""
+
+from merit.data import Dataset
+from merit.oracle.open import read_references
+from merit.types import Question, ReviewKind, Said
+
+
+class SimulatedReviewer:
+    """Says of an answer what a careful person would say who knows the reference."""
+
+    def __init__(self, dataset: Dataset, kind: ReviewKind) -> None:
+        self._corrections = read_references(dataset) if kind is ReviewKind.CORRECTIONS else None
+
+    def review(self, question: Question, *, right: bool) -> tuple[Said, str | None]:
+        """What is said of an answer that the judge calls right or wrong, and the correction, where one is given."""
+        if right:
+            return Said.CONFIRMED, None
+        if self._corrections is None:
+            return Said.REJECTED, None
+        return Said.CORRECTED, self._corrections[question.id].strip()
+
+    def is_reference(self, question: Question, sql: str) -> bool:
+        """Whether a text is the correction that this reviewer would give to a question; for audits."""
+        return self._corrections is not None and self._corrections[question.id].strip() == sql

@@ -1,0 +1,109 @@
+"""A memory follows its database on a file and on servers: what a change concerns goes stale, and comes back when it is undone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from making.databases import SERVERS, Place, empty
+from making.live import AnsweringModel, encoder_opened_once
+from merit.cli.main import cli
+from merit.live import LiveAgent, connect
+from merit.memory import entries_in
+
+TABLES = [
+    "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR(20), city VARCHAR(20))",
+    "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total INTEGER)",
+    "INSERT INTO customer VALUES (1, 'Ada', 'Bonn')",
+    "INSERT INTO orders VALUES (1, 1, 7)",
+]
+STATEMENTS = {
+    "names": "SELECT name FROM customer",
+    "orders": "SELECT count(*) FROM orders",
+    "spent": "SELECT c.name, sum(o.total) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.name",
+}
+RENAME = "ALTER TABLE customer RENAME COLUMN {} TO {}"
+RETYPE = {
+    "postgresql": "ALTER TABLE orders ALTER COLUMN total TYPE {}",
+    "mariadb": "ALTER TABLE orders MODIFY total {}",
+}
+ON_ONE = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(params=["sqlite", *SERVERS])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("merit.live.opening.open_encoder", encoder_opened_once)
+    with empty(request.param, tmp_path) as place:
+        for statement in TABLES:
+            place.run(statement)
+        with opened(place, tmp_path) as agent:
+            for name in STATEMENTS:
+                agent.confirm(agent.ask(f"About {name}?").id, author="ada")
+        yield place
+
+
+def opened(place: Place, folder: Path) -> LiveAgent:
+    def answer(prompt: str) -> str:
+        return STATEMENTS[max(STATEMENTS, key=lambda name: prompt.rfind(f"About {name}?"))]  # the question comes last
+
+    return connect(place.url, model=AnsweringModel(answer), name="shop", folder=folder / "own")
+
+
+def states(place: Place, folder: Path) -> dict[str, str | None]:
+    """Why each entry is stale, after the agent was opened once more."""
+    opened(place, folder).close()
+    found = {item.entry.question: item.stale for item in entries_in(folder / "own" / "memory")}
+    return {name: found[f"About {name}?"] for name in STATEMENTS}
+
+
+def test_exactly_the_affected_entries_go_stale_and_come_back(place: Place, tmp_path: Path) -> None:
+    fresh = dict.fromkeys(STATEMENTS)
+    assert states(place, tmp_path) == fresh
+    place.run("ALTER TABLE customer ADD COLUMN born INTEGER")
+    assert states(place, tmp_path) == fresh
+    place.run(RENAME.format("name", "full_name"))
+    gone = "customer.name is gone"
+    assert states(place, tmp_path) == {"names": gone, "orders": None, "spent": gone}
+    place.run(RENAME.format("full_name", "name"))
+    assert states(place, tmp_path) == fresh
+    if change := RETYPE.get(place.dialect):
+        place.run(change.format("VARCHAR(20)"))
+        why = states(place, tmp_path)
+        assert (why["names"], why["orders"]) == (None, None)
+        assert str(why["spent"]).startswith("orders.total was int")
+        place.run(change.format("INTEGER") + (" USING total::integer" if place.dialect == "postgresql" else ""))
+        assert states(place, tmp_path) == fresh
+    place.run("DROP TABLE orders")
+    lost = "the table orders is gone"
+    assert states(place, tmp_path) == {"names": None, "orders": lost, "spent": lost}
+
+
+@ON_ONE
+def test_what_is_stale_is_not_recalled(place: Place, tmp_path: Path) -> None:
+    with opened(place, tmp_path) as agent:
+        assert agent.ask("About names, once more? About names?").recalled
+    place.run("DROP TABLE orders")
+    place.run(RENAME.format("name", "full_name"))
+    with opened(place, tmp_path) as agent:
+        assert agent.ask("About names?").recalled == ()
+
+
+@ON_ONE
+def test_a_checkup_runs_everything_again(place: Place, tmp_path: Path) -> None:
+    def check(code: int) -> str:
+        words = ["memory", "check", "--database", place.url, "--folder", str(tmp_path / "own"), "--name", "shop"]
+        result = CliRunner().invoke(cli, words)
+        assert result.exit_code == code, result.output
+        return result.output
+
+    assert "3 confirmed statements run: 0 went stale, 0 came back, 0 changed columns" in check(0)
+    (tmp_path / "own" / "shapes.json").write_text(
+        (tmp_path / "own" / "shapes.json").read_text().replace('["name"]', '["name", "age"]')
+    )
+    said = check(0)
+    assert "other columns: name, age before, name now" in said
+    assert "0 went stale, 0 came back, 1 changed columns" in said
+    (tmp_path / "own" / "shapes.json").write_text("[")  # damaged: as at the first check
+    assert "0 changed columns" in check(0)
