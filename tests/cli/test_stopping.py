@@ -56,7 +56,7 @@ def test_every_command_says_what_is_kept(
         ("label.open_run", ["label", one], "nothing was changed"),
         ("answers._store", ["answers", "export", "--out", tmp_path / "a.jsonl"], "changed as a whole or not"),
         ("answers.open_recording", ["answers", "merge", tmp_path / "a.jsonl"], "changed as a whole or not at all"),
-        ("memory.FileStore", ["memory", "stats", one], "every entry is whole"),
+        ("memory.open_store", ["memory", "stats", one], "every entry is whole"),
         ("report.open_runs", ["report", runs, "--out", tmp_path / "report"], "no report was written"),
         ("report.write_report", ["report", runs, "--out", tmp_path / "report"], "every file that was written is whole"),
         ("predict.predict_all", ["predict", *common, "--out", tmp_path / "p"], "no first answer was finished"),

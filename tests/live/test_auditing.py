@@ -106,7 +106,7 @@ def test_what_is_purged_does_not_make_it_fail(honest: Path, tmp_path: Path, what
     if what == "entry":
         found = audit_live(own)
         assert found.purged > 0
-        assert f"what {found.purged} purged entries said, and when they were retracted" in found.on_trust
+        assert f"what {found.purged} purged entries said" in found.on_trust[-1]
 
 
 def test_confirming_an_entry_by_its_id_and_importing_hold(honest: Path, tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_confirming_an_entry_by_its_id_and_importing_hold(honest: Path, tmp_path
         curate.import_entries(store, tmp_path / "entries.jsonl")
     found = audit_live(other / "own")
     assert found.contradictions == ()
-    assert f"that {found.imported} entries from elsewhere are right" in found.on_trust
+    assert f"that {found.imported} entries from elsewhere, imported or" in found.on_trust[-1]
 
 
 def test_what_another_process_confirms_meanwhile_is_not_shown(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
 """`merit memory delete`: an entry is shown to no later question."""
 
+import shlex
+from pathlib import Path
+
 import click
 
 from merit.cli.memory import PLACE, Place, tell, warn_of_audit, writing
@@ -22,5 +25,6 @@ def delete(place: Place, identity: str, reason: str, as_json: bool) -> None:
     if project is None:
         tell(as_json, {"deleted": gone}, f"deleted {gone}")
         return
-    count, sentence = later_uses(project, [gone])
+    shown = shlex.quote(str(project)) if isinstance(place, Path) else "MEMORY"  # a team's URL is not printed
+    count, sentence = later_uses(project, [gone], shown)
     tell(as_json, {"deleted": gone, "later_answers": count}, f"deleted {gone}{sentence}")

@@ -55,13 +55,15 @@ def project_of(place: Place) -> Path | None:
     return project if (project / HISTORY).is_file() else None
 
 
-def later_uses(project: Path, entries: Sequence[str]) -> tuple[int, str]:
-    """How many later answers entries had a part in, and how to list them, as the end of a sentence."""
+def later_uses(project: Path, entries: Sequence[str], place: str) -> tuple[int, str]:
+    """How many later answers entries had a part in, and how to list them, as the end of a sentence.
+
+    `place` is what the command calls the memory.
+    """
     count = len(uses_of(entries, History(project).events()))
     if not count:
         return 0, "; no later answer was shown it"
-    # The memory's folder is named as people know it: that of the project.
-    command = f"`{this_command()} memory uses {shlex.join([str(project), *entries])}`"
+    command = f"`{this_command()} memory uses {place} {' '.join(entries)}`"
     return count, f"; {counted(count, 'later answer')} rest{'s' if count == 1 else ''} on it: {command}"
 
 

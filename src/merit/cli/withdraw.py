@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened, place_shown
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.cli.uses import later_uses
@@ -30,7 +30,7 @@ def withdraw(
     """
     with opened(url, folder, name, memory=memory) as agent:
         taken_back = agent.withdraw(answer, reason=reason, author=author_or_user(author))
-    count, sentence = later_uses(folder, taken_back.entries)
+    count, sentence = later_uses(folder, taken_back.entries, place_shown(url, folder, memory))
     if as_json:
         about = {"answer": taken_back.answer, "deleted": list(taken_back.entries), "later_answers": count}
         print_json(about)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from merit.errors import counted
 from merit.live.answer import AnswerStatus
 from merit.live.ballot import wrong_count
 from merit.live.fold import EntryState, FoldedLog, fold
@@ -47,13 +48,14 @@ class LiveFindings:
             "which candidates had equal rows, and the scores of entries: no rows are kept",
         ]
         if self.purged:
-            items.append(f"what {self.purged} purged entries said, and when they were retracted")
+            entries = counted(self.purged, "purged entry", "purged entries")
+            items.append(f"what {entries} said that answers were shown, and when they were retracted")
         if self.without_receipt:
-            items.append(
-                f"what {self.without_receipt} answers of an earlier version were shown, beyond the entries' ids"
-            )
+            answers = counted(self.without_receipt, "answer")
+            items.append(f"what {answers} of an earlier version had in their prompts, beyond the ids of entries")
         if self.imported:
-            items.append(f"that {self.imported} entries from elsewhere are right")
+            entries = counted(self.imported, "entry", "entries")
+            items.append(f"that {entries} from elsewhere, imported or of other people's histories, can be relied on")
         return items
 
 
