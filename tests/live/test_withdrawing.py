@@ -17,10 +17,12 @@ from merit.live import History, LiveAgent, open_live
 from merit.live.auditing import audit_live
 from merit.live.fold import EntryState, fold
 from merit.live.purging import Purge, purge_all
+from merit.live.records import Spent
 from merit.live.uses import uses_of
-from merit.memory import FileStore, curate, entries_in
+from merit.memory import FileStore, Grade, Precedent, Provenance, curate, entries_in
 from merit.models import open_encoder
 from merit.settings import BudgetSettings, CheckSettings, DatabaseSettings, MemorySettings, Settings
+from merit.types import Status
 
 FIRST, SECOND = "How many orders are there?", "How many orders do we have?"
 _encoder_opened_once = cache(open_encoder)
@@ -98,6 +100,31 @@ def test_a_withdrawn_rejection_gives_back_what_it_took_out(ask_shop: ShopOpener,
     agent.withdraw(first.id)
     assert live(tmp_path / "own") == [(COUNT, "confirmed")]
     assert agent.ask(FIRST).remarks == ()
+
+
+def test_a_withdrawn_rejection_gives_back_what_came_from_elsewhere(ask_shop: ShopOpener, tmp_path: Path) -> None:
+    agent = ask_shop(ToldModel(COUNT))
+    source = Provenance("import", "pair-1", "shop", 0, 0, "import:pair-1")
+    right = Status.CORRECT
+    imported = agent._parts.memory.commit(Precedent("", FIRST, "", COUNT, right, right, Grade.CONFIRMED, source))
+    answer = agent.ask(FIRST)
+    assert answer.recalled == (imported.id,)
+    agent.reject(answer.id)
+    assert live(tmp_path / "own") == []
+    agent.withdraw(answer.id)
+    assert live(tmp_path / "own") == [(COUNT, "confirmed")]
+
+
+def test_what_was_spent_on_a_purged_question_goes_with_it(ask_shop: ShopOpener, tmp_path: Path) -> None:
+    agent = ask_shop(ToldModel(COUNT))
+    answer = agent.ask(FIRST)
+    agent.without_memory(answer.id)
+    agent.ask("Another question?", memory=False)
+    agent.close()
+    assert purge_all(tmp_path / "own", Purge(answers=(answer.id,))).events == 2
+    (left,) = History(tmp_path / "own").events()
+    assert isinstance(left, Spent)
+    assert left.question == "Another question?"
 
 
 def test_a_withdrawn_confirmation_gives_back_the_grade_that_was_earned(ask_shop: ShopOpener, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.memory import Deletion, Entry, Grade, Precedent, Restoration, with_id
+from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Restoration, with_id
 from merit.sql import canonical
 from merit.types import Error, Limits, Timeout
 
@@ -140,10 +140,15 @@ class Learner:
             right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
             kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
             found += [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
+            found += [identity for identity in self._shown(asked, form) if self._is_imported(identity)]
         own = {f"{why}: {asked.id}" for why in ("confirmed", "rejected", "corrected")}
         listed = self.parts.memory.listed() if found else []
         taken_out = [item.entry.id for item in listed if item.entry.id in found and item.deleted in own]
         return [Restoration(identity, f"withdrawn: {asked.id}") for identity in taken_out]
+
+    def _is_imported(self, identity: str) -> bool:
+        entry = self.parts.memory.find(identity)
+        return entry is not None and entry.provenance.run != LIVE_RUN
 
     def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
         again = [Restoration(with_id(entry).id, "judged again") for entry in entries]
