@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ from merit.errors import BudgetSpent, InputError
 from merit.live import AnswerStatus, History, LiveAgent, Receipt
 from merit.live.records import event_record, read_event
 from merit.settings import AskingSettings, BudgetSettings
-from merit.types import Sampling
 
 QUESTION = "How many orders are paid?"
 
@@ -70,10 +69,14 @@ def test_votes_are_on_record_without_a_hash_of_any_row(ask_shop: ShopOpener) -> 
 
 def test_a_field_of_the_method_that_differs_is_on_record(ask_shop: ShopOpener) -> None:
     agent = ask_shop(ToldModel(COUNT))
-    agent.ask("How many?", execute=False)
+    method = agent._asker.method
+    assert method.recall is not None
+    other = replace(method, temperature=0.3, recall=replace(method.recall, precedents=2))
+    LiveAgent(agent._parts, other).ask("How many?", execute=False)
     settings = receipt_of(agent).settings
     assert (settings["execute"], settings["candidates"]) == (False, 1)
-    assert not [name for name in settings if name.startswith("method.")]
+    differing = {name: value for name, value in settings.items() if name.startswith("method.")}
+    assert differing == {"method.temperature": 0.3, "method.recall.precedents": 2}
 
 
 def test_an_ordinary_answer_is_short_and_comes_back_as_it_was(ask_shop: ShopOpener, tmp_path: Path) -> None:
@@ -169,11 +172,7 @@ def test_a_follow_up_is_asked_again_in_its_conversation(ask_shop: ShopOpener) ->
 
 
 def test_what_it_takes_counts_for_the_day(ask_shop: ShopOpener, tmp_path: Path) -> None:
-    class Counted(ToldModel):
-        async def complete(self, prompt: str, sampling: Sampling):  # type: ignore[no-untyped-def]
-            return await super().complete(prompt, sampling)
-
-    agent = ask_shop(Counted(COUNT), budget=BudgetSettings(calls_per_day=12))
+    agent = ask_shop(ToldModel(COUNT), budget=BudgetSettings(calls_per_day=12))
     answer = agent.ask(QUESTION)
     day = agent.history()[-1].time[:10]
     took = History(tmp_path / "own").sent_on(day).calls

@@ -135,8 +135,9 @@ def test_a_withdrawn_confirmation_gives_back_the_grade_that_was_earned(ask_shop:
     assert live(tmp_path / "own") == [(COUNT, "confirmed")]
     agent.withdraw(answer.id)
     assert live(tmp_path / "own") == [(COUNT, "tested")]
+    tested = entries_in(tmp_path / "own" / "memory")[0].entry.id
     with closing(FileStore(tmp_path / "own" / "memory")) as store:
-        curate.delete(store, answer.id and entries_in(tmp_path / "own" / "memory")[0].entry.id, "wrong")
+        curate.delete(store, tested, "wrong")
     agent.confirm(answer.id)
     agent.withdraw(answer.id)
     assert live(tmp_path / "own") == [], "what a person deleted stays deleted"
