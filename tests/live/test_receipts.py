@@ -1,5 +1,6 @@
 """Receipts: an answer's record says what entered its prompts and what decided; asking again without memory compares."""
 
+import asyncio
 import hashlib
 import json
 from dataclasses import asdict, replace
@@ -72,7 +73,7 @@ def test_a_field_of_the_method_that_differs_is_on_record(ask_shop: ShopOpener) -
     method = agent._asker.method
     assert method.recall is not None
     other = replace(method, temperature=0.3, recall=replace(method.recall, precedents=2))
-    LiveAgent(agent._parts, other).ask("How many?", execute=False)
+    asyncio.run(replace(agent._asker, method=other).ask("How many?", execute=False))
     settings = receipt_of(agent).settings
     assert (settings["execute"], settings["candidates"]) == (False, 1)
     differing = {name: value for name, value in settings.items() if name.startswith("method.")}
