@@ -98,9 +98,7 @@ def test_a_run_is_given_once_and_finished(runs: Path, tmp_path: Path) -> None:
     said = refused("calibrate", first, copy, "--out", tmp_path / "calibration.json")
     assert said == f"{copy}: is the same run as {first}; give each run once"
     (copy / "metrics.json").unlink()
-    assert refused("calibrate", copy, "--out", tmp_path / "c.json").startswith(
-        f"{copy}: not finished (12 turns so far)"
-    )
+    assert refused("calibrate", copy, "--out", tmp_path / "c.json").startswith(f"{copy}: not finished (12 turns of 12)")
 
 
 def test_nothing_else_is_written_over(runs: Path, tmp_path: Path) -> None:
