@@ -26,6 +26,7 @@ class Tried:
     sql: str
     status: Status
     error: str | None = None
+    code: str | None = None  # the engine's own, for dialects whose failures are told by it
 
 
 class AnswerGiven(Protocol):
@@ -93,7 +94,7 @@ def tried(attempts: Sequence[Attempt]) -> list[Tried]:
     """Every statement that was executed, in its order; what was written before its grounding."""
     fresh = [attempt for attempt in attempts if not attempt.repeat]
     statements = [one for attempt in fresh for one in (attempt.written, attempt) if one is not None]
-    return [Tried(one.sql, one.verdict.status, one.verdict.error) for one in statements]
+    return [Tried(one.sql, one.verdict.status, one.verdict.error, one.verdict.code) for one in statements]
 
 
 def confirmed_answer(question: str, sql: str, schema: str, source: Provenance) -> Entry:
@@ -104,9 +105,10 @@ def confirmed_answer(question: str, sql: str, schema: str, source: Provenance) -
 
 def corrected_change(asked: AnswerGiven, question: str, sql: str, schema: str, source: Provenance) -> Entry:
     """From the answer that was given to the one that is said to be right."""
-    cause = Cause.DBMS if asked.error is not None else None
-    status = Status.EXECUTION_ERROR if asked.error is not None else Status.DENOTATION_MISMATCH
-    before = Verdict(status, asked.error, cause)
+    before = Verdict(Status.DENOTATION_MISMATCH)
+    if asked.error is not None:
+        code = next((one.code for one in asked.tried if one.sql == asked.sql), None)
+        before = Verdict(Status.EXECUTION_ERROR, asked.error, Cause.DBMS, code=code)
     return _change(Polarity.POSITIVE, question, (asked.sql, before), (sql, Verdict(Status.CORRECT)), schema, source)
 
 
@@ -115,7 +117,7 @@ def rejected_change(asked: AnswerGiven, question: str, schema: str, source: Prov
     failed = [tried for tried in asked.tried if tried.status is Status.EXECUTION_ERROR and tried.sql != asked.sql]
     if not failed:
         return None
-    before = Verdict(Status.EXECUTION_ERROR, failed[-1].error, Cause.DBMS)
+    before = Verdict(Status.EXECUTION_ERROR, failed[-1].error, Cause.DBMS, code=failed[-1].code)
     after = Verdict(Status.DENOTATION_MISMATCH)
     return _change(Polarity.NEGATIVE, question, (failed[-1].sql, before), (asked.sql, after), schema, source)
 
@@ -123,7 +125,7 @@ def rejected_change(asked: AnswerGiven, question: str, schema: str, source: Prov
 def _change(
     polarity: Polarity, question: str, before: Statement, after: Statement, schema: str, source: Provenance
 ) -> Entry:
-    failure = classify((before if polarity is Polarity.POSITIVE else after)[1])
+    failure = classify((before if polarity is Polarity.POSITIVE else after)[1], source.dialect or "sqlite")
     return with_id(
         Repair(
             id="",

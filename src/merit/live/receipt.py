@@ -81,7 +81,7 @@ def spent_on(answer: Answer, parts: LiveParts, account: Account, purpose: str) -
 def _statements(attempts: Sequence[Attempt]) -> tuple[Tried, ...]:
     """Every candidate that is a statement, in its order."""
     found = tried([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
-    return tuple(Tried(kept(one.sql), one.status, one.error and kept(one.error)) for one in found)
+    return tuple(Tried(kept(one.sql), one.status, one.error and kept(one.error), one.code) for one in found)
 
 
 def kept(text: str) -> str:

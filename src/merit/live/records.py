@@ -191,9 +191,10 @@ def _check_asked(fields: dict[str, Any], where: str) -> None:
 
 def _tried(record: Any, where: str) -> Tried:
     check_fields(record, {"sql": str, "status": str, "error": object}, where)
-    if not isinstance(record["error"], str | None):
-        raise InputError(f"{where}: the field 'error' should be a text or null")
-    return Tried(record["sql"], Status(record["status"]), record["error"])
+    for name in ("error", "code"):
+        if not isinstance(record.get(name), str | None):
+            raise InputError(f"{where}: the field {name!r} should be a text or null")
+    return Tried(record["sql"], Status(record["status"]), record["error"], record.get("code"))
 
 
 def _texts(value: Any) -> bool:
