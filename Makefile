@@ -15,11 +15,13 @@ APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/t
 ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
 	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_own_functions.py tests/grounding/test_engines.py \
 	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py tests/bench
+# One more process than there are cores: many tests wait for another process, a time limit or a browser.
+WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/oracle/test_rewrite.py \
 	tests/oracle/test_compare.py tests/sql/test_canonical.py tests/test_architecture.py tests/test_library.py \
 	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py --ignore tests/failure/test_missing.py
 
-.PHONY: demo test quick check types format docs bench clean
+.PHONY: demo test test-apart test-alone quick check types format docs bench clean
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
 # METHOD and SEED say the same as METHODS and SEEDS, on the command line alone: others may have such names in their environment.
@@ -40,9 +42,14 @@ demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
 
 test: check
+	$(MAKE) --no-print-directory -j 2 test-apart test-alone
+	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(addprefix --ignore ,$(APART) $(ALONE))
+
+test-apart: $(READY_TO_TEST)
 	set -e; for file in $(APART); do $(BIN)/pytest $$file; done
+
+test-alone: $(READY_TO_TEST)
 	$(BIN)/pytest $(ALONE)
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal $(addprefix --ignore ,$(APART) $(ALONE))
 
 # Lint, types and quick tests: half a minute on two cores, a minute where mypy has no cache yet.
 quick: $(READY_TO_TEST)

@@ -2,7 +2,7 @@
 
 import os
 
-_FUZZ = int(os.environ.get("MERIT_FUZZ", "1000"))
+_FUZZ = int(os.environ.get("MERIT_FUZZ", "500"))
 
 
 def tries(slower: int = 1) -> int:
