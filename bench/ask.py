@@ -230,7 +230,7 @@ def run(tables_file: Path, questions_file: Path, entries: int, asked: int, folde
 
 def main() -> None:
     """Parse, measure, print."""
-    beaver = Path(os.environ.get("MERIT_DATA", ".")) / "beaver"
+    beaver = Path(os.environ.get("MERIT_DATA", "../shared/data")) / "beaver"
     parser = argparse.ArgumentParser(description=str(__doc__), formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=Path, default=beaver / "dev_tables.json")
     parser.add_argument("--questions", type=Path, default=beaver / "dev_dw.json")
