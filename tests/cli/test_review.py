@@ -56,13 +56,27 @@ def test_each_choice_is_the_command_of_that_name(shop: LiveAgent, monkeypatch: p
         shop.ask(question)
     typed = iter(["y", "n", "it counts", "x", "c", "SELECT nothing", "c", PAID, "s", "q"])
     monkeypatch.setattr(click, "prompt", lambda *_, **__: next(typed))
-    reviewing._go_through(waiting(Path("own")), shop, Path("own") / "memory", "ada")
+    reviewing._go_through(waiting(Path("own")), shop, Path("own") / "memory", "ada", "delete")
     said = [(event["feedback"] or {}).get("kind") for event in in_history()]
     assert sorted(filter(None, said)) == ["confirmed", "corrected", "rejected"]
     assert len(questions()) == 2
     assert next(typed, "all were used") == "all were used"
     live = [listed.entry for listed in entries_in(Path("own/memory")) if listed.deleted is None]
     assert sorted(entry.grade for entry in live) == [Grade.AGREED] * 2 + [Grade.CONFIRMED] * 3
+
+
+def test_answers_that_contradict_each_other_come_first(
+    shop: LiveAgent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(click, "prompt", lambda *_, **__: "q")
+    answers = [shop.ask("How many?").id for _ in range(2)]
+    for answer, sql in zip(answers, (PAID, "SELECT 7"), strict=True):
+        shop.correct(answer, sql, author="ada")
+    reviewing._go_through([], shop, Path("own") / "memory", "bob", "merit memory delete own")
+    said = capsys.readouterr().out
+    assert said.index("contradict each other") < said.index("SELECT 7") < said.index(PAID)  # the newest first
+    assert "merit memory delete own ID" in said
+    assert said.endswith("nothing waits for review\n")
 
 
 def test_entries_from_elsewhere_wait_too(shop: LiveAgent, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -73,7 +87,7 @@ def test_entries_from_elsewhere_wait_too(shop: LiveAgent, monkeypatch: pytest.Mo
     assert (item.is_entry, item.state, item.sql) == (True, "agreed", COUNT)
     typed = iter(["c", "y"])
     monkeypatch.setattr(click, "prompt", lambda *_, **__: next(typed))
-    reviewing._go_through([item], shop, tmp_path / "new" / "memory", "ada")
+    reviewing._go_through([item], shop, tmp_path / "new" / "memory", "ada", "delete")
     assert waiting(tmp_path / "new") == []
 
 

@@ -8,8 +8,20 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, memory_place, opened
-from merit.cli.options import JSON
+from merit.cli.contradictions import show_contradictions
+from merit.cli.live import (
+    AUTHOR,
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    author_or_user,
+    learned,
+    memory_place,
+    opened,
+    place_shown,
+)
+from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.live import LiveAgent
@@ -29,8 +41,9 @@ _CHOICES = "[y]es, right  [n]o, wrong  [c]orrect it  [s]kip  [q]uit"
 def review(url: str | None, folder: Path, memory: str, name: str, author: str, as_json: bool) -> None:
     """Go through answers and entries that no person has judged, the most useful first.
 
-    On a terminal each is shown, and you say whether it is right: the same as `merit confirm`, `merit reject` and
-    `merit correct`. In a pipe they are listed, a line each; --json prints one object a line.
+    On a terminal, answers that contradict each other come first. Then each is shown, and you say whether it is right:
+    the same as `merit confirm`, `merit reject` and `merit correct`. In a pipe they are listed, a line each; --json
+    prints one object a line.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
@@ -39,23 +52,30 @@ def review(url: str | None, folder: Path, memory: str, name: str, author: str, a
     if as_json:
         for item in items:
             click.echo(json.dumps(asdict(item)))
+    elif sys.stdin.isatty() and Console().is_terminal:
+        with opened(url, folder, name, memory=memory) as agent:
+            delete = f"{this_command()} memory delete {place_shown(url, folder, memory)}"
+            _go_through(items, agent, place, author_or_user(author), delete)
     elif not items:
         say("nothing waits for review")
-    elif not (sys.stdin.isatty() and Console().is_terminal):
+    else:
         for item in items:
             times = f"{item.asked + item.recalled}x"
             click.echo("\t".join(_plain(text) for text in (item.id, item.state, times, item.question, item.sql)))
-    else:
-        with opened(url, folder, name, memory=memory) as agent:
-            _go_through(items, agent, place, author_or_user(author))
 
 
 def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, author: str) -> None:
+def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, author: str, delete: str) -> None:
     console = Console()
+    if found := agent.contradictions():
+        say("answers that contradict each other:")
+        show_contradictions(found, delete=delete)
+    if not items:
+        say("nothing waits for review")
+        return
     say(f"{counted(len(items), 'answer or entry waits', 'answers and entries wait')}: {_CHOICES}")
     for item in items:
         console.print(f"\n[bold]{inline(item.question)}[/]")
