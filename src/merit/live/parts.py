@@ -31,7 +31,7 @@ class LiveParts:
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
-    schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
+    schemas: KnownSchemas | None = None  # None: entries are not checked for staleness
 
     def unlearned(self) -> "LiveParts":
         """The same with a selection from the schema that knows of no confirmed question."""
