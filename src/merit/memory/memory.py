@@ -74,6 +74,11 @@ class Memory:
             return len(self._index)
 
     @property
+    def name(self) -> str:
+        """What its store is called in messages."""
+        return self._store.name
+
+    @property
     def sequence(self) -> int:
         """The number of the last change that it has taken in."""
         with self._in_use():
@@ -160,6 +165,13 @@ class Memory:
         """Every entry with its state, in the order in which they were learned; the whole log is read."""
         with self._in_use():
             return list(read_contents(self._store).entries.values())
+
+    def learned_since(self, sequence: int) -> list[Entry]:
+        """The entries that were committed or brought back after a number of the log."""
+        with self._in_use():
+            changes = [change for _, change in self._store.since(sequence)]
+            named = [change.id for change in changes if not isinstance(change, Deletion | Staleness)]
+            return [self.entry(identity) for identity in dict.fromkeys(named)]
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
