@@ -37,8 +37,9 @@ def follow_learned(parts: LiveParts, limits: Limits, entries: Iterable[Entry]) -
 
 
 def _later(parts: LiveParts, until: int) -> list[Listed]:
-    """What came after a look at the same schema, and what was brought back."""
-    return [Listed(entry) for entry in parts.memory.learned_since(until)]
+    """What came after a look at the present schema, or was brought back, and was learned with another one."""
+    entries = parts.memory.learned_since(until)
+    return [Listed(entry) for entry in entries if entry.provenance.schema_fingerprint != parts.fingerprint]
 
 
 def _follow(parts: LiveParts, limits: Limits, listed: Iterable[Listed]) -> Drift:

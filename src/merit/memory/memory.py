@@ -169,9 +169,13 @@ class Memory:
     def learned_since(self, sequence: int) -> list[Entry]:
         """The entries that were committed or brought back after a number of the log."""
         with self._in_use():
-            changes = [change for _, change in self._store.since(sequence)]
-            named = [change.id for change in changes if not isinstance(change, Deletion | Staleness)]
-            return [self.entry(identity) for identity in dict.fromkeys(named)]
+            found: dict[str, Entry] = {}
+            for _, change in self._store.since(sequence):
+                if isinstance(change, Restoration):
+                    found.setdefault(change.id, self.entry(change.id))
+                elif not isinstance(change, Deletion | Staleness):
+                    found[change.id] = change
+            return list(found.values())
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
