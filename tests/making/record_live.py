@@ -12,7 +12,7 @@ from merit.bundled.recording import LIVE
 from merit.bundled.source import HERE
 from merit.cache import cache_folder
 from merit.cli.demo_live import opened, play
-from merit.models import answer_key
+from merit.models import Sent, answer_key
 from merit.models.exported import Answer, write_exported
 from merit.types import Completion, Sampling
 
@@ -22,19 +22,19 @@ def main(model: str) -> None:
     used: dict[bytes, Answer] = {}
     with tempfile.TemporaryDirectory() as folder, opened(model, "wordllama", Path(folder), cache_folder()) as agent:
         completer = agent._parts.completer
-        complete = completer.complete
+        answer = completer.answer
 
-        async def noted(prompt: str, sampling: Sampling) -> Completion:
-            reply = await complete(prompt, sampling)
+        async def noted(prompt: str, sampling: Sampling, sent: Sent, **more: bool) -> Completion:
+            reply = await answer(prompt, sampling, sent, **more)
             key = answer_key(completer.identity, prompt, sampling)
             used[key] = (key, completer.identity, reply)
             print(f"{len(used)}: {reply.prompt_tokens} tokens in, {reply.output_tokens} out", flush=True)
             return reply
 
-        completer.complete = noted  # type: ignore[method-assign]
+        completer.answer = noted  # type: ignore[method-assign]
         played = play(agent)
-    for answer in (played.first, played.second, played.later, played.without.without):
-        print(answer.question, answer.status, answer.sql, answer.rows and answer.rows.rows)
+    for given in (played.first, played.second, played.later, played.without.without):
+        print(given.question, given.status, given.sql, given.rows and given.rows.rows)
     count = write_exported(HERE / LIVE, used.values())
     print(f"{count} answers in {HERE / LIVE}")
 

@@ -107,7 +107,9 @@ def _tell(console: Console, played: Played, right: object) -> None:
     _note(console, f"shown to it: {', '.join(later.recalled) or 'nothing'}, confirmed by a person")
     without = played.without.without
     same = "the same" if played.without.same_rows else _value(without.rows)
-    _note(console, f"without memory the same model gives {same}: {without.sql or without.status}")
+    _note(
+        console, f"without memory the same model gives {same} ({without.status.value}): {' '.join(without.sql.split())}"
+    )
 
 
 def _show(console: Console, answer: Answer) -> None:

@@ -38,8 +38,8 @@ def follow_learned(parts: LiveParts, limits: Limits, entries: Iterable[Entry]) -
 
 def _later(parts: LiveParts, until: int) -> list[Listed]:
     """What came after a look at the present schema, or was brought back, and was learned with another one."""
-    entries = parts.memory.learned_since(until)
-    return [Listed(entry) for entry in entries if entry.provenance.schema_fingerprint != parts.fingerprint]
+    listed = parts.memory.listed(until)
+    return [item for item in listed if item.entry.provenance.schema_fingerprint != parts.fingerprint]
 
 
 def _follow(parts: LiveParts, limits: Limits, listed: Iterable[Listed]) -> Drift:
