@@ -12,7 +12,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 # Ray starts processes of its own and needs the machine. DuckDB warns of leaks where a test's process is one of several, has
 # Ray in it, or both of the tests of dialects: each of these runs in a process of its own.
 APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/test_canonical_dialects.py
-ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
+ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_private.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
 	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_own_functions.py tests/grounding/test_engines.py \
 	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py tests/bench
 # One more process than there are cores: many tests wait for another process, a time limit or a browser.

@@ -22,14 +22,15 @@ import random
 import re
 import statistics
 import struct
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from rank_bm25 import BM25Okapi
 
 from merit.cache import cache_folder
 from merit.models.encoders import WordLlamaEncoder
@@ -171,7 +172,8 @@ class Rival:
 
     def __init__(self, index: SchemaIndex, tokens: CountTokens, budget: int) -> None:
         texts = [f"{table.name} {' '.join(column.name for column in table.columns)}" for table in index.tables]
-        self._bm25 = BM25Okapi([_split(text) for text in texts])
+        self._make = import_module("rank_bm25").BM25Okapi
+        self._bm25 = self._make([_split(text) for text in texts])
         whole = [create_tables(Schema("", (table,)), index.dialect) for table in index.tables]
         self._costs = [tokens(f"{text}\n\n") for text in whole]
         self._budget = budget
@@ -182,7 +184,7 @@ class Rival:
         for number, asked in enumerate(order):
             ranked = [int(table) for table in np.argsort(-self._bm25.get_scores(_split(asked.question)), kind="stable")]
             if memory and number:
-                similar = BM25Okapi([_split(earlier.question) for earlier in order[:number]])
+                similar = self._make([_split(earlier.question) for earlier in order[:number]])
                 best = np.argsort(-similar.get_scores(_split(asked.question)), kind="stable")[:3]
                 ranked = list(dict.fromkeys([t for n in best for t in sorted(order[n].tables)] + ranked))
             left, shown = self._budget, set()
@@ -207,7 +209,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     index_s = time.perf_counter() - started
     questions, odd = read_questions(arguments.questions, index)
     selector = Selector(schema, budget=arguments.budget, tokens=tokens, dialect="mysql", encoder=encoder, index=index)
-    ours, rival = Ours(selector, index, tokens), Rival(index, tokens, arguments.budget)
+    ours, rival = Ours(selector, index, tokens), _rival(index, tokens, arguments.budget)
     ours.complete(questions[:5], memory=False)  # warms up
     ours = Ours(selector, index, tokens)
     plain = ours.complete(questions, memory=False)
@@ -219,7 +221,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         found = ours.complete(order, memory=True)
         remembered.append(_share(complete for complete, _ in found))
         remembered_tables.append(_share(tables for _, tables in found))
-        rivals.append(_share(rival.complete(order, memory=True)))
+        rivals += [_share(rival.complete(order, memory=True))] if rival else []
     return {
         "questions": len(questions),
         "tables": len(schema.tables),
@@ -230,8 +232,8 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "complete_with_memory_by_seed": remembered,
         "tables_complete": _share(tables for _, tables in plain),
         "tables_complete_with_memory": round(statistics.mean(remembered_tables), 1),
-        "bm25": _share(rival.complete(questions, memory=False)),
-        "bm25_with_memory": round(statistics.mean(rivals), 1),
+        "bm25": _share(rival.complete(questions, memory=False)) if rival else None,
+        "bm25_with_memory": round(statistics.mean(rivals), 1) if rivals else None,
         "bm25_with_memory_by_seed": rivals,
         "tokens_p95": int(np.percentile(ours.tokens, 95)),
         "tokens_max": max(ours.tokens),
@@ -240,6 +242,15 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
         "index_s": round(index_s, 2),
         "references_not_read": odd,
     }
+
+
+def _rival(index: SchemaIndex, tokens: CountTokens, budget: int) -> Rival | None:
+    """BM25, where it is installed."""
+    try:
+        return Rival(index, tokens, budget)
+    except ModuleNotFoundError:
+        print("rank-bm25 is not installed, so the rival is left out; pip install '.[bench]'", file=sys.stderr)
+        return None
 
 
 def _share(found: Iterable[bool]) -> float:

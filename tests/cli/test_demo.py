@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,6 +61,14 @@ def script(path: Path) -> Path:
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_live_part() -> Iterator[None]:
+    """Its tests are in test_demo_live.py."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(door, "show_live", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="module")

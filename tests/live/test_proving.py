@@ -1,6 +1,7 @@
 """Confirmed questions, asked again: with the memory of their time and without, and as a test suite."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -14,7 +15,10 @@ from merit.live.proof import ProofVerdict
 from merit.settings import AskingSettings
 
 FEW = {"asking": AskingSettings(candidates=2)}
-QUESTIONS = [f"How many orders of customer {number} are settled?" for number in range(1, 7)]
+MANY = [
+    f"How many orders of customer {number} are settled?" for number in range(1, 27)
+]  # as many as tell no difference
+QUESTIONS = MANY[:6]
 
 
 def shown(prompt: str) -> bool:
@@ -22,18 +26,18 @@ def shown(prompt: str) -> bool:
     return PAID in prompt
 
 
-def learned(ask_shop: ShopOpener) -> None:
+def learned(ask_shop: ShopOpener, questions: Sequence[str] = QUESTIONS) -> None:
     """A history: the model is wrong each time, and a person corrects it."""
     with ask_shop(AnsweringModel(lambda _prompt: COUNT), **FEW) as agent:
-        for question in QUESTIONS:
+        for question in questions:
             agent.correct(agent.ask(question).id, PAID, author="ada")
 
 
 def test_a_memory_that_helps_is_told_from_one_that_does_nothing_or_harms(ask_shop: ShopOpener, tmp_path: Path) -> None:
-    learned(ask_shop)
+    learned(ask_shop, MANY)
     history = (tmp_path / "own" / "history.jsonl").read_bytes()
     memory = (tmp_path / "own" / "memory" / "memory.jsonl").read_bytes()
-    rights = []
+    rights, verdicts = [], []
     for answer in (
         lambda prompt: PAID if shown(prompt) else COUNT,  # it follows examples
         lambda _prompt: PAID,  # it needs none
@@ -42,12 +46,15 @@ def test_a_memory_that_helps_is_told_from_one_that_does_nothing_or_harms(ask_sho
         with ask_shop(AnsweringModel(answer), **FEW) as agent:
             proof = agent.prove()
         rights.append([(turn.with_memory.right, turn.without.right) for turn in proof.turns])
-        assert proof.verdict in (ProofVerdict.TOO_SHORT, ProofVerdict.HELPS, ProofVerdict.HARMS)
+        verdicts.append(proof.verdict)
+        low, high = proof.interval
+        assert low <= proof.difference <= high
+    assert verdicts == [ProofVerdict.HELPS, ProofVerdict.NO_DIFFERENCE, ProofVerdict.HARMS]
     first, later = rights[0][0], rights[0][1:]
     assert first == (False, False)  # nothing was known yet when it was asked
     assert set(later) == {(True, False)}
     assert set(rights[1]) == {(True, True)}
-    assert rights[2] == [(True, True), *[(False, True)] * 5]
+    assert rights[2] == [(True, True), *[(False, True)] * (len(MANY) - 1)]
     assert (tmp_path / "own" / "history.jsonl").read_bytes() == history  # nothing is learned from it
     assert (tmp_path / "own" / "memory" / "memory.jsonl").read_bytes() == memory
 

@@ -107,3 +107,67 @@ def test_a_checkup_runs_everything_again(place: Place, tmp_path: Path) -> None:
     assert "0 went stale, 0 came back, 1 changed columns" in said
     (tmp_path / "own" / "shapes.json").write_text("[")  # damaged: as at the first check
     assert "0 changed columns" in check(0)
+
+
+@ON_ONE
+def test_an_answer_from_before_a_change_is_stale_when_it_is_confirmed(place: Place, tmp_path: Path) -> None:
+    with opened(place, tmp_path) as agent:
+        agent.ask("Which names? About names?")
+        waiting = agent.history()[-1].id
+    place.run(RENAME.format("name", "full_name"))
+    assert states(place, tmp_path)["names"] == "customer.name is gone"
+    with opened(place, tmp_path) as agent:
+        entry = agent.confirm(waiting).entries[0]
+        assert entry not in agent.ask("Which names? About names?").recalled
+    assert stale_of(tmp_path, entry) == "customer.name is gone"
+    place.run(RENAME.format("full_name", "name"))
+    opened(place, tmp_path).close()
+    assert stale_of(tmp_path, entry) is None
+
+
+@ON_ONE
+def test_what_a_process_with_an_older_schema_commits_is_noticed(place: Place, tmp_path: Path) -> None:
+    with opened(place, tmp_path) as older:
+        older.ask("Which names? About names?")
+        place.run(RENAME.format("name", "full_name"))
+        opened(place, tmp_path).close()  # it looks at everything that is there
+        entry = older.confirm(older.history()[-1].id).entries[0]
+    assert stale_of(tmp_path, entry) is None  # nothing has looked yet
+    with opened(place, tmp_path) as agent:
+        assert entry not in agent.ask("Which names? About names?").recalled
+    assert stale_of(tmp_path, entry) == "customer.name is gone"
+
+
+@ON_ONE
+def test_what_comes_back_by_a_withdrawal_is_as_stale_as_it_was(place: Place, tmp_path: Path) -> None:
+    with opened(place, tmp_path) as agent:
+        rejected = agent.ask("About names?")
+        entry = next(
+            item.entry.id for item in entries_in(tmp_path / "own" / "memory") if item.entry.delta == STATEMENTS["names"]
+        )
+        agent.reject(rejected.id)
+    place.run(RENAME.format("name", "full_name"))
+    with opened(place, tmp_path) as agent:
+        agent.withdraw(rejected.id)
+        assert entry not in agent.ask("About names?").recalled
+    assert stale_of(tmp_path, entry) == "customer.name is gone"
+
+
+@ON_ONE
+def test_a_correction_rests_on_the_schema_that_it_ran_on(place: Place, tmp_path: Path) -> None:
+    with opened(place, tmp_path) as agent:
+        waiting = agent.ask("Which names? About names?").id
+    place.run(RENAME.format("name", "full_name"))
+    with opened(place, tmp_path) as agent:
+        entry = agent.correct(waiting, "SELECT full_name FROM customer").entries[0]
+    assert stale_of(tmp_path, entry) is None
+    place.run(RENAME.format("full_name", "name"))
+    opened(place, tmp_path).close()
+    assert stale_of(tmp_path, entry) == "customer.full_name is gone"
+
+
+def stale_of(folder: Path, entry: str) -> str | None:
+    """Why an entry is stale."""
+    (found,) = [item for item in entries_in(folder / "own" / "memory") if item.entry.id == entry]
+    assert found.deleted is None
+    return found.stale

@@ -1,6 +1,7 @@
 """Random histories of asking, judging, withdrawing, deleting, drift and undoing: what is recalled is always legal."""
 
 import random
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,7 @@ from making.live import AnsweringModel, ShopOpener
 from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.live.auditing import audit_live
+from merit.live.drift import statement
 from merit.memory import Deletion, FileStore, Staleness, entries_in
 from merit.settings import AskingSettings
 from merit.types import Restoration
@@ -60,6 +62,11 @@ class Walk:
         before = fold(self.folder / "own")
         answer = self.agent.ask(f"How many {self.chance.choice(WORDS)} number {self.chance.randrange(3)}?")
         assert set(answer.recalled) <= before
+        gone = "state" if self.renamed else "status"
+        shown = [item.entry for item in entries_in(self.folder / "own" / "memory") if item.entry.id in answer.recalled]
+        assert not any(re.search(rf"\b{gone}\b", statement(entry)) for entry in shown), (
+            "the column has another name now"
+        )
 
     def judge(self) -> None:
         answer = self.some_answer()

@@ -1,8 +1,11 @@
 """Retraction: what was said can be taken back and an entry be deleted, and then nothing recalls it, anywhere."""
 
+import os
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -53,13 +56,44 @@ def test_a_withdrawn_confirmation_is_recalled_nowhere(ask_shop: ShopOpener, tmp_
     assert History(tmp_path / "own").find(answer.id)[1] is None
 
 
-def test_another_process_that_has_recalled_it_does_so_no_more(ask_shop: ShopOpener) -> None:
-    agent, other = ask_shop(ToldModel(COUNT)), ask_shop(ToldModel(COUNT))
+ANSWERING = """
+import sys
+from pathlib import Path
+from making.shop import COUNT, Model, open_shop
+with open_shop(Path(sys.argv[1]), Model(COUNT)) as agent:
+    for line in sys.stdin:
+        print(*agent.ask(line.strip()).recalled, flush=True)
+"""
+
+
+def test_another_process_that_has_recalled_it_does_so_no_more(
+    ask_shop: ShopOpener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told nothing: it has the memory open, its index and its recalls at hand."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    agent = ask_shop(ToldModel(COUNT))
     answer = agent.ask(FIRST)
-    agent.confirm(answer.id)
-    assert other.ask(SECOND).recalled
-    agent.withdraw(answer.id)
-    assert other.ask(SECOND).recalled == ()
+    (entry,) = agent.confirm(answer.id).entries
+    command = [sys.executable, "-c", ANSWERING, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+
+        def recalled() -> list[str]:
+            assert other.stdin is not None
+            assert other.stdout is not None
+            print(SECOND, file=other.stdin, flush=True)
+            return other.stdout.readline().split()
+
+        assert recalled() == recalled() == [entry]
+        agent.withdraw(answer.id)
+        assert recalled() == []
+        agent.confirm(answer.id)
+        assert recalled() == [entry]
+        with closing(FileStore(tmp_path / "own" / "memory")) as store:
+            curate.delete(store, entry, "wrong")
+        assert recalled() == []
+        other.communicate()
+    assert other.returncode == 0
+    assert audit_live(tmp_path / "own").holds
 
 
 def test_a_deleted_entry_is_recalled_nowhere(ask_shop: ShopOpener, tmp_path: Path) -> None:

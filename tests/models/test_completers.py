@@ -5,6 +5,7 @@ import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -221,6 +222,25 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path, content: bytes) -> Non
     with pytest.raises(ModelFailed, match="m.gguf: llama.cpp cannot load it") as caught:
         open_completer(f"llamacpp:{tmp_path / 'm.gguf'}")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("threads", ["", "0", "all", "-1", "²"])
+def test_a_number_of_threads_that_is_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: str
+) -> None:
+    monkeypatch.setenv("MERIT_LLAMACPP_THREADS", threads)
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    with pytest.raises(InputError, match=f"MERIT_LLAMACPP_THREADS is '{threads}'; it should be a number of threads"):
+        open_completer(f"llamacpp:{tmp_path / 'm.gguf'}")
+
+
+def test_the_number_of_threads_reaches_llamacpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+    monkeypatch.setenv("MERIT_LLAMACPP_THREADS", "3")
+    monkeypatch.setattr("xllamacpp.Server", given.append)
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    open_completer(f"llamacpp:{tmp_path / 'm.gguf'}")
+    assert (given[0].cpuparams.n_threads, given[0].cpuparams_batch.n_threads) == (3, 3)
 
 
 @pytest.mark.parametrize("options", ["context=", "context=many", "context=511", "context=-1", "ctx=2048", "context=²"])

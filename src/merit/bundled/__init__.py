@@ -2,7 +2,7 @@
 
 from merit.bundled.build import NAME, build, built, open_dataset
 from merit.bundled.fuzz import SPARSE, Fuzzer
-from merit.bundled.recording import Recording, recorded
+from merit.bundled.recording import Recording, live_recording, recorded
 from merit.bundled.source import DIFFICULTIES, DatabaseSource, WrittenQuestion, read_sources, read_suites, write_suites
 from merit.bundled.tables import TableShape, read_shapes
 
@@ -17,6 +17,7 @@ __all__ = [
     "WrittenQuestion",
     "build",
     "built",
+    "live_recording",
     "open_dataset",
     "read_shapes",
     "read_sources",

@@ -10,6 +10,7 @@ from merit.reading import check_fields, check_format, hash_file, parse_json, rea
 
 FORMAT = 1
 FILE, MANIFEST = "answers.jsonl.xz", "answers.json"
+LIVE = "live.jsonl"  # the answers of the demo's live part, each with its model's name
 _FIELDS: dict[str, type] = {
     "format": int,
     "sha256": str,
@@ -49,3 +50,11 @@ def recorded(folder: Path = HERE) -> Recording:
     if hash_file(path) != manifest["sha256"]:
         raise InputError(f"{path}: damaged (its hash is not the one that {MANIFEST} names); {_WAY_OUT}")
     return Recording(path, manifest)
+
+
+def live_recording() -> Path:
+    """The file of recorded answers to the questions of the demo's live part."""
+    path = HERE / LIVE
+    if not path.is_file():
+        raise InputError(f"{path}: the recorded answers that come with merit are not here; {_WAY_OUT}")
+    return path

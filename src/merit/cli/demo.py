@@ -21,6 +21,7 @@ from merit.benchmark import DataSpec
 from merit.bundled import NAME, Recording, read_sources, recorded
 from merit.cache import cache_folder
 from merit.cli.audit import gone_through, show_trust
+from merit.cli.demo_live import show_live
 from merit.cli.grid import first_of, following
 from merit.cli.importing import AGAIN
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
@@ -42,7 +43,8 @@ _AGAINST = ("merit", "iterative", "zero_shot")  # what the others are compared w
 _MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
 _STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
 _DATA = DataSpec(NAME, None)
-_RUNS, _REPORT, _INITIAL = "runs", "report", "initial.jsonl"
+_RUNS, _REPORT, _INITIAL, _LIVE = "runs", "report", "initial.jsonl", "live"
+_MADE = (_RUNS, _REPORT, _INITIAL, _LIVE)
 _EARLIER = "earlier"  # where the demo that is to be replaced waits until the new one has run
 
 
@@ -78,11 +80,11 @@ def demo(
     cache: Path | None,
     as_json: bool,
 ) -> None:
-    """Run methods over the bundled benchmark, compare and audit them, and write the report.
+    """Run methods over the bundled benchmark, compare and audit them, write the report, and ask and correct live.
 
-    Without --model, the answers are those that a real model gave when they were recorded, and no model is called. A run
-    whose prompts the recording does not cover is left out with a note. Exit 1 where nothing could be run. --json prints
-    one object: the report, and the metrics of every run by its folder's name, null for one that was left out.
+    Without --model, the answers are those that a real model gave when they were recorded, and no model is called. What
+    the recording does not cover is left out with a note. Exit 1 where nothing could be run. --json prints one object:
+    the report, the metrics of every run by its folder's name (null for one that was left out), and the live answers.
     """
     started = time.monotonic()
     console = Console(stderr=as_json)  # with --json, text for people goes to stderr
@@ -104,15 +106,18 @@ def demo(
     with stoppable(lambda: f"the runs in {grid.out} are finished, the report is not", AGAIN):
         _audit(console, views, encoder, folder)
         page = _write(made, views, out)
-    if as_json:
-        ran = {name: account(view.turns, view.method) for name, view in _by_name(grid, views).items()}
-        print_json({"report": str(page), "out": str(grid.out), "runs": {name: ran.get(name) for name in grid.runs}})
     console.print()
     console.block(f"{page}  (open it in a browser; every episode is in it)", 10, head="[bold]report[/]")
     console.block(f"{grid.out}, {time.monotonic() - started:.0f} s in all", 10, head="runs")
     console.print(f"next      {inline(_episode(views))}", soft_wrap=True)  # in one line, to be copied
-    live = f"{this_command()} demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
-    console.block(live, 10)
+    with stoppable(lambda: f"the runs in {grid.out} and their report are finished, the live part is not", AGAIN):
+        live = show_live(console, model, encoder, out / _LIVE, folder)
+    if as_json:
+        ran = {name: account(view.turns, view.method) for name, view in _by_name(grid, views).items()}
+        runs = {name: ran.get(name) for name in grid.runs}
+        print_json({"report": str(page), "out": str(grid.out), "runs": runs, "live": live})
+    more = f"{this_command()} demo --model openai:NAME (make demo MODEL=...) asks a live model; then your own data"
+    console.block(more, 10)
 
 
 def _episode(views: Sequence[RunView]) -> str:
@@ -185,7 +190,7 @@ def _demo_folder(out: Path) -> Iterator[None]:
         file.write(b"Made by `merit demo`; the next one with this --out replaces its runs and report.\n")
     _move(earlier, out)  # left by a demo that was killed
     unfinished_path(out / _INITIAL).unlink(missing_ok=True)
-    if any((out / name).exists() for name in (_RUNS, _REPORT, _INITIAL)):
+    if any((out / name).exists() for name in _MADE):
         say(f"merit: {out}: the earlier demo there is replaced once this one has run to its end", err=True)
         earlier.mkdir(exist_ok=True)
         _move(out, earlier)
@@ -204,7 +209,7 @@ def _demo_folder(out: Path) -> Iterator[None]:
 
 def _move(source: Path, target: Path) -> None:
     """Move the runs, report and first answers of a demo to another folder; they replace those there."""
-    for name in (_RUNS, _REPORT, _INITIAL):
+    for name in _MADE:
         if (source / name).exists():
             if (target / name).is_dir():
                 shutil.rmtree(target / name)

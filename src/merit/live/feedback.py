@@ -6,7 +6,7 @@ again keeps the same entries. Meanwhile no other process can judge an answer.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
 from merit.errors import InputError
@@ -16,6 +16,7 @@ from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.live.staleness import follow_learned
 from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Restoration, with_id
 from merit.sql import canonical
 from merit.types import Error, Limits, Timeout
@@ -57,7 +58,9 @@ class Learner:
         if isinstance(result, Error | Timeout):
             raise InputError(f"the correction does not run ({result.message}); nothing was kept")
         with self._judging(answer) as (asked, write):
-            source, question = provenance(asked, author, now()), self._question(asked)
+            # It ran on the schema of now; the answer may be from before a change.
+            source = replace(provenance(asked, author, now()), schema_fingerprint=self.parts.fingerprint)
+            question = self._question(asked)
             learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
             if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
@@ -72,7 +75,9 @@ class Learner:
         with self.parts.history.withdrawing(answer) as (asked, said, write):
             self._own(asked)
             gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in said.entries]
-            self.parts.memory.commit_all([], gone, self._returning(asked, said))
+            returning = self._returning(asked, said)
+            self.parts.memory.commit_all([], gone, returning)
+            follow_learned(self.parts, self.limits, [self.parts.memory.entry(change.id) for change in returning])
             withdrawn = Withdrawn(asked.id, now(), author, said.entries, reason)
             write(withdrawn)
         return withdrawn
@@ -156,7 +161,5 @@ class Learner:
 
     def _learn(self, entries: list[Entry], retracted: list[Deletion], restored: list[Restoration]) -> tuple[str, ...]:
         committed = self.parts.memory.commit_all(entries, retracted, restored)
-        if self.parts.schemas is not None:
-            for entry in committed:
-                self.parts.schemas.lineage_of(entry)  # computed now, so that a change of the schema is quick to follow
+        follow_learned(self.parts, self.limits, committed)
         return tuple(entry.id for entry in committed)

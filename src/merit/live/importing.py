@@ -88,6 +88,9 @@ def import_pairs(
         memory.commit_all(found.fresh.values(), found.superseded)
         if parts.selection is not None:
             parts.selection.learn(found.fresh.values())
+        if parts.schemas is not None:
+            for entry in found.fresh.values():
+                parts.schemas.lineage_of(entry)  # computed now, so that a change of the schema is quick to follow
     skipped = (*pairs.skipped, *found.skipped)
     return Imported(tuple(found.fresh.values()), found.known, found.deleted, skipped, tuple(against))
 

@@ -75,8 +75,10 @@ def open_live(
     model: Completer | None = None,
     *,
     method: str = DEFAULT_METHOD,
+    cache: Path | None = None,
 ) -> LiveAgent:
     """An agent as `merit.toml` describes it; `model` stands in for the one that is named there."""
+    cache = cache or cache_folder()
     check_encoder(settings.model.encoder)
     finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
@@ -86,17 +88,17 @@ def open_live(
         chosen = replace(chosen, recall=None)
     with ExitStack() as stack:
         shown = SchemaFilter(database.include, database.exclude)
-        engine = open_engine(url, shown=shown, cache=cache_folder())
+        engine = open_engine(url, shown=shown, cache=cache)
         engine = ScrubbedEngine(engine, names_of(engine.schema())) if database.rows == "never" else engine
         stack.callback(engine.close)
         schema, context = with_context(nameable(replace(engine.schema(), db_id=database.name)), settings)
-        values = None if database.rows == "never" else _values(engine, readable(schema, database), url)
+        values = None if database.rows == "never" else _values(engine, readable(schema, database), url, cache)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
         place = settings.memory.resolved_url() or folder / "memory"
         store = open_store(place)
-        memory = Memory(store, encoder, index_folder=index_folder(place, store, cache_folder()))
+        memory = Memory(store, encoder, index_folder=index_folder(place, store, cache))
         stack.callback(memory.close)
-        completer = _completer(model or settings.model.uri)
+        completer = _completer(model or settings.model.uri, cache)
         selector = Selector(
             schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
         )
@@ -142,7 +144,7 @@ def name_of(url: str) -> str:
     return Path(address.database).stem if address.dialect in FILES else address.database or address.dialect
 
 
-def _values(engine: Engine, schema: Schema, url: str) -> ValueIndex:
+def _values(engine: Engine, schema: Schema, url: str, cache: Path) -> ValueIndex:
     """The values of a database: a file's are kept under its content, a server's for a day."""
     address = parse(url)
     if address.dialect == "sqlite":
@@ -150,7 +152,7 @@ def _values(engine: Engine, schema: Schema, url: str) -> ValueIndex:
     else:
         named = f"{address.shown} {datetime.now(UTC):%Y-%m-%d} {schema.text()}"
         content = hashlib.sha256(named.encode()).hexdigest()
-    return open_values(engine, schema, content, cache_folder())
+    return open_values(engine, schema, content, cache)
 
 
 class NoModel:
@@ -168,7 +170,7 @@ class NoModel:
         """Nothing is open."""
 
 
-def _completer(model: Completer | str) -> CachingCompleter:
+def _completer(model: Completer | str, cache: Path) -> CachingCompleter:
     opened: Completer = (open_completer(model) if model else NoModel()) if isinstance(model, str) else model
-    kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
+    kept = cache / ANSWERS if isinstance(model, str) and not opened.recorded else None
     return CachingCompleter(opened, AnswerStore(kept))

@@ -56,17 +56,21 @@ class KnownSchemas:
                 self._append(entry.id, found)
         return self._cache[entry.id]
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether the entries were compared with the present schema when a process looked last."""
-        return self._checked().get(self._name) == self._present
+    def checked_until(self, memory: str) -> int | None:
+        """Up to which number of a memory's log entries were compared with the present schema; None: they were not."""
+        match self._checked().get(self._name):
+            case {"schema": self._present, "memory": str(name), "sequence": int(sequence)} if name == memory:
+                return sequence
+            case _:
+                return None
 
-    def note_checked(self) -> None:
-        """The entries were compared with the present schema."""
-        _write(self._folder / SCHEMAS / CHECKED, {**self._checked(), self._name: self._present})
+    def note_checked(self, memory: str, sequence: int) -> None:
+        """The entries of a memory were compared with the present schema, up to a number of its log."""
+        looked = {"schema": self._present, "memory": memory, "sequence": sequence}
+        _write(self._folder / SCHEMAS / CHECKED, {**self._checked(), self._name: looked})
 
     def _checked(self) -> dict[str, Any]:
-        """The schema that each database's entries were compared with last, by its fingerprint."""
+        """Which schema each database's entries were compared with last, and up to where."""
         with suppress(MeritError, ValueError, RecursionError):
             known = json.loads(read_text(self._folder / SCHEMAS / CHECKED))
             return known if isinstance(known, dict) else {}

@@ -30,16 +30,18 @@ class Contents:
     entries: Mapping[str, Listed]
 
 
-def read_contents(store: Store) -> Contents:
-    """Everything that a store holds now."""
+def read_contents(store: Store, since: int = 0) -> Contents:
+    """Everything that a store holds now; or what was committed or brought back after a sequence number."""
     entries: dict[str, Listed] = {}
-    last = 0
-    for sequence, change in store.since(0):
+    last = since
+    for sequence, change in store.since(since):
         last = sequence
         if isinstance(change, Deletion):
             if change.id in entries:
                 entries[change.id] = replace(entries[change.id], deleted=change.reason)
         elif isinstance(change, Restoration):
+            if since and change.id not in entries:
+                entries[change.id] = Listed(store.read([change.id])[0])
             if change.id in entries:
                 entries[change.id] = replace(entries[change.id], deleted=None, stale=None)
         elif isinstance(change, Staleness):

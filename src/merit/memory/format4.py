@@ -141,3 +141,8 @@ def _checked_format(record: dict[str, Any], where: str) -> dict[str, Any]:
 
 def _json(record: dict[str, Any]) -> str:
     return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
+def readable(entry: Entry) -> Entry:
+    """The entry, if it could be read back."""
+    return parse_entry({"format": FORMAT, **change_record(entry)}, f"entry {entry.id}")

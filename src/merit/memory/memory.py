@@ -10,7 +10,7 @@ from pathlib import Path
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.memory import snapshot
 from merit.memory.contents import Listed, read_contents
-from merit.memory.format4 import FORMAT, change_record, parse_entry
+from merit.memory.format4 import readable
 from merit.memory.identity import says_the_same, with_id
 from merit.memory.index import Index
 from merit.memory.policy import Cue, Recall, RecallPolicy
@@ -72,6 +72,11 @@ class Memory:
     def __len__(self) -> int:
         with self._in_use():
             return len(self._index)
+
+    @property
+    def name(self) -> str:
+        """What its store is called in messages."""
+        return self._store.name
 
     @property
     def sequence(self) -> int:
@@ -156,10 +161,10 @@ class Memory:
         segment, row = self._index.row_of(identity)
         return not segment.is_deleted(row) and segment.is_stale(row) != stale
 
-    def listed(self) -> list[Listed]:
-        """Every entry with its state, in the order in which they were learned; the whole log is read."""
+    def listed(self, since: int = 0) -> list[Listed]:
+        """Every entry with its state, in order: the whole log is read; or what came or came back after a number."""
         with self._in_use():
-            return list(read_contents(self._store).entries.values())
+            return list(read_contents(self._store, since).entries.values())
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
@@ -228,7 +233,7 @@ class Memory:
         for entry in named:
             known = fresh.get(entry.id) or (self.entry(entry.id) if entry.id in self._index else None)
             if known is None:
-                fresh[entry.id] = _readable(entry)
+                fresh[entry.id] = readable(entry)
             elif not says_the_same(known, entry):
                 raise InputError(f"entry {entry.id}: another entry has this id already; nothing was written")
         return fresh
@@ -292,8 +297,3 @@ class Memory:
         """Vectors of this memory's encoder, or a clear refusal."""
         assert self._encoder is not None
         return unit_vectors(self._encoder.encode(texts), texts, self._encoder.identity)
-
-
-def _readable(entry: Entry) -> Entry:
-    """The entry, if it could be read back."""
-    return parse_entry({"format": FORMAT, **change_record(entry)}, f"entry {entry.id}")

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import os
 import threading
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
@@ -17,6 +18,7 @@ from merit.models.tokens import AS_CHAT
 from merit.types import Completion, ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192
+THREADS = "MERIT_LLAMACPP_THREADS"  # llama.cpp takes every core, which is slow where others are busy on them
 
 
 class LlamaCppCompleter:
@@ -40,6 +42,8 @@ class LlamaCppCompleter:
         parameters.n_ctx = context_tokens
         parameters.n_parallel = 1
         parameters.verbosity = -1
+        if (threads := _threads()) is not None:
+            parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
         try:
             self._server: Any = library.Server(parameters)
         except (RuntimeError, ValueError) as error:
@@ -115,3 +119,13 @@ class LlamaCppCompleter:
                 f"{self._context}; raise it with llamacpp:FILE?context=TOKENS"
             )
         raise ModelFailed(f"{self.identity.name}: llama.cpp refused a prompt ({error.get('message')})")
+
+
+def _threads() -> int | None:
+    """How many threads the environment allows; None leaves it to llama.cpp."""
+    given = os.environ.get(THREADS)
+    if given is None:
+        return None
+    if not (given.isascii() and given.isdecimal() and 1 <= int(given) <= 1024):
+        raise InputError(f"{THREADS} is {given!r}; it should be a number of threads, such as 4")
+    return int(given)
