@@ -67,15 +67,20 @@ class LiveAgent:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[str] = (),
+        author: str = "",
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         Without `execute` it is one candidate that only the guard has seen. Without `memory` nothing that was learned
         enters, and the answer is not in the history: it cannot be judged. `progress` is told what is being done.
-        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
+        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them. `author`
+        is who asks.
         """
+        check_text(author, "the author")
         turns = [self._turn(answer) for answer in earlier]
-        return await self._asker.ask(question, execute=execute, memory=memory, progress=progress, earlier=turns)
+        return await self._asker.ask(
+            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author
+        )
 
     def ask(
         self,
@@ -85,15 +90,18 @@ class LiveAgent:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[str] = (),
+        author: str = "",
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            asking = self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier)
+            asking = self.ask_async(
+                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author
+            )
             return self._calls.run(asking)
 
-    def chat(self) -> Chat:
+    def chat(self, *, author: str = "") -> Chat:
         """A conversation: its questions see those before them."""
-        return Chat(self.ask, self.ask_async)
+        return Chat(self.ask, self.ask_async, author)
 
     def _turn(self, answer: str) -> Asked:
         """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
