@@ -7,6 +7,7 @@ from pathlib import Path
 from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
 from merit.live.lines import plain_question
+from merit.live.promoting import waiting_for_promotion
 from merit.live.records import Asked, Feedback
 from merit.memory import Entry, Grade, entries_in
 from merit.memory.store import has_memory
@@ -28,6 +29,12 @@ class Waiting:
     agreement: float
     asked: int  # how often this very question was asked
     recalled: int  # how often the model was shown it
+    scope: str | None = None  # of a confirmed entry that waits to be promoted: whom it is for now
+
+    @property
+    def promotes(self) -> bool:
+        """Whether it is right already, and waits to be for more people."""
+        return self.scope is not None and self.state == Grade.CONFIRMED
 
     @property
     def usefulness(self) -> tuple[int, float]:
@@ -92,8 +99,10 @@ def _entries(memory: Path | str, answers: dict[str, Asked], recalled: Counter[st
     """Entries in quarantine that came from elsewhere, such as an import."""
     if isinstance(memory, Path) and not has_memory(memory):
         return []
-    entries = (item.entry for item in entries_in(memory) if item.deleted is None)
-    return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
+    listed = entries_in(memory)
+    entries = [item.entry for item in listed if item.deleted is None and _waits(item.entry, answers)]
+    entries += [entry for entry in waiting_for_promotion(listed) if entry.grade is Grade.CONFIRMED]
+    return [_of_entry(entry, recalled[entry.id]) for entry in entries]
 
 
 def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
@@ -104,5 +113,15 @@ def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
 def _of_entry(entry: Entry, times: int) -> Waiting:
     source = entry.provenance
     return Waiting(
-        entry.id, True, entry.question, entry.delta, source.db_id, entry.grade, source.time or "", 0.0, 0, times
+        entry.id,
+        True,
+        entry.question,
+        entry.delta,
+        source.db_id,
+        entry.grade,
+        source.time or "",
+        0.0,
+        0,
+        times,
+        source.scope,
     )

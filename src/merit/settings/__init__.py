@@ -1,9 +1,10 @@
 """`merit.toml`, read and checked."""
 
 from merit.settings.checks import CheckSettings
-from merit.settings.read import FILE_NAME, check_model, read_settings
+from merit.settings.read import FILE_NAME, check_model, checked_scope, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    SCOPES,
     AskingSettings,
     BudgetSettings,
     ContextSettings,
@@ -17,6 +18,7 @@ from merit.settings.settings import (
 __all__ = [
     "DEFAULT_PRIVATE",
     "FILE_NAME",
+    "SCOPES",
     "AskingSettings",
     "BudgetSettings",
     "CheckSettings",
@@ -26,6 +28,7 @@ __all__ = [
     "ModelSettings",
     "Settings",
     "check_model",
+    "checked_scope",
     "matches",
     "read_settings",
 ]
