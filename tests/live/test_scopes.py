@@ -210,8 +210,9 @@ def test_a_team_sees_its_own_entries(tmp_path: Path, model: Model) -> None:
         said = agent.correct(agent.ask(QUESTION, author="ada").id, SECRET, author="ada")
         assert said.scope == "team:sales"
         assert "zebra" in prompts_of(model, agent, "bob")
-        assert agent.history()[-1].receipt is not None
-        assert agent.history()[-1].receipt.settings["team"] == "sales"
+        receipt = agent.history()[-1].receipt
+        assert receipt is not None
+        assert receipt.settings["team"] == "sales"
     with open_shop(tmp_path, model, memory=MemorySettings(team="support")) as agent:
         assert "zebra" not in prompts_of(model, agent, "ada")
     with open_shop(tmp_path, model) as agent:
@@ -319,8 +320,13 @@ def test_a_word_and_what_it_left_are_for_the_same_people(tmp_path: Path, model: 
 def test_whatever_people_do_nothing_reaches_the_wrong_prompt(tmp_path: Path, seed: int) -> None:
     """Every correction has a word of its own; it may stand only in prompts of people whom it is for."""
     rng, model, number = random.Random(seed), Model(COUNT), 0
-    settings = {"ada": PERSONAL, "bob": MemorySettings(scope="personal", team="sales"), "cy": SALES, "di": None}
-    agents = {name: open_shop(tmp_path, model, **({"memory": kept} if kept else {})) for name, kept in settings.items()}
+    settings = {
+        "ada": PERSONAL,
+        "bob": MemorySettings(scope="personal", team="sales"),
+        "cy": SALES,
+        "di": MemorySettings(),
+    }
+    agents = {name: open_shop(tmp_path, model, memory=kept) for name, kept in settings.items()}
     secrets: dict[str, str] = {}  # the answer that a word was said about
     try:
         for _ in range(40):
