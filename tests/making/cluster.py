@@ -21,10 +21,11 @@ _SETTINGS = ("listen_addresses=127.0.0.1", "max_connections=40", "shared_buffers
 
 def _program(name: str) -> Path:
     """A server's program; the test is skipped where there is none, since clients come without them."""
-    found = [*sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), *filter(None, [shutil.which(name)])]
+    named = shutil.which(name)
+    found = [*sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")), *([Path(named)] if named else [])]
     if not found:
         pytest.skip(f"PostgreSQL's {name} is not installed, so that no server can be made and killed")
-    return Path(found[0])
+    return found[0]
 
 
 def _user() -> str | None:
