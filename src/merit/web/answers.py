@@ -17,7 +17,7 @@ from merit.web.people import Asking, Reader, Served
 from merit.web.replies import JsonReply, Refused, refusal
 from merit.web.site import Site
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"
 AnswerId = Annotated[str, Path(pattern="^[0-9a-f]{1,32}$", description="Its id, or an unambiguous beginning of it.")]
 Words = Annotated[str, Query(max_length=200)]

@@ -20,7 +20,7 @@ from merit.web.replies import JsonReply, Refused, refusal, status_of
 from merit.web.site import Site
 from merit.web.upkeep import Upkeep
 
-_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving)
+_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving, health, run_pages)
 _ERROR = {
     "content": {
         "application/json": {
@@ -79,8 +79,6 @@ def make_app(site: Site) -> FastAPI:
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
     for part in _ROUTERS:
-        app.include_router(part.router, prefix="/api")
-    for part in (health, run_pages):
         app.include_router(part.router)
     app.add_api_route("/", _page, include_in_schema=False, response_model=None)
     return app
@@ -98,8 +96,8 @@ async def _refused(_: Request, error: Exception) -> JsonReply:
     return refusal(error.status, error.sentence, error.headers)
 
 
-async def _failed(_: Request, error: Exception) -> JsonReply:
-    return refusal(status_of(error), str(error))
+async def _failed(request: Request, error: Exception) -> JsonReply:
+    return refusal(status_of(error), site_of(request).without_paths(str(error)))
 
 
 async def _invalid(_: Request, error: Exception) -> JsonReply:

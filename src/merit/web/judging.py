@@ -14,7 +14,7 @@ from merit.web.people import Judging, Served
 from merit.web.results import Statement
 from merit.web.site import Site
 
-router = APIRouter(tags=["feedback"])
+router = APIRouter(prefix="/api", tags=["feedback"])
 
 
 class Reason(BaseModel):

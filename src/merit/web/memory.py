@@ -17,7 +17,7 @@ from merit.web.judging import Reason
 from merit.web.people import Curating, Reader, Served
 from merit.web.site import Site
 
-router = APIRouter(tags=["memory"])
+router = APIRouter(prefix="/api", tags=["memory"])
 EntryId = Annotated[str, Path(pattern="^[a-z]{3}-[0-9a-f]{1,32}$")]
 _FLAG = Annotated[bool, Query(description="Only list what it would concern.")]
 

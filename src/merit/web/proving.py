@@ -11,7 +11,7 @@ from merit.errors import Conflict
 from merit.web.answers import agent_of
 from merit.web.people import Curating, Reader, Served
 
-router = APIRouter(tags=["proof"])
+router = APIRouter(prefix="/api", tags=["proof"])
 
 
 class ProofRequest(BaseModel):

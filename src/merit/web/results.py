@@ -17,7 +17,7 @@ from merit.web.people import Judging, Reader, Served
 from merit.web.replies import Refused
 from merit.web.site import Site
 
-router = APIRouter(tags=["answers"])
+router = APIRouter(prefix="/api", tags=["answers"])
 _LARGEST = 2**63  # of Parquet's integers
 
 

@@ -10,7 +10,7 @@ from merit.web.asked import short_record
 from merit.web.memory import entry_record
 from merit.web.people import Reader, Served
 
-router = APIRouter(tags=["schema"])
+router = APIRouter(prefix="/api", tags=["schema"])
 _MOST = 50  # entries and answers that are listed with a table
 
 

@@ -12,7 +12,7 @@ from merit.web.sessions import LASTS_S
 from merit.web.site import Site
 from merit.web.tokens import Right
 
-router = APIRouter(tags=["session"])
+router = APIRouter(prefix="/api", tags=["session"])
 
 
 class SignIn(BaseModel):

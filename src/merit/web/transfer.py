@@ -20,7 +20,7 @@ from merit.web.people import Curating, Reader, Served
 from merit.web.replies import Refused
 from merit.web.site import Site
 
-router = APIRouter(tags=["memory"])
+router = APIRouter(prefix="/api", tags=["memory"])
 Format = Literal["csv", "jsonl", "vanna", "wren", "cortex", "dbt"]
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
