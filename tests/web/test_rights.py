@@ -1,7 +1,6 @@
 """Every route: without a token, with a wrong one, with one that is too weak, and from another site's page."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -44,7 +43,7 @@ BODIES: dict[str, Any] = {
 
 
 @pytest.fixture
-def server(serve_shop: ServeShop) -> Iterator[Served]:
+def server(serve_shop: ServeShop) -> Served:
     server = serve_shop()
     server.site.tokens.add("somebody", [])
     return server

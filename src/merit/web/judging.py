@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live import LiveAgent
@@ -11,10 +10,11 @@ from merit.live.uses import uses_of
 from merit.web.answers import AnswerId, agent_of
 from merit.web.asked import judged_record
 from merit.web.people import Judging, Served
+from merit.web.replies import JsonRouter
 from merit.web.results import Statement
 from merit.web.site import Site
 
-router = APIRouter(prefix="/api", tags=["feedback"])
+router = JsonRouter(prefix="/api", tags=["feedback"])
 
 
 class Reason(BaseModel):

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live.browsing import MemorySearch, search_memory, state_of
@@ -15,9 +15,10 @@ from merit.web.answers import Limit, Name, Words, agent_of
 from merit.web.asked import use_record
 from merit.web.judging import Reason
 from merit.web.people import Curating, Reader, Served
+from merit.web.replies import JsonRouter
 from merit.web.site import Site
 
-router = APIRouter(prefix="/api", tags=["memory"])
+router = JsonRouter(prefix="/api", tags=["memory"])
 EntryId = Annotated[str, Path(pattern="^[a-z]{3}-[0-9a-f]{1,32}$")]
 _FLAG = Annotated[bool, Query(description="Only list what it would concern.")]
 

@@ -3,15 +3,15 @@
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.errors import Conflict
 from merit.web.answers import agent_of
 from merit.web.people import Curating, Reader, Served
+from merit.web.replies import JsonRouter
 
-router = APIRouter(prefix="/api", tags=["proof"])
+router = JsonRouter(prefix="/api", tags=["proof"])
 
 
 class ProofRequest(BaseModel):
