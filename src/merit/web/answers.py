@@ -14,7 +14,7 @@ from merit.web.asked import first_rows, short_record
 from merit.web.asks import RunningAsk
 from merit.web.events import Sent, short_answer
 from merit.web.people import Asking, Reader, Served
-from merit.web.replies import JsonReply, JsonRouter, Refused, refusal
+from merit.web.replies import JsonReply, JsonRouter, Refused, linked, refusal
 from merit.web.site import Site
 
 router = JsonRouter(prefix="/api", tags=["answers"])
@@ -46,7 +46,10 @@ def agent_of(site: Site) -> LiveAgent:
     return site.agent
 
 
-@router.post("/answers", response_model=None)
+_LINKED = ("why", "rows", "rows_csv", "confirm", "reject", "correct", "withdraw", "check_sql", "without_memory")
+
+
+@router.post("/answers", response_model=None, responses=linked("id", "answer", _LINKED))
 async def ask(asked: Question, site: Served, who: Asking, accept: Annotated[str, Header()] = "") -> Response:
     """Ask a question: events as they happen with `Accept: text/event-stream`, else the answer once it is there."""
     agent = agent_of(site)

@@ -3,7 +3,7 @@
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -45,11 +45,20 @@ class JsonReply(JSONResponse):
         return to_json(content).encode("utf-8", "replace")
 
 
+def linked(pointer: str, parameter: str, operations: Iterable[str]) -> dict[int | str, dict[str, Any]]:
+    """Describes that a response has an id which other operations take: readers and test tools follow it."""
+    links = {
+        name: {"operationId": name, "parameters": {parameter: f"$response.body#/{pointer}"}} for name in operations
+    }
+    return {200: {"links": links}}
+
+
 class JsonRouter(APIRouter):
     """Routes whose values are sent by `JsonReply`: made where the route runs, in its thread and not in the loop."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Add a route."""
+        options["operation_id"] = options.get("operation_id") or endpoint.__name__
         super().add_api_route(path, _replying(endpoint), **options)
 
 
