@@ -11,6 +11,7 @@ from merit.settings.settings import (
     DatabaseSettings,
     MemorySettings,
     ModelSettings,
+    ServeSettings,
     Settings,
     matches,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "DatabaseSettings",
     "MemorySettings",
     "ModelSettings",
+    "ServeSettings",
     "Settings",
     "check_model",
     "checked_scope",
