@@ -7,12 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from merit.live import LiveAgent
 from merit.live.records import Feedback, Withdrawn
 from merit.live.uses import uses_of
-from merit.web.answers import AnswerId, agent_of
+from merit.web.answers import AnswerId
 from merit.web.asked import judged_record
 from merit.web.people import Judging, Served
 from merit.web.replies import JsonRouter, linked
 from merit.web.results import Statement
-from merit.web.site import Site
+from merit.web.site import Site, agent_of
 
 router = JsonRouter(prefix="/api", tags=["feedback"])
 
@@ -60,4 +60,4 @@ def _said(site: Site, agent: LiveAgent, said: Feedback | Withdrawn) -> dict[str,
     site.metrics.count("merit_feedback_total", kind=type(said).__name__.lower())
     if isinstance(said, Withdrawn):
         return judged_record(said, [], uses_of(said.entries, agent.parts.history.events()))
-    return judged_record(said, agent.contradictions(said.entries) if said.entries else [], [])
+    return judged_record(said, agent.contradictions(said.entries, author=said.author) if said.entries else [], [])

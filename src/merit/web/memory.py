@@ -12,12 +12,13 @@ from merit.live.curating import Curator
 from merit.live.review import Waiting, waiting_in
 from merit.memory import Listed, Precedent
 from merit.types import Entry
-from merit.web.answers import Limit, Name, Words, agent_of
+from merit.web.answers import Limit, Name, Words
 from merit.web.asked import use_record
 from merit.web.judging import Reason
-from merit.web.people import Curating, Reader, Served
+from merit.web.people import Curating, Person, Reader, Served
 from merit.web.replies import JsonRouter
-from merit.web.site import Site
+from merit.web.seeing import curates, entries_for, may_see, uses_for
+from merit.web.site import Site, agent_of
 
 
 class EntryConvertor(Convertor[str]):
@@ -52,7 +53,7 @@ class Edit(BaseModel):
 @router.get("/memory")
 def entries(
     site: Served,
-    _: Reader,
+    who: Reader,
     words: Words = "",
     grade: Literal["", "confirmed", "tested", "agreed", "executed"] = "",
     kind: Literal["", "positive", "negative", "precedent"] = "",
@@ -65,35 +66,38 @@ def entries(
 ) -> dict[str, Any]:
     """Entries with their state, newest first."""
     search = MemorySearch(words, grade, kind, database, author, scope, state)
-    page = search_memory(agent_of(site).parts.memory.listed(), search, limit, before)
+    page = search_memory(entries_for(site, who), search, limit, before)
     return {"entries": [entry_record(item) for item in page.items], "next": page.after}
 
 
 @router.get("/memory/review")
-def review(site: Served, _: Reader, limit: Limit = 100) -> dict[str, Any]:
+def review(site: Served, who: Reader, limit: Limit = 100) -> dict[str, Any]:
     """What waits for a person, most useful first; answers that contradict each other before all else."""
     agent = agent_of(site)
     parts = agent.parts
-    waiting = waiting_in(parts.history, parts.memory.listed(), parts.schema.db_id)
+    waiting = waiting_in(
+        parts.history, entries_for(site, who), parts.schema.db_id, lambda asked: may_see(site, who, asked, None)
+    )
     return {
-        "contradictions": [one.record() for one in agent.contradictions()],
+        "contradictions": [one.record() for one in agent.contradictions(author=who.author)],
         "waiting": [_waiting_record(item) for item in waiting[:limit]],
         "count": len(waiting),
     }
 
 
 @router.get("/memory/conflicts")
-def conflicts(site: Served, _: Reader) -> dict[str, Any]:
+def conflicts(site: Served, who: Reader) -> dict[str, Any]:
     """Answers to one question that give different results."""
-    return {"contradictions": [one.record() for one in agent_of(site).contradictions()]}
+    return {"contradictions": [one.record() for one in agent_of(site).contradictions(author=who.author)]}
 
 
 @router.get("/memory/{entry:entry}")
-def show(entry: EntryId, site: Served, _: Reader) -> dict[str, Any]:
+def show(entry: EntryId, site: Served, who: Reader) -> dict[str, Any]:
     """One entry in full, and the later answers that rest on it."""
-    curator = curator_of(site)
+    curator = curator_of(site, who)
     item = curator.find(entry)
-    return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in curator.uses(entry)]}
+    uses = uses_for(site, who, curator.uses(entry))
+    return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in uses]}
 
 
 @router.delete("/memory/{entry:entry}")
@@ -128,19 +132,28 @@ def confirm_entry(entry: EntryId, site: Served, who: Curating, given: Reason | N
     return entry_record(curator.find(curator.confirm(entry, who.author).id))
 
 
+@router.post("/memory/{entry:entry}/promote")
+def promote(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
+    """Let what a person said for themselves be their team's, or everyone's where the server names no team."""
+    made = [item.id for item in curator_of(site).promote(entry, who.author)]
+    against = agent_of(site).contradictions(made, author=who.author)
+    return {"promoted": entry, "entries": made, "contradictions": [one.record() for one in against]}
+
+
 @router.put("/memory/{entry:entry}")
 def edit(entry: EntryId, given: Edit, site: Served, who: Curating) -> dict[str, Any]:
     """Rewrite an answer: it is executed first, enters as confirmed by its author, and the old one is retracted."""
     curator = curator_of(site)
     new = curator.edit(entry, given.question, given.sql, who.author)
-    against = agent_of(site).contradictions([new.id])
+    against = agent_of(site).contradictions([new.id], author=who.author)
     return {**entry_record(curator.find(new.id)), "contradictions": [one.record() for one in against]}
 
 
-def curator_of(site: Site) -> Curator:
-    """Changes the memory of the site's agent."""
+def curator_of(site: Site, who: Person | None = None) -> Curator:
+    """Changes the memory of the site's agent; a person who does not curate sees only what is for them."""
     agent = agent_of(site)
-    return Curator(agent.parts, agent.limits)
+    viewer = None if who is None or curates(who) else agent.parts.viewer(who.author)
+    return Curator(agent.parts, agent.limits, viewer)
 
 
 def entry_record(item: Listed) -> dict[str, Any]:
@@ -156,7 +169,7 @@ def entry_record(item: Listed) -> dict[str, Any]:
         "database": source.db_id,
         "author": source.author,
         "time": source.time,
-        "scope": getattr(source, "scope", None),
+        "scope": source.scope,
         "state": state_of(item),
         "deleted": item.deleted,
         "stale": item.stale,
