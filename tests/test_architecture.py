@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "reading": {"errors"},
     "cache": {"errors", "files"},
     "toml": {"errors", "reading"},
-    "settings": {"errors", "reading", "sql", "toml"},
+    "settings": {"errors", "reading", "sql", "toml", "types"},
     "yaml": {"errors", "reading"},
     "spreadsheet": set(),
     "context": {"errors", "reading", "settings", "types", "yaml"},
@@ -63,6 +63,19 @@ _MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "toml", "
 ALLOWED["stream"] = ALLOWED["audit"] = _MAKING_AND_PROVING  # and neither imports the other
 ALLOWED["live"] = {"agent", "cache", "errors", "failure", "files", "memory", "models", "prompts", "reading", "runs"}
 ALLOWED["live"] |= {"context", "formats", "selection", "settings", "sql", "types", "values"}
+ALLOWED["web"] = {
+    "errors",
+    "files",
+    "formats",
+    "live",
+    "memory",
+    "reading",
+    "report",
+    "settings",
+    "spreadsheet",
+    "tracing",
+}
+ALLOWED["web"] |= {"types"}
 ALLOWED["library"] = {"agent", "benchmark", "cache", "data", "errors", "memory", "models", "prompts", "runs"}
 ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
 ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}
@@ -73,6 +86,7 @@ WITHOUT_REFERENCES = (
     "context",
     "formats",
     "live",
+    "web",
     "prompts",
     "memory",
     "failure",

@@ -114,7 +114,7 @@ def _answers(wanted: Purge, asked: Iterable[Asked]) -> set[str]:
     """The answers that go; a follow-up goes with the answers that its prompt showed, since it is made of them."""
     answers = set(wanted.answers)
     for event in asked:  # a follow-up comes after what it follows
-        if event.database in wanted.databases or answers & {*event.earlier}:
+        if event.database in wanted.databases or event.author in wanted.authors or answers & {*event.earlier}:
             answers.add(event.id)
     return answers
 
@@ -143,6 +143,7 @@ def _chosen(folder: Path, wanted: Purge, asked: Iterable[Asked]) -> list[Entry]:
             entry.id in wanted.entries
             or (source.run == LIVE_RUN and source.question_id in answers)
             or (source.author is not None and source.author in wanted.authors)
+            or source.scope in [f"personal:{author}" for author in wanted.authors]
             or source.db_id in wanted.databases
         )
 

@@ -1,14 +1,16 @@
 """What waits for a person's word: answers that were never judged, and entries below *confirmed*."""
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
 from merit.live.lines import plain_question
+from merit.live.promoting import waiting_for_promotion
 from merit.live.records import Asked, Feedback
-from merit.memory import Entry, Grade, entries_in
+from merit.memory import Entry, Grade, Listed, entries_in
 from merit.memory.store import has_memory
 from merit.sql import canonical
 from merit.types import Polarity
@@ -28,6 +30,12 @@ class Waiting:
     agreement: float
     asked: int  # how often this very question was asked
     recalled: int  # how often the model was shown it
+    scope: str | None = None  # of a confirmed entry that waits to be promoted: whom it is for now
+
+    @property
+    def promotes(self) -> bool:
+        """Whether it is right already, and waits to be for more people."""
+        return self.scope is not None and self.state == Grade.CONFIRMED
 
     @property
     def usefulness(self) -> tuple[int, float]:
@@ -40,11 +48,26 @@ def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[W
 
     `memory` is where entries are, if not in the folder.
     """
-    history = History(folder)
+    place = memory or folder / "memory"
+    there = not isinstance(place, Path) or has_memory(place)
+    return waiting_in(History(folder), entries_in(place) if there else [], database)
+
+
+def waiting_in(
+    history: History,
+    entries: Iterable[Listed],
+    database: str = "",
+    seen: Callable[[Asked], bool] = lambda _: True,
+) -> list[Waiting]:
+    """The same, of a history and entries that are at hand; of answers only such as are `seen`."""
     answers = history.answers()
     recalled = Counter(identity for asked in answers.values() for identity in asked.recalled)
-    items = [*_entries(memory or folder / "memory", answers, recalled), *_answers(history, answers, recalled)]
-    newest_first = [item for item in reversed(items) if database in ("", item.database)]
+    items = [*_entries(entries, answers, recalled), *_answers(history, answers, recalled)]
+    newest_first = [
+        item
+        for item in reversed(items)
+        if database in ("", item.database) and (item.is_entry or seen(answers[item.id]))
+    ]
     return sorted(newest_first, key=lambda item: item.usefulness)
 
 
@@ -88,12 +111,12 @@ def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -
     return any(sql and canonical(sql, asked.dialect) == form for sql in said)
 
 
-def _entries(memory: Path | str, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+def _entries(listed: Iterable[Listed], answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
     """Entries in quarantine that came from elsewhere, such as an import."""
-    if isinstance(memory, Path) and not has_memory(memory):
-        return []
-    entries = (item.entry for item in entries_in(memory) if item.deleted is None)
-    return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
+    items = list(listed)
+    entries = [item.entry for item in items if item.deleted is None and _waits(item.entry, answers)]
+    entries += [entry for entry in waiting_for_promotion(items) if entry.grade is Grade.CONFIRMED]
+    return [_of_entry(entry, recalled[entry.id]) for entry in entries]
 
 
 def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
@@ -104,5 +127,15 @@ def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
 def _of_entry(entry: Entry, times: int) -> Waiting:
     source = entry.provenance
     return Waiting(
-        entry.id, True, entry.question, entry.delta, source.db_id, entry.grade, source.time or "", 0.0, 0, times
+        entry.id,
+        True,
+        entry.question,
+        entry.delta,
+        source.db_id,
+        entry.grade,
+        source.time or "",
+        0.0,
+        0,
+        times,
+        source.scope,
     )

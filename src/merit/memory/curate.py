@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from merit.errors import InputError, MemoryChanged, counted
+from merit.errors import Conflict, InputError, MemoryChanged, NotFound, counted
 from merit.files import atomic_write
 from merit.memory import format3, format4
 from merit.memory.contents import Contents, Listed, read_contents
@@ -17,7 +17,7 @@ from merit.memory.identity import says_the_same, with_id
 from merit.memory.opening import SizedStore, open_store
 from merit.memory.records import parse_object
 from merit.memory.store import FileStore
-from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store
+from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store, scope_kind
 
 Result = TypeVar("Result")
 LIVE_RUN = (
@@ -57,11 +57,9 @@ def confirm(store: Store, identity: str) -> tuple[Entry, Entry]:
         listed = _find(store, contents, identity)
         old = listed.entry
         if old.polarity is Polarity.NEGATIVE:
-            raise InputError(
-                f"{store.name}: {old.id} is a direction seen to fail; only a right answer can be confirmed"
-            )
+            raise Conflict(f"{store.name}: {old.id} is a direction seen to fail; only a right answer can be confirmed")
         if old.grade is Grade.CONFIRMED:
-            raise InputError(f"{store.name}: {old.id} is confirmed already")
+            raise Conflict(f"{store.name}: {old.id} is confirmed already")
         new = with_id(_as_confirmed(old))
         _check_there(store, listed)
         _check_there(store, contents.entries.get(new.id))
@@ -81,8 +79,11 @@ def export(store: Store, path: Path, version: int = format4.FORMAT) -> int:
     if path.exists() and not path.is_file():
         kind = "a folder" if path.is_dir() else "not a regular file"
         raise InputError(f"{path}: is {kind}; name a file to write to")
+    entries = [listed.entry for listed in read_contents(store).entries.values() if listed.deleted is None]
+    if version == format3.FORMAT and any(entry.provenance.scope is not None for entry in entries):
+        raise InputError(f"{store.name}: holds entries for some people alone, which format 3 would show to all; use 4")
     entry_line = format3.entry_line if version == format3.FORMAT else format4.entry_line
-    lines = [entry_line(listed.entry) for listed in read_contents(store).entries.values() if listed.deleted is None]
+    lines = [entry_line(entry) for entry in entries]
     with atomic_write(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
     return len(lines)
@@ -137,6 +138,7 @@ def stats(store: Store) -> dict[str, Any]:
         "by_type": _counts(entry.type for entry in live),
         "by_database": _counts(entry.provenance.db_id for entry in live),
         "by_grade": _counts(entry.grade for entry in live),
+        "by_scope": _counts(scope_kind(entry.provenance.scope) for entry in live),
     }
 
 
@@ -171,13 +173,13 @@ def _find(store: Store, contents: Contents, identity: str) -> Listed:
     matches = [listed for known, listed in contents.entries.items() if known.startswith(identity)]
     if len(matches) != 1:
         count = counted(len(matches), "entry begins with", "entries begin with") if matches else "there is no entry"
-        raise InputError(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
+        raise NotFound(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
     return matches[0]
 
 
 def _check_there(store: Store, listed: Listed | None) -> None:
     if listed is not None and listed.deleted is not None:
-        raise InputError(f"{store.name}: {listed.entry.id} is deleted already ({listed.deleted})")
+        raise Conflict(f"{store.name}: {listed.entry.id} is deleted already ({listed.deleted})")
 
 
 def _as_confirmed(entry: Entry) -> Entry:

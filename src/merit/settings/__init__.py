@@ -1,15 +1,17 @@
 """`merit.toml`, read and checked."""
 
 from merit.settings.checks import CheckSettings
-from merit.settings.read import FILE_NAME, check_model, read_settings
+from merit.settings.read import FILE_NAME, check_model, checked_scope, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    SCOPES,
     AskingSettings,
     BudgetSettings,
     ContextSettings,
     DatabaseSettings,
     MemorySettings,
     ModelSettings,
+    ServeSettings,
     Settings,
     matches,
 )
@@ -17,6 +19,7 @@ from merit.settings.settings import (
 __all__ = [
     "DEFAULT_PRIVATE",
     "FILE_NAME",
+    "SCOPES",
     "AskingSettings",
     "BudgetSettings",
     "CheckSettings",
@@ -24,8 +27,10 @@ __all__ = [
     "DatabaseSettings",
     "MemorySettings",
     "ModelSettings",
+    "ServeSettings",
     "Settings",
     "check_model",
+    "checked_scope",
     "matches",
     "read_settings",
 ]

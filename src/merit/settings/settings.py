@@ -11,6 +11,7 @@ from merit.settings.checks import CheckSettings
 
 ROWS = ("prompt", "never")  # whether rows and stored values may stand in prompts and indexes
 GRADES = ("confirmed", "tested", "agreed", "executed")  # of `merit.types.Grade`, the surest first
+SCOPES = ("personal", "team", "database")  # of `merit.types.ScopeKind`, the narrowest first
 # Columns whose values are never read, unless the file says otherwise: keys to other doors, and what names a person.
 DEFAULT_PRIVATE = (
     *("*password*", "*passwd*", "*secret*", "*token*", "*api_key*", "*apikey*", "*private_key*", "*salt*"),
@@ -91,10 +92,23 @@ class MemorySettings:
     keep: str = "tested"  # the least grade that is kept without a person's word
     url: str = ""  # of a PostgreSQL database that a team shares; empty for the project's folder
     url_env: str = ""  # the environment variable that holds the URL
+    scope: str = "database"  # whom what people say is for: themselves, their team, or all who ask the database
+    team: str = ""  # whose entries are recalled besides, and are made with the scope `team`
 
     def resolved_url(self, environment: Mapping[str, str] = os.environ) -> str:
         """The URL, from the environment where the file names a variable; empty for the project's folder."""
         return _resolved(self.url, self.url_env, "the memory", environment)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The table `[serve]`: what `merit serve` lets one person take, and how long it keeps what was asked."""
+
+    keep_days: int | None = None  # answers without consequences are purged after so many days; None keeps them
+    requests_per_minute: int = 600  # of one person
+    asks_each: int = 4  # questions of one person at a time
+    asks: int = 64  # of all people together
+    stop_seconds: int = 20  # for questions under way to be answered once the server is told to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +125,7 @@ class Settings:
     glossary: Mapping[str, str] = field(default_factory=dict)
     memory: MemorySettings = field(default_factory=MemorySettings)
     checks: tuple[CheckSettings, ...] = ()
+    serve: ServeSettings = field(default_factory=ServeSettings)
 
 
 def _resolved(url: str, variable: str, what: str, environment: Mapping[str, str]) -> str:
