@@ -11,6 +11,7 @@ import click
 
 from merit.agent import Attempt, Written
 from merit.agent.rules import votes
+from merit.agent.trajectory import written_after
 from merit.cli.difference import show_change
 from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
@@ -91,8 +92,9 @@ def show(
         _show_attempt(view, turn, step, console)
         if references is not None and not attempt.repeat and not _right(turn, step):
             references.show(task.question, attempt.sql)
-        if step < len(turn.episode.reflections):
-            console.block(turn.episode.reflections[step].text, 14, "italic", head="  [italic]reflection:[/] ")
+        for written in written_after(turn.episode.reflections, step + 1):
+            name = "reflection" if written.after is None else "note"
+            console.block(written.text, len(name) + 4, "italic", head=f"  [italic]{name}:[/] ")
     _show_end(view, turn, console)
 
 
@@ -254,6 +256,8 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
             if isinstance(entry, Precedent):
                 console.block(entry.question, 7, "dim")
             console.block(entry.delta, 7, "dim")
+            if entry.lesson is not None:
+                console.block(entry.lesson, 7, "italic")
 
 
 def _narrowed(view: RunView, pool: Any) -> str:
