@@ -30,12 +30,19 @@ _METHODS = {
     "self_debugging": "Self-Debugging",
     "self_refine": "Self-Refine",
     "critic": "CRITIC",
+    "din_sql": "DIN-SQL",
+    "chase_sql": "CHASE-SQL",
     "dail_sql": "DAIL-SQL",
+    "act_sql": "ACT-SQL",
+    "recode": "ReCode",
+    "memo_sql": "Memo-SQL",
+    "sqlfix_agent": "SQLFixAgent",
     "magic": "MAGIC",
     "expel": "ExpeL",
-    "memo_sql": "Memo-SQL",
     "reasoning_bank": "ReasoningBank",
     "ace": "ACE",
+    "generative_agents": "Generative Agents",
+    "memgpt": "MemGPT",
 }
 ABLATIONS = ("positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only")
 FAILURES = {

@@ -18,7 +18,15 @@ from typing import NamedTuple
 
 from merit.agent.behaviour import Moment, Recalled
 from merit.agent.method import Method
-from merit.agent.related.notes import LATEST_OF_BOTH, Noting, asked, latest_lesson, without_changes
+from merit.agent.related.notes import (
+    LATEST_OF_BOTH,
+    Noting,
+    asked,
+    latest_lesson,
+    mended,
+    tried_in_vain,
+    without_changes,
+)
 from merit.agent.related.operations import operations
 from merit.agent.trajectory import written_after
 from merit.prompts import Prompt, led_by, parse_note
@@ -50,7 +58,7 @@ class ACE(Noting):
 
     def note(self, method: Method, moment: Moment) -> Prompt | None:  # noqa: ARG002 - its fields change nothing here
         """First the reflector, then the curator."""
-        if not moment.ended or moment.step < 2:
+        if not mended(moment) and not tried_in_vain(moment):
             return None
         shown = {"PLAYBOOK": _numbered(_bullets(moment.recalled)) or "(empty)"}
         reflection = written_after(moment.reflections, moment.step)

@@ -38,8 +38,13 @@ def asked(
 
 
 def mended(moment: Moment) -> bool:
-    """Whether an episode has ended well after a failure: there is a change to learn from."""
-    return moment.ended and len(moment.attempts) > 1 and moment.attempts[-1].verdict.satisfied
+    """Whether an episode has ended well after a failure: there is a confirmed change to learn from."""
+    return moment.ended and len(moment.attempts) > 1 and moment.attempts[-1].verdict.correct
+
+
+def tried_in_vain(moment: Moment) -> bool:
+    """Whether an episode has ended without an answer that is right, or that at least runs where none is confirmed."""
+    return moment.ended and len(moment.attempts) > 1 and not moment.attempts[-1].verdict.satisfied
 
 
 def without_changes(moment: Moment) -> Moment:

@@ -12,7 +12,7 @@ Left out: the model as a judge of its own success, since the judge says that to 
 
 from merit.agent.behaviour import Moment
 from merit.agent.method import Method
-from merit.agent.related.notes import Noting, asked, lessons, mended, without_changes
+from merit.agent.related.notes import Noting, asked, lessons, mended, tried_in_vain, without_changes
 from merit.memory import RecallPolicy, TypeFilter
 from merit.prompts import Prompt, led_by
 from merit.types import Polarity
@@ -32,7 +32,7 @@ class ReasoningBank(Noting):
 
     def note(self, method: Method, moment: Moment) -> Prompt | None:  # noqa: ARG002 - its fields change nothing here
         """Memory items, from success or failure."""
-        if not moment.ended or moment.step < 2:
+        if not mended(moment) and not tried_in_vain(moment):
             return None
         return asked(moment, "reasoning-bank-items", _SUCCESS if mended(moment) else _FAILURE, _ENDING, {})
 
