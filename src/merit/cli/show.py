@@ -245,11 +245,11 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
             parts = [
                 f"{channel} {match[channel]:.3f}" for channel in ("dense", "lexical") if match[channel] is not None
             ]
-            bonus = f", bonus {match['bonus']:.2f}" if match["bonus"] else ""
+            parts += [f"bonus {match['bonus']:.2f}"] if match["bonus"] else []
             source = entry.provenance
             console.print(
                 f"    {match['rank']}. [magenta]{inline(entry.id)}[/] "
-                f"score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
+                f"score {match['score']:.3f} ({', '.join(parts)}), "
                 f"{entry.grade}, from question {inline(str(source.question_id))} at position {source.position}, "
                 f"{inline(source.db_id)}{', poisoned' if kept_entries[entry.id].poisoned else ''}"
             )
