@@ -16,6 +16,6 @@ class Operation(NamedTuple):
 
 def operations(reply: str, words: tuple[str, ...], most: int) -> list[Operation]:
     """The first operations in a reply, such as `EDIT 3: ...`; anything else in it is passed over."""
-    pattern = re.compile(rf"^[\s*>-]*({'|'.join(words)})\b[ ]*(\d{{0,4}})[\s:.)*-]*(.*)$", re.MULTILINE)
+    pattern = re.compile(rf"^[ \t*>-]*({'|'.join(words)})\b[ ]*(\d{{0,4}})[ \t:.)*-]*(.*)$", re.MULTILINE)
     found = [(word, int(number or 0), " ".join(text.split())) for word, number, text in pattern.findall(reply)]
     return [Operation(word, number, text[:_LONGEST]) for word, number, text in found][:most]
