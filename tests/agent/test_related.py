@@ -135,8 +135,8 @@ def test_dail_sql_prefers_the_same_skeleton_and_then_the_masked_question(tmp_pat
         make_precedent(2, question="Which title is on page 9?", sql=shape, **book),
         make_precedent(3, question="List every title that is on some page", sql=shape.replace("9", "8"), **book),
     ]
-    asked = {"sql": sql, "text": "Which name is on item 3?"}
-    _, prompts = episode_of(tmp_path, "dail_sql", [WRONG, RIGHT], entries=entries, **asked)
+    text = "Which name is on item 3?"
+    _, prompts = episode_of(tmp_path, "dail_sql", [WRONG, RIGHT], entries=entries, sql=sql, text=text)
     shown = re.findall(r"^Question: (.*)$", prompts[0], re.MULTILINE)
     assert shown == [entries[i].question for i in (0, 2, 1)]  # the best one last
     assert versions(prompts) == ["spider-initial-v3"]
