@@ -6,7 +6,7 @@ links to is added to it below repository/, and so are the files that those link 
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[1]
 FOLDER = "repository"
 ALWAYS = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LOG.md", "SECURITY.md")  # the site's own menu has them
 METHODS_MARK = "<!-- methods -->"  # stands where the table of methods goes
+RELATED_MARK = "<!-- related methods -->"  # and that of ideas of related work
 LARGEST_BYTES = 2_000_000  # a larger file is named on the page, but not copied
 _LINK = re.compile(r"(!?\[[^\]]*\])\((?!https?:|mailto:|#)([^)\s#]*)(#[^)\s]*)?\)")
 _FETCHED = re.compile(
@@ -60,7 +61,10 @@ def on_page_markdown(markdown: str, page: Any, **_kept: Any) -> str:
         return f"{match[1]}({posixpath.relpath(place, posixpath.dirname(source) or '.')}{match[3] or ''})"
 
     if METHODS_MARK in markdown:
-        markdown = markdown.replace(METHODS_MARK, _methods_table())
+        from merit.agent import METHODS, RELATED
+
+        markdown = markdown.replace(METHODS_MARK, _methods_table(METHODS.values()))
+        markdown = markdown.replace(RELATED_MARK, _methods_table(RELATED.values()))
     return "".join(part if _CODE.fullmatch(part) else _LINK.sub(link, part) for part in _CODE.split(markdown))
 
 
@@ -71,11 +75,9 @@ def on_post_page(output: str, page: Any, **_kept: Any) -> str:
     return output
 
 
-def _methods_table() -> str:
-    from merit.agent import METHODS
-
+def _methods_table(methods: Iterable[Any]) -> str:
     rows = ["| Method | Online | Keeps | What it does |", "|---|---|---|---|"]
-    for method in METHODS.values():
+    for method in methods:
         keeps = ", ".join(sorted(method.writes)) or "nothing"
         rows.append(f"| `{method.name}` | {'yes' if method.online else '**no**'} | {keeps} | {method.summary} |")
     return "\n".join(rows)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from merit.agent import RELATED
 from merit.stream import read_grid
 
 ROOT = Path(__file__).parents[1]
@@ -81,3 +82,13 @@ def test_the_grid_of_reviewed_runs_can_be_read_and_has_every_cell() -> None:
     kinds = {(share, kind) for share in (0.1, 0.3, 1.0) for kind in ("corrections", "thumbs")}
     datasets = ("spider", "spider-distinct", "bird", "bundled")
     assert cells_of == {(name, seed): {(0.0, ""), *kinds} for name in datasets for seed in (0, 1, 2)}
+
+
+def test_the_grid_of_related_work_can_be_read_and_has_every_method() -> None:
+    """Every idea, and what to compare it with, over two datasets and three seeds with K = 7."""
+    grid = read_grid(ROOT / "results" / "related.toml")
+    cells = {(spec.data.name, spec.seed, spec.method) for spec in grid.runs.values()}
+    compared = ("zero_shot", "iterative", "reflexion", "merit", "resample", "precedent", "precedent_grounded")
+    datasets, methods = ("spider", "bird"), (*compared, *RELATED)
+    assert cells == {(name, seed, method) for name in datasets for seed in (0, 1, 2) for method in methods}
+    assert {spec.budget for spec in grid.runs.values()} == {7}

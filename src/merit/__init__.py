@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         Keep,
         Method,
         Moment,
+        NotingBehaviour,
         PaperBehaviour,
         Part,
         Recalled,
@@ -53,7 +54,8 @@ __version__ = "0.2.0"
 
 # Where each public name stands. A name is imported when it is first used, so `import merit` takes no time.
 _HOMES = {
-    "merit.agent": "Attempt Behaviour Episode Keep Method Moment PaperBehaviour Part Recalled all_methods find_method",
+    "merit.agent": "Attempt Behaviour Episode Keep Method Moment NotingBehaviour PaperBehaviour Part Recalled "
+    "all_methods find_method",
     "merit.benchmark": "Benchmark DataSpec",
     "merit.data": "Dataset",
     "merit.errors": "MeritError",
@@ -96,6 +98,7 @@ __all__ = [
     "MeritError",
     "Method",
     "Moment",
+    "NotingBehaviour",
     "Oracle",
     "PaperBehaviour",
     "Part",

@@ -229,3 +229,47 @@ def test_a_behaviour_that_goes_wrong_is_one_sentence(
     assert told.startswith("one-example: `")
     assert message in told
     assert told.endswith("; mend or remove it")
+
+
+def noting(change: tuple[str, str] = ("", "")) -> str:
+    """The tutorial's method that takes notes, under the name that the package has."""
+    source = f"from merit import Method, PaperBehaviour, Prompt\n\n\n{blocks('python')[1]}"
+    return source.replace('"explaining",', '"one_example",').replace(*change)
+
+
+def test_the_tutorials_notes_are_taken_counted_and_audited(made: Path, tmp_path: Path, installing: Installing) -> None:
+    install(tmp_path / "noting", noting())
+    installing(tmp_path / "noting")
+    run = tmp_path / "runs" / "noting"
+    asked = ("--model", f"scripted:{made / 'script.jsonl'}", "--initial", made / "initial.jsonl", "--budget", 2)
+    good("run", "spider", "--data", made / "data", "--method", "one_example", *asked, "--out", run)
+    calls = json.loads((run / "metrics.json").read_text())["calls"]
+    assert calls["reflection"] == calls["repair"] > 0
+    good("audit", run)
+    install(tmp_path / "noting", noting(("one sentence", "one word")))  # as it would be asked now
+    installing(tmp_path / "noting")
+    assert "install it as it was, and audit the run with that" in refused("audit", run)
+    good("report", tmp_path / "runs", "--out", tmp_path / "report")
+    assert "one_example [one-example]" in (tmp_path / "report" / "report.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("            return None", "            return 7"), "`note` of its method 'one_example' returned a value"),
+        (("moment.attempts[-1].sql", "moment.nothing"), "`note` of its method 'one_example' failed (AttributeError"),
+        (('return " ".join(reply.split())[:500]', "return 7"), "`read` of its method 'one_example' returned a value"),
+        (("    def read(", "    def unread("), "it takes 'notes', but its behaviour has no `note` and `read`"),
+    ],
+)
+def test_a_note_that_cannot_be_taken_names_the_package(
+    made: Path, tmp_path: Path, installing: Installing, change: tuple[str, str], says: str
+) -> None:
+    install(tmp_path / "noting", noting(change))
+    installing(tmp_path / "noting")
+    asked = ("--model", f"scripted:{made / 'script.jsonl'}", "--initial", made / "initial.jsonl", "--budget", 2)
+    told = refused(
+        "run", "spider", "--data", made / "data", "--method", "one_example", *asked, "--out", tmp_path / "run"
+    )
+    assert says in told
+    assert "one_example" in told

@@ -13,7 +13,7 @@ from making.commands import refused
 from making.memories import WordEncoder
 from making.runs import Bench, make_bench
 from making.tampering import ANSWERS, ENTRIES, LOG, TURNS, Record, reidentify, rewrite, settle, turn_where
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED, find_method
 from merit.agent.behaviour import Recalled, moment_of, repair_prompt
 from merit.audit import AuditData, Findings, audit_run
 from merit.errors import AuditFailed, MeritError, RunUnusable
@@ -55,14 +55,14 @@ def run(honest: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_every_honest_run_holds(bench: Bench, data: AuditData, tmp_path: Path, method: str, regime: str) -> None:
     view = bench.run(tmp_path / "run", method, regime=regime)
     report = audit(view.path, encoder=WordEncoder(), data=data)
     assert report.questions == len(ITEMS)
     assert report.recalls == sum(turn.recalls for turn in view.turns)
     assert report.judged
-    assert report.ranked == (METHODS[method].recall is not None)
+    assert report.ranked == (find_method(method).recall is not None)
 
 
 @pytest.mark.parametrize("method", ["merit", "transductive_batch"])

@@ -10,7 +10,7 @@ import pytest
 from making.benchmark import FickleModel
 from making.runs import Bench, files_of, make_bench
 from making.tampering import TURNS, rewrite
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED
 from merit.audit.recording import write_recording
 from merit.errors import AuditFailed, InputError, NotRecorded
 from merit.models import answer_key
@@ -31,7 +31,7 @@ def record(folder: Path, *runs: RunView, **made: str) -> tuple[Path, dict[str, A
     return path, write_recording(runs, path, made)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_a_recorded_run_is_run_again_byte_for_byte(bench: Bench, tmp_path: Path, method: str) -> None:
     model = FickleModel()
     first = bench.run(tmp_path / "first", method, model=model, seed=1)

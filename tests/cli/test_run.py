@@ -20,7 +20,7 @@ from making.endpoint import ChatServer, refusal
 from making.grids import answering, write_grid
 from making.runs import files_of, make_bench
 from making.tampering import TURNS, Record, rewrite, turn_where
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED
 from merit.cli.main import cli
 from merit.memory import entries_in
 
@@ -68,14 +68,14 @@ def run_command(data: Path, script: Path, initial: Path, out: Path, method: str 
 
 def test_methods_lists_all() -> None:
     shown = CliRunner().invoke(cli, ["methods"], env={"COLUMNS": "80"}).output
-    assert [line.split()[0] for line in shown.splitlines()] == list(METHODS)  # piped: a line each
-    assert all(method.summary in shown for method in METHODS.values())
+    assert [line.split()[0] for line in shown.splitlines()] == [*METHODS, *RELATED]  # piped: a line each
+    assert all(method.summary in shown for method in [*METHODS.values(), *RELATED.values()])
     assert "recalls 4 precedent" in shown
     assert "recalls 4 of one pool" in shown
     assert "recalls 3 positive and 1 negative" in shown
     assert shown.count(" not online ") == 1
     records = json.loads(merit("methods", "--json").output)["methods"]
-    assert [record["name"] for record in records] == list(METHODS)
+    assert [record["name"] for record in records] == [*METHODS, *RELATED]
 
 
 def test_first_answers_are_asked_for_once(data: Path, script: Path, initial: Path) -> None:

@@ -10,7 +10,7 @@ from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.runs import make_bench
 from making.terminal import on_terminal, plain
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED
 from merit.cli import progress as door
 from merit.cli.screen import Console
 from merit.memory import Memory
@@ -50,7 +50,7 @@ def check_words(lines: list[str]) -> None:
 
 def test_methods_fit(run: Path) -> None:
     lines = lines_of("methods")
-    assert [line.split()[0] for line in lines if line and line[0] != " "] == list(METHODS)
+    assert [line.split()[0] for line in lines if line and line[0] != " "] == [*METHODS, *RELATED]
 
 
 def test_an_episode_fits_and_what_goes_on_is_indented(run: Path) -> None:

@@ -211,6 +211,12 @@ def test_a_database_that_cannot_be_opened_is_told(url: str, said: str, tmp_path:
         connect(url, model=Model(lambda *_: COUNT), folder=tmp_path)
 
 
+def test_a_method_of_related_work_is_for_benchmarks_alone(database: Path, tmp_path: Path) -> None:
+    model = Model(lambda *_: COUNT)
+    with pytest.raises(InputError, match="the method 'critic' is for runs over a benchmark: .* choose 'precedent_gr"):
+        connect(f"sqlite:///{database}", model=model, folder=tmp_path / "agent", method="critic")
+
+
 def test_an_empty_question_is_refused(opened: Opener) -> None:
     with pytest.raises(InputError, match="the question is empty"):
         opened(Model(lambda *_: COUNT)).ask("  ")

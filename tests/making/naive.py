@@ -98,7 +98,8 @@ def best(
         if dense_n is not None and lexical_n is not None:
             score = policy.dense_weight * dense_n[i] + (1 - policy.dense_weight) * lexical_n[i]
         else:
-            score = (dense_n or lexical_n or [])[i]
+            score = (dense_n or lexical_n or [0.0] * len(pool))[i]
+        score += policy.recency * policy.recency_decay ** (cue.position - entry.provenance.position)
         same = entry.type is cue.type and policy.type_filter is not TypeFilter.NONE
         if answers:
             score += policy.database_bonus * (entry.provenance.db_id == cue.db_id)

@@ -41,7 +41,15 @@ policies = st.builds(
     random_seed=st.sampled_from([None, None, None, 0, 7]),
     precedents=st.integers(0, 4),
     database_bonus=st.sampled_from([0.0, 0.1, 1.0]),
-) | st.builds(RecallPolicy, dense=st.just(False), type_filter=st.sampled_from(list(TypeFilter)))
+    recency=st.sampled_from([0.0, 0.0, 0.5, 1.0]),
+) | st.builds(
+    RecallPolicy,
+    dense=st.just(False),
+    lexical=st.booleans(),
+    type_filter=st.sampled_from(list(TypeFilter)),
+    recency=st.just(1.0),
+    recency_decay=st.sampled_from([0.5, 0.995]),
+)
 
 
 @st.composite
@@ -425,3 +433,14 @@ def test_texts_of_the_two_channels() -> None:
         "DB error: no such table: y",
     ]
     assert make_cue(question="q", sql="s", failure_context="f").text() == "q s f Result Mismatch"
+
+
+def test_the_latest_entry_can_be_recalled_without_a_word_in_common(tmp_path: Path) -> None:
+    latest = RecallPolicy(
+        positives=2, negatives=0, type_filter=TypeFilter.NONE, dense=False, lexical=False, recency=1.0
+    )
+    with Memory(tmp_path, None) as memory:  # without an encoder
+        fill(memory, *(make_entry(i, question="singer" if i < 5 else "other") for i in (3, 7, 1, 5)))
+        recalled = memory.recall(make_cue(question="singer", position=9), latest)
+    assert [entry.provenance.position for entry in recalled.positives] == [7, 5]
+    assert [match.bonus for match in recalled.matches] == pytest.approx([0.995**2, 0.995**4])

@@ -7,7 +7,7 @@ import pytest
 
 from making.reports import letters, questions, write_all
 from making.tampering import reidentify
-from merit.agent import METHODS, find_method
+from merit.agent import METHODS, RELATED, find_method
 from merit.report import build, open_runs, write_report
 from merit.report.names import method_label
 from merit.report.page import write_page
@@ -15,10 +15,10 @@ from merit.report.page import write_page
 MERIT = METHODS["merit"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_a_method_has_its_name_and_no_quotes(method: str) -> None:
-    assert '"' not in method_label(METHODS[method])
-    assert "unknown" not in method_label(METHODS[method])
+    assert '"' not in method_label(find_method(method))
+    assert "unknown" not in method_label(find_method(method))
 
 
 def test_a_variant_says_what_it_changes() -> None:

@@ -232,6 +232,27 @@ def test_every_prompt_is_exactly_the_one_that_was_asked(
     assert proofs(driver) == ["true"] * asked
 
 
+def test_notes_and_lessons_of_related_methods_are_shown(driver: Any, tmp_path: Path) -> None:
+    bench = make_bench(tmp_path)
+    views = [bench.run(tmp_path / name, name, model=FickleModel(luck=3)) for name in ("critic", "magic")]
+    write_page(build(views), views, tmp_path / "report.html")
+    page = (tmp_path / "report.html").as_uri()
+    critic = max(views[0].turns, key=lambda turn: len(turn.episode.attempts))
+    go(driver, page, address_of(views[0], critic))
+    assert texts(driver, ".reflection h3") == ["Note"] * (len(critic.episode.attempts) - 1)
+    assert texts(driver, ".reflection .thought") == [note.text for note in critic.episode.reflections]
+    driver.execute_script("document.querySelectorAll('details.prompt').forEach((one) => (one.open = true))")
+    said = "details.prompt .body"
+    until(driver, lambda: all("Made by the method critic; SHA-256" in text for text in texts(driver, said)))
+    magic = next(turn for turn in views[1].turns[::-1] if turn.recalls)
+    go(driver, page, address_of(views[1], magic))
+    driver.execute_script("document.querySelectorAll('.recall').forEach((one) => (one.open = true))")
+    until(driver, lambda: all_of(driver, ".recall .entry .thought"))
+    lessons = {turn.episode.lesson for turn in views[1].turns}
+    assert set(texts(driver, ".recall .entry .thought")) <= lessons
+    assert not [one for one in driver.get_log("browser") if one["level"] == "SEVERE"]
+
+
 def test_an_episode_with_precedents_shows_answers_and_what_was_set_aside(
     driver: Any, page: str, runs: list[RunView]
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from making.outcomes import Tried, write_run
 from making.reports import VERDICTS, course, letters, questions
-from merit.agent import METHODS, find_method
+from merit.agent import METHODS, RELATED, find_method
 from merit.report import Report, ReportTable, build, write_report
 from merit.report.names import ABLATIONS, method_label
 from merit.runs import RunView, account
@@ -66,8 +66,8 @@ def label(method: str) -> str:
 
 
 def test_every_method_has_a_name_and_a_variant_says_what_it_changes() -> None:
-    names = {name: label(name) for name in METHODS}
-    assert len(set(names.values())) == len(METHODS)
+    names = {name: label(name) for name in [*METHODS, *RELATED]}
+    assert len(set(names.values())) == len(METHODS) + len(RELATED)
     assert not any("_" in name for name in names.values())
     assert (names["resample"], names["precedent"]) == ("Resample", "Precedent")
     assert label(HISTORY) == "Precedent (history=true, precedents=2)"

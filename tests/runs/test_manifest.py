@@ -11,7 +11,7 @@ import pytest
 
 from making.outcomes import identity_record, made
 from making.runs import make_bench
-from merit.agent import METHODS, find_method
+from merit.agent import METHODS, RELATED, find_method
 from merit.errors import MeritError
 from merit.runs import decode_identity, difference, new_manifest, read_manifest, run_id
 from merit.runs.text import json_text
@@ -25,7 +25,9 @@ def identity(method: str = "merit") -> dict[str, Any]:
     return {**identity_record(chosen, 3, {}), "length": None if chosen.online else 5}
 
 
-@pytest.mark.parametrize("method", [*METHODS, "merit:positives=5,dense=false", "resample:temperature=1,draws=2"])
+@pytest.mark.parametrize(
+    "method", [*METHODS, *RELATED, "merit:positives=5,dense=false", "resample:temperature=1,draws=2"]
+)
 def test_what_is_encoded_is_decoded(method: str, tmp_path: Path) -> None:
     record = identity(method)
     decoded = decode_identity(copy.deepcopy(record), "here")

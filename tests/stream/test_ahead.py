@@ -14,7 +14,7 @@ import pytest
 from making.benchmark import ITEMS, Failing, FickleModel
 from making.fuzzing import tries
 from making.runs import Bench, files_of, make_bench
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED
 from merit.errors import InputError, ModelFailed
 from merit.models import AnswerStore, CachingCompleter
 from merit.models.priority import CALL
@@ -43,7 +43,7 @@ def bench(tmp_path: Path) -> Bench:
     return make_bench(tmp_path)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_files_are_the_same_at_any_distance(bench: Bench, tmp_path: Path, method: str) -> None:
     draw = random.Random(method)
     for number in range(tries(1000)):

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from making.benchmark import FickleModel, write_initial
 from making.runs import files_of, make_bench
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED
 from merit.cli.main import cli
 from merit.models import AnswerStore, CachingCompleter
 from merit.report import build
@@ -24,7 +24,7 @@ CANARY = "zzcanary7391zz"
 
 @pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
 @pytest.mark.parametrize("layout", ["spider", "bird"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_a_canary_in_every_reference_is_never_seen(
     tmp_path: Path, method: str, layout: str, regime: str, caplog: pytest.LogCaptureFixture
 ) -> None:

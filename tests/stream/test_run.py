@@ -15,7 +15,7 @@ from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
 from making.fuzzing import tries
 from making.memories import make_entry
 from making.runs import Bench, files_of, make_bench
-from merit.agent import METHODS
+from merit.agent import METHODS, RELATED
 from merit.errors import InputError, RunUnusable
 from merit.memory import FileStore, Memory, curate, entries_in
 from merit.models import AnswerStore, CachingCompleter
@@ -24,7 +24,7 @@ from merit.runs import RunView, read_run
 from merit.runs.turn import Phase, Turn
 from merit.types import Completion, Polarity, Sampling, Status
 
-ONLINE = [name for name, method in METHODS.items() if method.online]
+ONLINE = [name for name, method in {**METHODS, **RELATED}.items() if method.online]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def failed_first(view: RunView) -> list[Turn]:
     return [turn for turn in view.turns if turn.episode.attempts[0].failure is not None]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_every_method_runs_end_to_end(bench: Bench, tmp_path: Path, method: str) -> None:
     view = bench.run(tmp_path / "run", method)
     answers = [turn for turn in view.turns if turn.phase is Phase.ANSWER]
@@ -63,7 +63,7 @@ def test_every_method_runs_end_to_end(bench: Bench, tmp_path: Path, method: str)
     assert expected | {"memory/memory.jsonl"} <= set(files_of(view.path))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *RELATED])
 def test_the_same_run_is_the_same_bytes(bench: Bench, tmp_path: Path, method: str) -> None:
     bench.run(tmp_path / "one", method)
     bench.run(tmp_path / "two", method)

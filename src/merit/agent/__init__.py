@@ -1,18 +1,20 @@
 """The agent: methods as values, the episode, and what is left of it. Knows its judge as a Protocol and no reference."""
 
-from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, PaperBehaviour, Part, Recalled
+from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, NotingBehaviour, PaperBehaviour, Part, Recalled
 from merit.agent.episode import Agent, repair
 from merit.agent.feedback import SIMULATED_REVIEWER, learned_from, only_sure
 from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
 from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
 from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
+from merit.agent.related import RELATED
 from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, Task, Written
 from merit.agent.work import Work
 
 __all__ = [
     "METHODS",
     "PAPER",
+    "RELATED",
     "SIMULATED_REVIEWER",
     "Agent",
     "Attempt",
@@ -23,6 +25,7 @@ __all__ = [
     "KnownVerdicts",
     "Method",
     "Moment",
+    "NotingBehaviour",
     "OneAtATime",
     "Origin",
     "PaperBehaviour",

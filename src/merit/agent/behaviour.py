@@ -6,8 +6,8 @@ A behaviour is given a `Moment` and nothing else, and a moment holds only what t
 what a prompt can show is known beforehand, and an audit can make the same prompt again from a run's records.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
@@ -18,7 +18,7 @@ from merit.agent.trajectory import Attempt, Episode, Reflection, Task
 from merit.errors import InputError, MeritError
 from merit.memory import Precedent, RecallPolicy, Repair
 from merit.prompts import Family, LiveContext, Prompt
-from merit.types import Demonstration, Polarity, Question, Regime, Status
+from merit.types import Demonstration, Polarity, Question, Regime, Schema, Status
 
 if TYPE_CHECKING:
     from merit.agent.method import Method
@@ -30,7 +30,7 @@ class Part(StrEnum):
     HISTORY = "history"  # the episode's own attempts and verdicts
     REPAIRS = "repairs"  # recalled changes, confirmed and failed
     PRECEDENTS = "precedents"  # recalled answers
-    REFLECTIONS = "reflections"  # what the model wrote about its failures in this episode
+    REFLECTIONS = "reflections"  # what the model wrote in this episode besides SQL: reflections and notes
     DEMONSTRATIONS = "demonstrations"  # fixed examples of the training split
 
 
@@ -48,11 +48,12 @@ class Recalled:
     positives: Sequence[Repair] = ()
     negatives: Sequence[Repair] = ()
     precedents: Sequence[Precedent] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)  # by the ids of entries
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Everything a method may see when it asks for the next attempt."""
+    """Everything a method may see when it asks for the next attempt, or for a note after the last one."""
 
     family: Family
     question: Question
@@ -63,6 +64,8 @@ class Moment:
     demonstrations: tuple[Demonstration, ...] = ()
     live: LiveContext | None = None  # what the prompts for live use show of the database
     step: int = 0  # the number of the next attempt
+    tables: Schema | None = None  # what `schema` says; None in runs of earlier versions
+    ended: bool = False  # no attempt follows: only a note can
 
     def showing(self, parts: frozenset[Part]) -> "Moment":
         """The same moment with nothing but these parts."""
@@ -76,11 +79,14 @@ class Moment:
                 self.recalled.positives if repairs else (),
                 self.recalled.negatives if repairs else (),
                 self.recalled.precedents if Part.PRECEDENTS in parts else (),
+                self.recalled.scores,
             ),
             self.reflections if Part.REFLECTIONS in parts else (),
             self.demonstrations if Part.DEMONSTRATIONS in parts else (),
             self.live,
             self.step,
+            self.tables,
+            self.ended,
         )
 
 
@@ -103,6 +109,24 @@ class Behaviour(Protocol):
 
     def keep(self, method: "Method", episode: Episode, regime: Regime) -> Keep | None:
         """What a finished episode leaves."""
+        ...
+
+
+@runtime_checkable
+class NotingBehaviour(Behaviour, Protocol):
+    """A behaviour that also has the model write notes: critiques and plans on the way, a lesson at the end.
+
+    On the way, a moment has what was recalled for the next attempt, and at the end what the last one was shown. A note
+    is a call like a reflection: it is counted, recorded and derived again. The last note of an episode that has ended
+    is the lesson of the entry that the episode leaves.
+    """
+
+    def note(self, method: "Method", moment: Moment) -> Prompt | None:
+        """The next note to ask for after this attempt; None for no more. `Method.notes` says how many at most."""
+        ...
+
+    def read(self, method: "Method", moment: Moment, reply: str) -> str:
+        """What the reply to that prompt says, as later prompts show it."""
         ...
 
 
@@ -167,6 +191,7 @@ def moment_of(
         demonstrations=tuple(demonstrations),
         live=task.live,
         step=len(attempts),
+        tables=task.tables,
     )
 
 
@@ -180,39 +205,39 @@ def recall_policy(method: "Method", moment: Moment) -> RecallPolicy | None:
             raise ValueError(why)
         return policy
 
-    return _decided(method, "recall", (RecallPolicy, NoneType), decide)
+    return decided(method, "recall", (RecallPolicy, NoneType), decide)
 
 
 def repair_prompt(method: "Method", moment: Moment, recalled: Recalled) -> Prompt:
     """The prompt of the attempt that follows this moment."""
     behaviour, whole = method.behaviour, replace(moment, recalled=recalled)
-    prompt = _decided(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
-    _decided(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
+    prompt = decided(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
+    decided(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
     return prompt
 
 
 def kept(method: "Method", episode: Episode, regime: Regime) -> Keep | None:
     """What a finished episode leaves."""
-    return _decided(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
+    return decided(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
 
 
 T = TypeVar("T")
 
 
-def _decided(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
+def decided(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
     """What a behaviour decides; that of another package may raise anything, and return anything."""
     if method.origin is None:
         return decide()
     where = f"{method.origin.package}: `{decision}` of its method {method.name!r}"
     try:
-        decided = decide()
+        decision_made = decide()
     except MeritError:
         raise
     except (Exception, SystemExit) as error:
         raise InputError(f"{where} failed ({said_by(error)}); mend or remove it") from error
-    if not isinstance(decided, kinds):
-        raise InputError(f"{where} returned a value of the type {type(decided).__name__}; mend or remove it")
-    return decided
+    if not isinstance(decision_made, kinds):
+        raise InputError(f"{where} returned a value of the type {type(decision_made).__name__}; mend or remove it")
+    return decision_made
 
 
 def said_by(error: BaseException) -> str:

@@ -7,8 +7,9 @@ entry, and the stream commits it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from merit.agent.behaviour import Moment, Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
 from merit.agent.method import Method
+from merit.agent.notes import next_note, note_moment, read_note
 from merit.agent.rules import chosen, cue_of, drawn, grounding, repeated, spent, unfinished
 from merit.agent.trajectory import Attempt, Episode, Reflection, Task, Written
 from merit.agent.work import Work
@@ -53,6 +54,7 @@ async def repair(agent: Agent, task: Task) -> Episode:
             task = agent.widen(task, attempts)
         with span("attempt", {"merit.step": len(attempts)}):
             attempts.append(await _attempt(agent, task, attempts, reflections))
+    await _take_notes(agent, task, attempts, reflections, recalled_by(attempts[-1].recall), ended=True)
     return Episode(task, tuple(attempts), tuple(reflections), chosen(agent.method, agent.regime, attempts))
 
 
@@ -62,11 +64,12 @@ def _goes_on(agent: Agent, attempts: Sequence[Attempt]) -> bool:
     return unfinished(agent.method, agent.regime, agent.budget, attempts)
 
 
-async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Attempt:
-    """Algorithm 1, lines 11 to 15: recall, ask for one revision, judge it."""
+async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: list[Reflection]) -> Attempt:
+    """Algorithm 1, lines 11 to 15: recall, ask for one revision, judge it; some methods take notes in between."""
+    recall = _recall(agent, task, attempts, reflections)
+    recalled = recalled_by(recall)
+    await _take_notes(agent, task, attempts, reflections, recalled, ended=False)
     moment = moment_of(agent.family, task, attempts, reflections, agent.demonstrations)
-    recall = _recall(agent, task, attempts, moment)
-    recalled = Recalled(recall.positives, recall.negatives, recall.precedents) if recall else Recalled()
     prompt = repair_prompt(agent.method, moment, recalled)
     reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
     attempt = await _judged(agent, task, parse_sql(reply.text, agent.family.dialect), reply, attempts)
@@ -98,12 +101,42 @@ async def _judged(agent: Agent, task: Task, sql: str, reply: Completion, before:
     )
 
 
-def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], moment: Moment) -> Recall | None:
+def _recall(agent: Agent, task: Task, attempts: Sequence[Attempt], reflections: Sequence[Reflection]) -> Recall | None:
+    moment = moment_of(agent.family, task, attempts, reflections, agent.demonstrations)
     policy = recall_policy(agent.method, moment)
     if policy is None:
         return None
     with agent.work.of("recall"):
         return agent.memory.recall(cue_of(task, attempts), policy)
+
+
+def recalled_by(recall: Recall | None) -> Recalled:
+    """What of a recall a method may see."""
+    if recall is None:
+        return Recalled()
+    scores = {match.entry.id: match.score for match in recall.matches}
+    return Recalled(recall.positives, recall.negatives, recall.precedents, scores)
+
+
+async def _take_notes(
+    agent: Agent,
+    task: Task,
+    attempts: Sequence[Attempt],
+    notes: list[Reflection],
+    recalled: Recalled,
+    *,
+    ended: bool,
+) -> None:
+    """Add the notes that the method has the model write after the latest of these attempts."""
+    while True:
+        moment = note_moment(agent.family, task, attempts, notes, recalled, ended=ended)
+        prompt = next_note(agent.method, moment)
+        if prompt is None:
+            return
+        reply = await _ask(agent, task, prompt, agent.sampling)
+        text = read_note(agent.method, moment, reply.text)
+        cost = (reply.prompt_tokens, reply.output_tokens)
+        notes.append(Reflection(text, reply.text, *cost, prompt.sha256, reply.tokens_estimated, len(attempts)))
 
 
 async def _reflect(agent: Agent, task: Task, attempts: Sequence[Attempt]) -> Reflection:

@@ -48,7 +48,8 @@ def polarity_of(episode: Episode, method: Method) -> Polarity:
 def _precedent(episode: Episode, grade: Grade, source: Provenance) -> Precedent:
     task, answer = episode.task, episode.final
     status = answer.verdict.status
-    return Precedent("", task.question.text, task.schema, answer.sql, status, status, grade, source)
+    about = (task.question.text, task.schema, answer.sql, status, status, grade, source)
+    return Precedent("", *about, lesson=episode.lesson)
 
 
 def _repair(
@@ -71,6 +72,7 @@ def _repair(
         outcome_error=after.verdict.error,
         grade=grade,
         provenance=source,
+        lesson=episode.lesson,
     )
 
 

@@ -19,7 +19,8 @@ class Origin:
 
 
 # Fields that runs of earlier versions lack, and what they mean there; records have them where they differ from it.
-SINCE_0_2: dict[str, Any] = {"grounds": False, "grounded_vote": 1.0}
+SINCE_0_2: dict[str, Any] = {"grounds": False, "grounded_vote": 1.0, "notes": 0}
+POLICY_SINCE_0_2: dict[str, Any] = {"recency": 0.0, "recency_decay": 0.995}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Method:
     summary: str
     repairs: bool = True  # whether failed first answers are repaired at all
     reflects: bool = False  # a reflection after every unsuccessful attempt, shown to the next one
+    notes: int = 0  # what its behaviour may have the model write after one attempt besides, at most
     demonstrations: int = 0  # solved questions of the training split in every repair prompt
     recall: RecallPolicy | None = None  # what of the memory a repair prompt shows
     writes: frozenset[Polarity] = frozenset()  # what a finalised episode may leave behind
@@ -68,5 +70,12 @@ class Method:
         plain = replace(self, behaviour=PAPER, origin=None)
         record = {**asdict(plain), "writes": sorted(self.writes)}
         del record["behaviour"], record["origin"]
-        record = {name: value for name, value in record.items() if name not in SINCE_0_2 or value != SINCE_0_2[name]}
+        record = _without(SINCE_0_2, record)
+        if record["recall"] is not None:
+            record["recall"] = _without(POLICY_SINCE_0_2, record["recall"])
         return record if self.origin is None else {**record, "origin": asdict(self.origin)}
+
+
+def _without(defaults: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
+    """A record without the fields that say what their absence says."""
+    return {name: value for name, value in record.items() if name not in defaults or value != defaults[name]}

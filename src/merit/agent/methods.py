@@ -1,7 +1,7 @@
 """Every method, baseline and ablation of the paper as a value in one table (docs/spec.md, methods).
 
-Five are our own; their ideas are fields like all others. Methods of other packages join by the entry point
-group `merit.methods`.
+Five are our own; their ideas are fields like all others. Ideas of related work are in `merit.agent.related`. Methods of
+other packages join by the entry point group `merit.methods`.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from typing import Any
 
 from merit.agent.behaviour import Moment, PaperBehaviour, said_by
 from merit.agent.method import Method, Origin
+from merit.agent.related import RELATED
 from merit.agent.variants import contradiction, varied
 from merit.errors import InputError, check_type
 from merit.memory import Databases, Grade, RecallPolicy, TypeFilter
@@ -140,6 +141,7 @@ _ALL = (
     ),
 )
 METHODS = {method.name: method for method in _ALL}
+_OWN = {**METHODS, **RELATED}
 
 
 @cache
@@ -148,22 +150,22 @@ def installed() -> Mapping[str, Method]:
     methods: dict[str, Method] = {}
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         method = _loaded(point)
-        if method.name in METHODS or method.name in methods:
+        if method.name in _OWN or method.name in methods:
             raise InputError(f"{_package(point)}: there is a method {method.name!r} already; give yours another name")
         methods[method.name] = method
     return methods
 
 
 def all_methods() -> dict[str, Method]:
-    """The methods of merit itself, then those of other packages."""
-    return {**METHODS, **installed()}
+    """The methods of merit itself, ideas of related work among them, then those of other packages."""
+    return {**_OWN, **installed()}
 
 
 def find_method(name: str) -> Method:
     """The method of a name, or `NAME:field=value,...` for one with other fields; the nearest is offered for a typo."""
     check_type("method", name, str, "the name of a method, such as 'merit'")
     base, colon, changes = name.partition(":")
-    known = METHODS if base in METHODS else all_methods()  # other packages are loaded only where they are needed
+    known = _OWN if base in _OWN else all_methods()  # other packages are loaded only where they are needed
     if base not in known:
         if "," in base or base == "all":
             raise InputError(f"{name!r} names several methods, and one is expected; `merit grid` runs many")
@@ -192,14 +194,23 @@ class UnavailableBehaviour(PaperBehaviour):
         """Refused: nothing here knows what the method recalled."""
         raise InputError(self._why)
 
+    def note(self, method: Method, moment: Moment) -> Prompt | None:  # noqa: ARG002 - refused, too
+        """Refused: nothing here knows what the method had the model write."""
+        raise InputError(self._why)
+
+    def read(self, method: Method, moment: Moment, reply: str) -> str:  # noqa: ARG002 - refused, too
+        """Refused: nothing here knows how the method read it."""
+        raise InputError(self._why)
+
 
 def restored(method: Method) -> Method:
-    """A method from a run's records, with the behaviour of the package that it names."""
+    """A method from a run's records, with the behaviour of its name, or of the package that it names."""
+    base = method.name.partition(":")[0]
     if method.origin is None:
-        return method
+        return replace(method, behaviour=RELATED[base].behaviour) if base in RELATED else method
     if why := unavailable(method.name, method.origin):
         return replace(method, behaviour=UnavailableBehaviour(why))
-    return replace(method, behaviour=installed()[method.name.partition(":")[0]].behaviour)
+    return replace(method, behaviour=installed()[base].behaviour)
 
 
 def unavailable(name: str, origin: Origin) -> str | None:

@@ -1,5 +1,6 @@
 """The data of an episode: the task, its attempts and reflections, and what they came to."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from merit.grounding import GroundingChange
@@ -68,7 +69,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """What the model said about its failures."""
+    """What the model wrote besides SQL: a reflection on its failures, or a note that a method of its own asks for."""
 
     text: str
     reply: str
@@ -76,6 +77,17 @@ class Reflection:
     output_tokens: int
     prompt_sha256: str
     tokens_estimated: bool = False
+    after: int | None = None  # of a note: how many attempts had been made. Reflections follow one attempt each
+
+
+def written_by(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
+    """What had been written when so many attempts had been made."""
+    return tuple(one for number, one in enumerate(reflections, 1) if (one.after or number) <= attempts)
+
+
+def written_after(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
+    """What was written between the attempt of this number and the next."""
+    return tuple(one for number, one in enumerate(reflections, 1) if (one.after or number) == attempts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +103,12 @@ class Episode:
     def first(self) -> Attempt | Written:
         """The shared first answer as the model wrote it."""
         return self.attempts[0].written or self.attempts[0]
+
+    @property
+    def lesson(self) -> str | None:
+        """The last note that was written once the episode had ended: what its entry has to say besides the change."""
+        last = self.reflections[-1] if self.reflections else None
+        return last.text if last is not None and last.after == len(self.attempts) else None
 
     @property
     def final(self) -> Attempt:

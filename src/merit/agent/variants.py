@@ -6,6 +6,7 @@ from enum import Enum
 from math import inf
 from typing import Any
 
+from merit.agent.behaviour import NotingBehaviour
 from merit.agent.method import Method
 from merit.errors import InputError
 from merit.memory import RecallPolicy
@@ -90,6 +91,8 @@ def contradiction(method: Method) -> str | None:
         return "'draws' above 1 need a 'temperature', or the same answer is drawn again and again"
     if not method.history and (method.reflects or method.demonstrations):
         return "without 'history' a prompt is a first prompt, which shows neither reflections nor examples"
+    if method.notes and not isinstance(method.behaviour, NotingBehaviour):
+        return "it takes 'notes', but its behaviour has no `note` and `read` to ask for them and read them"
     if {Polarity.POSITIVE, Polarity.PRECEDENT} <= method.writes:
         return "it keeps changes and answers, and an episode leaves one entry: leave out one of them"
     if policy is None:
@@ -98,6 +101,6 @@ def contradiction(method: Method) -> str | None:
         return "without 'history' a prompt is a first prompt, which shows no changes; set positives=0,negatives=0"
     if unkept := [polarity for polarity in policy.pools if polarity is not None and polarity not in method.writes]:
         return f"it keeps no {unkept[0]} entries, so none could be recalled"
-    if policy.random_seed is None and not (policy.dense or policy.lexical):
+    if policy.random_seed is None and not (policy.dense or policy.lexical or policy.recency):
         return "'dense' and 'lexical' are both false, so nothing is left to rank by"
     return None

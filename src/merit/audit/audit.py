@@ -4,29 +4,30 @@ With the run's data at hand, its questions are compared with the dataset and eve
 both are taken from the run. `Findings.on_trust` lists what was not proven. The first contradiction is told in one line.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from merit.agent import Attempt, FirstAnswer, Method, finalise
-from merit.agent.behaviour import Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
+from merit.agent.behaviour import Recalled, moment_of, recall_policy, repair_prompt
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, spent, unfinished
-from merit.agent.trajectory import Reflection, Written
+from merit.agent.trajectory import Reflection, Written, written_by
 from merit.audit.against_data import AuditData, check_against, engine_note
 from merit.audit.candidate import Draft, check_candidate
 from merit.audit.causal import Occasion, check_recall
 from merit.audit.claims import check_folder, check_metrics, check_predictions
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
+from merit.audit.notes import check_notes, check_reflections
 from merit.audit.reviews import ReviewsAgain
-from merit.audit.scores import check_scores, explained, same_ranking, whole_pools
+from merit.audit.scores import check_scores, explained, same_ranking, whole_pools, with_scores
 from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
 from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
 from merit.oracle import Judge, under
-from merit.prompts import Family, Prompt, family_named, initial, parse_reflection
+from merit.prompts import Family, Prompt, family_named, initial
 from merit.reading import parse_json
 from merit.runs import RunView, Turn, stream_order
 from merit.runs.paths import RETRIEVALS, TRAJECTORIES
@@ -137,7 +138,7 @@ class _Replay:
 
     def _check_episode(self, turn: Turn, planned: Planned, recalls: Iterator[Any], where: str) -> None:
         method, budget = method_in(planned.phase, self.view.method), self.view.identity.budget
-        attempts, recalled_before = turn.episode.attempts, self.findings.recalls
+        attempts, recalled_before, shown = turn.episode.attempts, self.findings.recalls, Recalled()
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
             if attempt.written is not None:
@@ -151,8 +152,9 @@ class _Replay:
             if goes_on == (step == len(attempts) - 1):
                 raise AuditFailed(f"{at}: the episode should {'go on' if goes_on else 'end'} here")
             if step:
-                self._check_repair(turn, planned, step, method, recalls, at)
-        self._check_reflections(turn, planned, method, where)
+                shown = self._check_repair(turn, planned, step, method, recalls, at)
+        self._check_written(check_notes(turn.episode, planned.task, len(attempts), shown, method, self._family, where))
+        self._check_written(check_reflections(turn.episode, planned.task, method, self._family, where))
         if turn.episode.chosen != chosen(method, self.regime, attempts):
             raise AuditFailed(f"{where}: another attempt than the one recorded should stand")
         if (turn.initial_correct, turn.final_correct) != self._right(turn):
@@ -202,17 +204,20 @@ class _Replay:
 
     def _check_repair(
         self, turn: Turn, planned: Planned, step: int, method: Method, recalls: Iterator[Any], at: str
-    ) -> None:
+    ) -> Recalled:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
-        reflections, examples = turn.episode.reflections[:step], self.view.identity.demonstrations
-        moment = moment_of(self._family, planned.task, before, reflections, examples)
-        policy = recall_policy(method, moment)
+        written, examples = written_by(turn.episode.reflections, step), self.view.identity.demonstrations
+        moment = moment_of(self._family, planned.task, before, written, examples)
+        earlier = tuple(note for note in written if note.after != step)  # than the recall, which notes follow
+        policy = recall_policy(method, replace(moment, reflections=earlier))
         shown = Recalled() if policy is None else self._check_recall(before, planned, policy, recalls)
+        self._check_written(check_notes(turn.episode, planned.task, step, shown, method, self._family, at))
         prompt = repair_prompt(method, moment, shown)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
         self._tell(prompt, drawn(method, self._sampling, step), attempt)
         self.findings.prompts += 1
+        return shown
 
     def _check_recall(
         self, before: Sequence[Attempt], planned: Planned, policy: RecallPolicy, recalls: Iterator[Any]
@@ -238,18 +243,10 @@ class _Replay:
             if not same_ranking(pools, again, whole, exact=not self.view.method.encodes):
                 raise AuditFailed(f"{where}: ranking the same memory again gives another result")
         self.findings.recalls += 1
-        return shown
+        return with_scores(shown, pools)
 
-    def _check_reflections(self, turn: Turn, planned: Planned, method: Method, where: str) -> None:
-        attempts, reflections = turn.episode.attempts, turn.episode.reflections
-        failed = sum(attempt.failure is not None for attempt in attempts)
-        if len(reflections) != (failed if method.reflects else 0):
-            said = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
-            raise AuditFailed(f"{where}: {said}")
-        for number, reflection in enumerate(reflections, 1):
-            prompt = reflection_prompt(self._family, planned.task, attempts[:number])
-            if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:
-                raise AuditFailed(f"{where}, reflection {number}: prompt or text is not the one that the records give")
+    def _check_written(self, written: Iterable[tuple[Prompt, Reflection]]) -> None:
+        for prompt, reflection in written:
             self._tell(prompt, self._sampling, reflection)
             self.findings.prompts += 1
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from merit.agent import Recalled
 from merit.audit.causal import RELIABLE, Occasion
 from merit.errors import AuditFailed
 from merit.memory import Cue, Entry, Memory, RecallPolicy, TypeFilter
@@ -71,6 +72,11 @@ def _close(there: Any, here: Any) -> bool:
     return type(there) is type(here) and bool(there == here)
 
 
+def with_scores(recalled: Recalled, pools: Any) -> Recalled:
+    """What was recalled with the scores that its record gives, once they were checked."""
+    return replace(recalled, scores={match["entry"]: match["score"] for pool in pools for match in pool["matches"]})
+
+
 def check_scores(pools: Any, occasion: Occasion) -> None:
     """Complain unless what legal pools say of scores could be true, as far as that is known without the encoder."""
     for pool in pools:
@@ -119,10 +125,11 @@ def _bonus(entry: Entry, occasion: Occasion) -> float:
     policy = occasion.policy
     if policy.random_seed is not None:
         return 0.0
+    recent = policy.recency * policy.recency_decay ** (occasion.task.reads_from - entry.provenance.position)
     if entry.polarity is Polarity.PRECEDENT:
-        return policy.database_bonus * (entry.provenance.db_id == occasion.task.question.db_id)
+        return recent + policy.database_bonus * (entry.provenance.db_id == occasion.task.question.db_id)
     prefers = policy.type_filter is TypeFilter.RELIABILITY and occasion.type not in RELIABLE
-    return policy.type_bonus * (prefers and entry.type is occasion.type)
+    return recent + policy.type_bonus * (prefers and entry.type is occasion.type)
 
 
 def _order(match: Pool, occasion: Occasion) -> tuple[float, float, float, bool, str]:

@@ -212,6 +212,7 @@ def show(place: Place, identity: str, as_json: bool) -> None:
 
 
 def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
+    lesson = [] if entry.lesson is None else [("lesson", entry.lesson)]
     match entry:
         case Repair():
             return [
@@ -220,9 +221,10 @@ def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
                 ("status", f"{entry.status}  {entry.db_error or ''}"),
                 ("after", entry.after),
                 ("outcome", f"{entry.outcome}  {entry.outcome_error or ''}"),
+                *lesson,
             ]
         case Precedent():
-            return [("sql", entry.sql), ("outcome", entry.outcome)]
+            return [("sql", entry.sql), ("outcome", entry.outcome), *lesson]
 
 
 @memory.command()

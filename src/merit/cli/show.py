@@ -11,6 +11,7 @@ import click
 
 from merit.agent import Attempt, Written
 from merit.agent.rules import votes
+from merit.agent.trajectory import written_after
 from merit.cli.difference import show_change
 from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
@@ -91,8 +92,9 @@ def show(
         _show_attempt(view, turn, step, console)
         if references is not None and not attempt.repeat and not _right(turn, step):
             references.show(task.question, attempt.sql)
-        if step < len(turn.episode.reflections):
-            console.block(turn.episode.reflections[step].text, 14, "italic", head="  [italic]reflection:[/] ")
+        for written in written_after(turn.episode.reflections, step + 1):
+            name = "reflection" if written.after is None else "note"
+            console.block(written.text, len(name) + 4, "italic", head=f"  [italic]{name}:[/] ")
     _show_end(view, turn, console)
 
 
@@ -243,17 +245,19 @@ def _show_recall(view: RunView, record: Any, entries: Mapping[str, Entry], conso
             parts = [
                 f"{channel} {match[channel]:.3f}" for channel in ("dense", "lexical") if match[channel] is not None
             ]
-            bonus = f", bonus {match['bonus']:.2f}" if match["bonus"] else ""
+            parts += [f"bonus {match['bonus']:.2f}"] if match["bonus"] else []
             source = entry.provenance
             console.print(
                 f"    {match['rank']}. [magenta]{inline(entry.id)}[/] "
-                f"score {match['score']:.3f} ({', '.join(parts)}{bonus}), "
+                f"score {match['score']:.3f} ({', '.join(parts)}), "
                 f"{entry.grade}, from question {inline(str(source.question_id))} at position {source.position}, "
                 f"{inline(source.db_id)}{', poisoned' if kept_entries[entry.id].poisoned else ''}"
             )
             if isinstance(entry, Precedent):
                 console.block(entry.question, 7, "dim")
             console.block(entry.delta, 7, "dim")
+            if entry.lesson is not None:
+                console.block(entry.lesson, 7, "italic")
 
 
 def _narrowed(view: RunView, pool: Any) -> str:

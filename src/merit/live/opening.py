@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from merit.agent import find_method, only_sure
+from merit.agent import RELATED, find_method, only_sure
 from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
 from merit.errors import InputError
@@ -96,6 +96,11 @@ def open_live(
     cache = cache or cache_folder()
     check_encoder(settings.model.encoder)
     checked_scope(settings.memory, "the memory")
+    if method.partition(":")[0] in RELATED:
+        raise InputError(
+            f"the method {method!r} is for runs over a benchmark: its prompts are not made for live use; choose "
+            f"{DEFAULT_METHOD!r}"
+        )
     finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
     chosen = only_sure(find_method(method), Grade(settings.memory.recall))

@@ -20,6 +20,7 @@ from merit.memory.records import (
     repair_of,
     shortened,
     take,
+    with_lesson,
 )
 from merit.types import (
     Change,
@@ -63,11 +64,11 @@ def record_of(entry: Entry) -> dict[str, Any]:
     """An entry's fields in format 3."""
     match entry:
         case Repair():
-            record = {name: getattr(entry, name) for name in REPAIR_FIELDS}
+            record = with_lesson({name: getattr(entry, name) for name in REPAIR_FIELDS})
         case Precedent():
             shared = {name: getattr(entry, name) for name in ("id", "question", "schema", "outcome", "grade")}
             answer = {"polarity": Polarity.PRECEDENT, "after": entry.sql, "status": entry.observed}
-            record = {**_NO_FAILURE, **shared, **answer}
+            record = with_lesson({**_NO_FAILURE, **shared, **answer, "lesson": entry.lesson})
     record["provenance"] = provenance_record(entry.provenance, _PROVENANCE)
     return record
 

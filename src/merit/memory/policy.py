@@ -46,6 +46,8 @@ class RecallPolicy:
     least_grade: Grade = Grade.EXECUTED  # what is less sure is kept, but not recalled until it is confirmed
     precedents: int = 0  # confirmed answers, of whatever failure type
     database_bonus: float = 0.0  # for precedents of the current database: above 1, no other one comes before them
+    recency: float = 0.0  # a bonus of `recency * recency_decay ** age`, where an entry's age is counted in questions
+    recency_decay: float = 0.995
 
     def __post_init__(self) -> None:
         check_field_types(self)
@@ -54,7 +56,9 @@ class RecallPolicy:
         """Which number means nothing, if one does: scores beyond all numbers could not even be recorded."""
         if not 0 <= self.dense_weight <= 1:
             return "'dense_weight' should be a number from 0 to 1; the lexical channel has the rest"
-        for name in ("type_bonus", "database_bonus"):
+        if not 0 < self.recency_decay <= 1:
+            return "'recency_decay' should be a number above 0, 1 at most"
+        for name in ("type_bonus", "database_bonus", "recency"):
             if not 0 <= getattr(self, name) <= _LARGEST_BONUS:
                 return f"{name!r} should be a number from 0 to {_LARGEST_BONUS:g}; above 1 it outweighs all scores"
         return None

@@ -59,7 +59,8 @@ def rank(
     weights = (dense_weight, 1.0 - dense_weight) if dense is not None and lexical is not None else (1.0, 1.0)
     dense_range = _extremes(dense) if dense is not None else None
     lexical_range = None
-    total = np.zeros(len(dense.near) if dense is not None else len(lexical if lexical is not None else ()))
+    parts = (dense.near if dense is not None else None, lexical, bonus)
+    total = np.zeros(next(len(part) for part in parts if part is not None))
     slack = 1e-9
     if lexical is not None:
         lexical = np.round(lexical, DECIMALS, out=lexical)

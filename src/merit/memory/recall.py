@@ -99,6 +99,10 @@ class Pool:
         """1 for every member learned on a database, 0 for the others."""
         return _joined([(part.segment.databases[part.rows] == database).astype(np.float64) for part in self.parts])
 
+    def ages(self, position: int) -> Floats:
+        """How many questions before a position each member was learned."""
+        return _joined([(position - part.segment.positions[part.rows]).astype(np.float64) for part in self.parts])
+
     def _vectors(self, members: Rows) -> Matrix:
         """The vectors of some members."""
         if len(self.parts) == 1:
@@ -167,6 +171,9 @@ def _rank(
         bonus = policy.database_bonus * pool.in_database(catalogue.own.database)
     elif policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE_TYPES:
         bonus = policy.type_bonus * pool.types(cue.type)
+    if policy.recency:
+        recent = policy.recency * policy.recency_decay ** pool.ages(cue.position)
+        bonus = recent if bonus is None else bonus + recent
 
     def same_type(at: int) -> bool:
         return policy.type_filter is not TypeFilter.NONE and pool.row_of(at)[0].type is cue.type

@@ -24,7 +24,9 @@ REPAIR_FIELDS = tuple(field.name for field in fields(Repair))
 PRECEDENT_FIELDS = tuple(field.name for field in fields(Precedent))
 _SCOPE = "scope"  # is left out of a record where an entry is for everyone, as in all records of merit 0.1
 PROVENANCE_FIELDS = tuple(field.name for field in fields(Provenance) if field.name != _SCOPE)
-TEXT_FIELDS = ("question", "schema", "before", "db_error", "after", "outcome_error", "sql")  # free text of an entry
+# Free text of an entry.
+TEXT_FIELDS = ("question", "schema", "before", "db_error", "after", "outcome_error", "sql", "lesson")
+_LEFT_OUT = ("lesson",)  # where an entry has none
 _NONE_ALLOWED = ("db_error", "outcome_error", "author", "time", "schema_fingerprint", "dialect")
 _NUMBERS = ("position", "step")
 _SCOPES_SINCE = 4  # the memory format
@@ -83,7 +85,7 @@ def precedent_of(record: Mapping[str, Any], where: str, version: int, provenance
 def take(record: Mapping[str, Any], names: Collection[str], where: str, version: int) -> Mapping[str, Any]:
     """The record, if it has exactly the fields `names`, each with a value of its type."""
     wanted = set(names)
-    for name in sorted(wanted - set(record)):
+    for name in sorted(wanted - set(record) - set(_LEFT_OUT)):
         raise InputError(f"{where}: the field {name!r} is missing")
     for name in sorted(set(record) - wanted):
         raise InputError(f"{where}: the field {shortened(name)} does not belong to memory format {version}")
@@ -127,11 +129,16 @@ def provenance_record(provenance: Provenance, names: Collection[str] = PROVENANC
 def entry_record(entry: Entry) -> dict[str, Any]:
     """An entry's fields as plain values, in their order."""
     names = REPAIR_FIELDS if isinstance(entry, Repair) else PRECEDENT_FIELDS
-    record = {name: getattr(entry, name) for name in names}
+    record = with_lesson({name: getattr(entry, name) for name in names})
     record["provenance"] = provenance_record(entry.provenance)
     if entry.provenance.scope is not None:
         record["provenance"][_SCOPE] = entry.provenance.scope
     return record
+
+
+def with_lesson(record: dict[str, Any]) -> dict[str, Any]:
+    """A record that has a lesson only where there is one, so that entries without one are what they always were."""
+    return {name: value for name, value in record.items() if name not in _LEFT_OUT or value is not None}
 
 
 def clean(text: str) -> str:

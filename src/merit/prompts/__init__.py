@@ -1,6 +1,7 @@
 """The prompts for a model, and the parsing of its replies. Must never know a reference."""
 
 from merit.prompts.live import LiveContext, LiveTexts, StoredValues, live_context, live_mentions, mention_lines
+from merit.prompts.notes import ANSWER, led_by, note, tried_block
 from merit.prompts.render import (
     BIRD,
     LIVE_VERSION,
@@ -15,9 +16,10 @@ from merit.prompts.render import (
     repair,
     templates_hash,
 )
-from merit.prompts.reply import parse_decline, parse_reflection, parse_sql
+from merit.prompts.reply import parse_decline, parse_note, parse_reflection, parse_sql
 
 __all__ = [
+    "ANSWER",
     "BIRD",
     "LIVE_VERSION",
     "SPIDER",
@@ -30,13 +32,17 @@ __all__ = [
     "StoredValues",
     "family_named",
     "initial",
+    "led_by",
     "live_context",
     "live_mentions",
     "mention_lines",
+    "note",
     "parse_decline",
+    "parse_note",
     "parse_reflection",
     "parse_sql",
     "reflection",
     "repair",
     "templates_hash",
+    "tried_block",
 ]

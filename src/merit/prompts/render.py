@@ -118,20 +118,17 @@ def repair(
 
 def reflection(family: Family, question: Question, schema: str, tried: Sequence[Tried], failure: Failure) -> Prompt:
     """Ask what went wrong (Listing "Reflection-generation prompt"); only the Reflexion-style baseline does."""
-    outcomes = [
-        fill(
-            "outcome",
-            {
-                "INDEX": str(i),
-                "SQL": sql,
-                "STATUS": verdict.status,
-                "DATABASE_ERROR_OR_(none)": verdict.error or _NONE,
-            },
-        )
-        for i, (sql, verdict) in _numbered(tried)
-    ]
-    values = {"ERROR_TYPE": failure.type.in_words, "ATTEMPTS_AND_OUTCOMES": _data(family, "\n\n".join(outcomes))}
+    values = {"ERROR_TYPE": failure.type.in_words, "ATTEMPTS_AND_OUTCOMES": outcomes(family, tried)}
     return _prompt("reflection", family, question, schema, values)
+
+
+def outcomes(family: Family, tried: Sequence[Tried]) -> str:
+    """Every attempt and what became of it."""
+    shown = []
+    for number, (sql, verdict) in _numbered(tried):
+        about = {"INDEX": str(number), "STATUS": verdict.status, "DATABASE_ERROR_OR_(none)": verdict.error or _NONE}
+        shown.append(fill("outcome", {**about, "SQL": sql}))
+    return _data(family, "\n\n".join(shown))
 
 
 def templates_hash(version: str = VERSION) -> str:
@@ -194,14 +191,20 @@ def _short(text: str) -> str:
 
 
 def _prompt(purpose: str, family: Family, question: Question, schema: str, values: dict[str, str]) -> Prompt:
-    version = f"{family.name}-{purpose}-v3"
+    return framed(purpose, f"{family.name}-{purpose}-v3", family, question, schema, values)
+
+
+def framed(
+    template: str, version: str, family: Family, question: Question, schema: str, values: dict[str, str]
+) -> Prompt:
+    """A template filled in with what every prompt says: its version, the schema, the evidence, the question."""
     common = {
         "PROMPT_VERSION": version,
         "DATABASE_SCHEMA": _data(family, schema) if schema else "",
         "BIRD_CONTEXT_IF_APPLICABLE": _evidence(question, family.dialect) if family.evidence else "",
         "QUESTION": question.text,
     }
-    return Prompt(version, _with_rule(family, fill(purpose, {**common, **values}, family.dialect)))
+    return Prompt(version, _with_rule(family, fill(template, {**common, **values}, family.dialect)))
 
 
 def _evidence(question: Question, dialect: str) -> str:

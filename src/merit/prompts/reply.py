@@ -38,6 +38,7 @@ _QUOTED = {
 }
 _END = {dialect: re.compile(rf"(?:{quoted})|(?P<end>;|\n[ \t\r]*\n)", re.DOTALL) for dialect, quoted in _QUOTED.items()}
 _REFLECTION = re.compile(r"<reflection>(.*?)(?:</reflection>|\Z)", re.DOTALL | re.IGNORECASE)
+_LONGEST_NOTE = 4000  # characters
 _THOUGHT = re.compile(r"</think>", re.IGNORECASE)
 _DECLINED = re.compile(r"^[ \t>*`]*(?:--|\#)?[ \t`*]*UNANSWERABLE\b[ \t:.*`-]*(.*)$", re.MULTILINE)
 _LONGEST_REASON = 300  # characters
@@ -73,6 +74,12 @@ def parse_reflection(reply: str) -> str:
     text = _without_thoughts(reply)
     tagged = _REFLECTION.search(text)
     return " ".join((tagged[1] if tagged else text).split()) or "(none)"
+
+
+def parse_note(reply: str) -> str:
+    """What a reply says in its own lines, without thoughts and within bounds."""
+    lines = [line.rstrip() for line in _without_thoughts(reply).strip().splitlines()]
+    return "\n".join(lines)[:_LONGEST_NOTE] or "(none)"
 
 
 def _without_thoughts(reply: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from merit.agent import METHODS, Method
+from merit.agent import METHODS, RELATED, Method
 from merit.runs import ReviewPolicy
 from merit.types import FailureType, Regime
 
@@ -27,6 +27,22 @@ _METHODS = {
     "resample_grounded": "Resample grounded",
     "precedent": "Precedent",
     "precedent_grounded": "Precedent grounded",
+    "self_debugging": "Self-Debugging",
+    "self_refine": "Self-Refine",
+    "critic": "CRITIC",
+    "din_sql": "DIN-SQL",
+    "chase_sql": "CHASE-SQL",
+    "dail_sql": "DAIL-SQL",
+    "act_sql": "ACT-SQL",
+    "recode": "ReCode",
+    "memo_sql": "Memo-SQL",
+    "sqlfix_agent": "SQLFixAgent",
+    "magic": "MAGIC",
+    "expel": "ExpeL",
+    "reasoning_bank": "ReasoningBank",
+    "ace": "ACE",
+    "generative_agents": "Generative Agents",
+    "memgpt": "MemGPT",
 }
 ABLATIONS = ("positive_only", "no_type_filter", "no_dense", "no_bm25", "random_same_type", "cross_database_only")
 FAILURES = {
@@ -47,7 +63,7 @@ FEEDBACK = {
 _DATASETS = {"spider": "Spider", "bird": "BIRD"}
 _REVIEW = "review"
 _SHARE = re.compile(rf"\b{_REVIEW} ([0-9.]+)%")
-_ORDER = {name: number for number, name in enumerate(METHODS)}
+_ORDER = {name: number for number, name in enumerate([*METHODS, *RELATED])}
 
 
 def method_label(method: Method) -> str:
@@ -59,9 +75,16 @@ def method_label(method: Method) -> str:
     label = f'"{method.name}" (unknown method)'
     if method.origin is not None:
         label = f"{method.name} [{method.origin.package}]"
-    elif base in METHODS:
+    elif base in _ORDER:
         label = _METHODS[base] + (f" ({changes.replace(',', ', ')})" if colon else "")
     return label + ("" if method.online else " (not online)")
+
+
+def made_by(method: Method) -> str | None:
+    """What alone can make a method's prompts again, where the paper's templates cannot."""
+    if method.origin is not None:
+        return method.origin.package
+    return f"the method {method.name}" if method.name.partition(":")[0] in RELATED else None
 
 
 def as_reviewed(method: Method, review: ReviewPolicy | None) -> Method:

@@ -7,7 +7,7 @@ from typing import Any
 
 from merit.agent import Method, Origin, restored
 from merit.agent.feedback import SIMULATED_REVIEWER
-from merit.agent.method import SINCE_0_2
+from merit.agent.method import POLICY_SINCE_0_2, SINCE_0_2
 from merit.agent.variants import out_of_bounds
 from merit.data import LAYOUTS, PROTOCOLS, check_label
 from merit.errors import InputError, RunUnusable
@@ -225,8 +225,8 @@ def _method(record: Record, where: str) -> Method:
         raise RunUnusable(
             f"{where}: not a method of this merit ({shown(str(error))}); use the merit that made it"
         ) from None
-    for name in ("demonstrations", "draws"):
-        check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
+    for name in ("demonstrations", "draws", "notes"):
+        check_count(getattr(method, name), _MOST_REPAIRS, f"{where}: the field {name!r}")
     if why := out_of_bounds(method):
         raise RunUnusable(f"{where}: {why}")
     return restored(method)
@@ -243,7 +243,8 @@ def _origin(record: Any, where: str) -> Origin | None:
 def _policy(record: Any, where: str) -> RecallPolicy | None:
     if record is None:
         return None
-    check_fields(record, _POLICY, where)
+    check_fields(record, {name: kind for name, kind in _POLICY.items() if name not in POLICY_SINCE_0_2}, where)
+    check_fields(record, {name: _POLICY[name] for name in POLICY_SINCE_0_2 if name in record}, where)
     for name in ("positives", "negatives", "precedents", "typed_threshold"):
         check_count(record[name], _MOST_REPAIRS, f"{where}: the field {name!r}")
     if record["random_seed"] is not None:

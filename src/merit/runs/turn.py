@@ -69,7 +69,7 @@ def turn_line(turn: Turn, run: str) -> str:
             "recalls": turn.recalls,
             "chosen": turn.episode.chosen,
             "attempts": [_attempt_record(attempt) for attempt in turn.episode.attempts],
-            "reflections": [without_default(asdict(reflection)) for reflection in turn.episode.reflections],
+            "reflections": [_reflection_record(reflection) for reflection in turn.episode.reflections],
         }
     )
 
@@ -102,6 +102,12 @@ def _attempt_record(attempt: Attempt) -> dict[str, Any]:
     if attempt.written is not None:
         record["written"] = _written_record(attempt.written)
     return without_default(record)
+
+
+def _reflection_record(reflection: Reflection) -> dict[str, Any]:
+    """A reflection or a note; only a note says how many attempts it follows."""
+    record = without_default(asdict(reflection))
+    return record if reflection.after is not None else {k: v for k, v in record.items() if k != "after"}
 
 
 def _written_record(written: Written) -> dict[str, Any]:
@@ -203,7 +209,10 @@ def _written(record: Any, where: str) -> Written:
 
 
 def _reflection(record: Any, where: str) -> Reflection:
-    check_fields(record, {**_REPLY_FIELDS, "text": str, "prompt_sha256": str}, where)
+    after: dict[str, type] = {"after": int} if "after" in record else {}
+    check_fields(record, {**_REPLY_FIELDS, "text": str, "prompt_sha256": str, **after}, where)
     tokens_estimated(record, where)
     check_tokens(record, where)
+    if after and record["after"] < 1:
+        raise InputError(f"{where}: the field 'after' should be 1 or more, not {shown(record['after'])}")
     return Reflection(**record)

@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from merit.agent import METHODS, find_method
+from merit.agent import METHODS, RELATED, find_method
 from merit.benchmark import DEFAULT_TIMEOUT_S, DataSpec
 from merit.bundled import NAME as BUNDLED
 from merit.data import LAYOUTS, PROTOCOLS, check_label
@@ -230,13 +230,16 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
         raise InputError(f"{where}: {error}") from None
 
 
+_SETS = {"all": METHODS, "related": RELATED}  # of methods, by the word that stands for them
+
+
 def _methods(value: Any, where: str) -> list[str]:
-    if value == "all":
-        return list(METHODS)
+    if isinstance(value, str) and value in _SETS:
+        return list(_SETS[value])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InputError(f"{where}: the field 'methods' should be a list of names, or \"all\"")
-    if "all" in value:
-        raise InputError(f"{where}: the field 'methods' takes all methods as \"all\", without brackets")
+        raise InputError(f'{where}: the field \'methods\' should be a list of names, or "all" or "related"')
+    if named := [name for name in _SETS if name in value]:
+        raise InputError(f"{where}: the field 'methods' takes all methods as \"{named[0]}\", without brackets")
     try:
         return [find_method(name).name for name in value]
     except InputError as error:

@@ -65,6 +65,7 @@ class Repair:
     outcome_error: str | None  # about `after`
     grade: Grade
     provenance: Provenance
+    lesson: str | None = None  # what the model wrote about its episode, where the method asks for it
 
     def __post_init__(self) -> None:
         if self.polarity not in REPAIR_POLARITIES:
@@ -94,17 +95,16 @@ class Repair:
 
     def dense_text(self) -> str:
         """What the encoder reads."""
-        return "\n".join(
-            [
-                f"Question: {self.question}",
-                f"Schema: {self.schema}",
-                f"Failure context: {self.failure_context}",
-                f"Transformation: {normalise_sql(self.before)} => {normalise_sql(self.after)}",
-                f"Error type: {self.type.in_words}",
-                f"Outcome: {self.outcome}",
-                f"DB error: {self.observed_error}",
-            ]
-        )
+        parts = [
+            f"Question: {self.question}",
+            f"Schema: {self.schema}",
+            f"Failure context: {self.failure_context}",
+            f"Transformation: {normalise_sql(self.before)} => {normalise_sql(self.after)}",
+            f"Error type: {self.type.in_words}",
+            f"Outcome: {self.outcome}",
+            f"DB error: {self.observed_error}",
+        ]
+        return "\n".join([*parts, *([] if self.lesson is None else [f"Lesson: {self.lesson}"])])
 
     def lexical_text(self) -> str:
         """What BM25 reads."""
@@ -112,7 +112,7 @@ class Repair:
         parts = [self.question, self.failure_context, self.delta, kind, self.outcome, self.observed_error]
         if self.polarity is Polarity.POSITIVE:
             parts.append(self.successful_direction)
-        return " ".join(parts)
+        return " ".join([*parts, *([] if self.lesson is None else [self.lesson])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +127,7 @@ class Precedent:
     outcome: Status  # what it counts as now: a person may have confirmed it since
     grade: Grade
     provenance: Provenance
+    lesson: str | None = None  # what the model wrote about its episode, where the method asks for it
 
     @property
     def polarity(self) -> Polarity:

@@ -12,7 +12,7 @@ from merit.errors import InputError
 from merit.failure import classify
 from merit.prompts import VERSIONS
 from merit.reading import check_fields
-from merit.report.names import FEEDBACK, as_reviewed, dataset_label, method_label
+from merit.report.names import FEEDBACK, as_reviewed, dataset_label, made_by, method_label
 from merit.runs import AnswerReview, Identity, Manifest, Phase, Questions, RunView, Turn, is_finished
 from merit.runs.accounting import oscillates
 from merit.runs.retrievals import Located, check_question, recalls_by_turn
@@ -63,7 +63,7 @@ class PackedRun:
         if turn.phase is not Phase.ANSWER:
             packed["phase"] = turn.phase
         if turn.episode.reflections:
-            packed["reflections"] = [{"text": note.text, **_cost(note)} for note in turn.episode.reflections]
+            packed["reflections"] = [_written_note(note) for note in turn.episode.reflections]
         if steps:
             packed["recalls"] = steps
         if turn.entry is not None:
@@ -152,7 +152,7 @@ def run_record(manifest: Manifest, path: Path, name: str, questions: int) -> dic
         "recall": record["method"]["recall"],
         "history": method.history,
         "live": identity.prompts.family == VERSIONS["live"],
-        **({"package": method.origin.package} if method.origin else {}),
+        **({"package": package} if (package := made_by(method)) else {}),
         "seed": identity.seed,
         "budget": identity.budget,
         "judged": identity.judged_by,
@@ -225,6 +225,10 @@ def _entry(entry: Entry) -> dict[str, Any]:
         "before": {"sql": entry.before, "status": entry.status, "error": entry.db_error, "type": before.type},
         "after": {"sql": entry.after, "status": entry.outcome, "error": entry.outcome_error, "type": entry.type},
     }
+
+
+def _written_note(note: Reflection) -> dict[str, Any]:
+    return {"text": note.text, **({} if note.after is None else {"after": note.after}), **_cost(note)}
 
 
 def _changes(written: Written) -> list[str]:

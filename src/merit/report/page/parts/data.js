@@ -103,7 +103,10 @@ function entryOf(turn, pool) {
   const polarity = turn.polarity;
   const before = polarity === "precedent" ? null : (turn.attempts.at(-1).written ?? candidates(turn.attempts).at(-2));
   const poisoned = polarity !== "negative" && !turn.right[1];
-  return { id: turn.entry, polarity, grade: turn.grade, poisoned, before, after: turn.attempts[standing(turn)], turn };
+  const note = turn.reflections?.at(-1); // the last one is the lesson, if it was written at the end
+  const lesson = note?.after === turn.attempts.length ? note.text : null;
+  const after = turn.attempts[standing(turn)];
+  return { id: turn.entry, polarity, grade: turn.grade, poisoned, before, after, lesson, turn };
 }
 
 /** In a live page: fetch new turns. Calls back with whether the overview has changed. */

@@ -154,7 +154,7 @@ function asideView(about, run, turn, from, to) {
     h("div", { class: "tools" }, costs(turn.attempts[step])),
     recallView(run, turn, step),
     ...askedView(about, run, turn, step),
-    reflectionView(about, run, turn, step),
+    ...reflectionView(about, run, turn, step),
   ];
   const made = () => steps.flatMap(one).filter(Boolean);
   return h("section", { class: "attempt aside", tabindex: "-1" }, onDemand(label, made));
@@ -164,9 +164,7 @@ function asideView(about, run, turn, from, to) {
 function askedView(about, run, turn, step) {
   const { prompt, reply } = turn.attempts[step];
   const asked = () =>
-    run.record.package
-      ? [h("p", {}, `Made by ${run.record.package}; SHA-256 ${prompt.slice(0, 12)}…. \`merit audit\` makes it again.`)]
-      : promptView(repairPrompt(about, run, turn, step), prompt);
+    run.record.package ? madeBy(run, prompt) : promptView(repairPrompt(about, run, turn, step), prompt);
   return [
     prompt ? onDemand("Prompt", asked, { class: "prompt" }) : null,
     onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reply)),
@@ -202,7 +200,7 @@ function attemptView(about, run, turn, step) {
       askedView(about, run, turn, step),
       referenceView(run, turn, step),
     ),
-    reflectionView(about, run, turn, step),
+    ...reflectionView(about, run, turn, step),
   ];
 }
 
@@ -242,18 +240,32 @@ function costs(call) {
   return h("span", { class: "cost" }, told);
 }
 
+/** What the model wrote after an attempt besides SQL: a reflection, or notes that a method asks for. */
 function reflectionView(about, run, turn, step) {
-  const reflection = turn.reflections?.[step];
-  if (!reflection) return null;
-  return h(
-    "section",
-    { class: "reflection" },
-    h("h3", {}, "Reflection"),
-    h("p", { class: "thought" }, reflection.text),
-    h("div", { class: "tools" }, costs(reflection)),
-    onDemand("Prompt", () => promptView(reflectionPrompt(about, run, turn, step), reflection.prompt), {
-      class: "prompt",
-    }),
-    onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, reflection.reply)),
+  const written = (turn.reflections ?? []).filter((one, i) => (one.after ?? i + 1) === step + 1);
+  return written.map((one) =>
+    h(
+      "section",
+      { class: "reflection" },
+      h("h3", {}, one.after ? "Note" : "Reflection"),
+      h("p", { class: "thought" }, one.text),
+      h("div", { class: "tools" }, costs(one)),
+      onDemand(
+        "Prompt",
+        () =>
+          run.record.package
+            ? madeBy(run, one.prompt)
+            : promptView(reflectionPrompt(about, run, turn, step), one.prompt),
+        { class: "prompt" },
+      ),
+      onDemand("Reply", () => h("pre", { class: "text", tabindex: "0" }, one.reply)),
+    ),
   );
+}
+
+/** In place of a prompt that only the method itself can make again. */
+function madeBy(run, prompt) {
+  return [
+    h("p", {}, `Made by ${run.record.package}; SHA-256 ${prompt.slice(0, 12)}…. \`merit audit\` makes it again.`),
+  ];
 }

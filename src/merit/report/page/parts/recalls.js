@@ -144,7 +144,7 @@ function entrySaid({ polarity, grade }, policy) {
 }
 
 /** An answer with its question. */
-function precedentView({ id, grade, poisoned, after, turn }) {
+function precedentView({ id, grade, poisoned, after, lesson, turn }) {
   return h(
     "div",
     { class: "entry" },
@@ -157,6 +157,7 @@ function precedentView({ id, grade, poisoned, after, turn }) {
     ),
     h("p", { class: "asked" }, turn.question.text),
     sqlView(after.sql, null),
+    lessonView(lesson),
   );
 }
 
@@ -178,7 +179,13 @@ function changeView(entry) {
       entry.poisoned ? h("span", { class: "wrong", title: POISONED }, " poisoned") : null,
     ),
     sqlView(after.sql, same ? null : before.sql),
+    lessonView(entry.lesson),
   );
+}
+
+/** What the model wrote about an entry's episode, where the method keeps it. */
+function lessonView(lesson) {
+  return lesson ? h("p", { class: "thought" }, lesson) : null;
 }
 
 function formula(policy, typeless) {
@@ -188,13 +195,14 @@ function formula(policy, typeless) {
     policy.lexical && `${weight[1]} × lexical normalised`,
     !typeless && policy.type_filter === "reliability" && "type bonus",
     typeless && policy.database_bonus && "bonus on the same database",
+    policy.recency && "bonus for recency",
   ];
   const reads = typeless ? " Dense compares questions, lexical questions with their SQL." : "";
   const said =
     policy.random_seed === null
       ? `Score = ${parts.filter(Boolean).join(" + ")}; a channel is normalised over its pool.${reads}`
       : "Drawn at random from the pool.";
-  const bonus = typeless ? policy.database_bonus : policy.type_filter === "reliability";
+  const bonus = policy.recency || (typeless ? policy.database_bonus : policy.type_filter === "reliability");
   const words = [policy.dense && "dense", policy.lexical && "lexical", bonus && "bonus"].filter(Boolean);
   const terms = words.map((word) => [" ", term(word, MEANINGS[word])]);
   return h("p", { class: "note" }, said, policy.random_seed === null ? [" What is meant by", terms] : null);
