@@ -12,7 +12,7 @@ from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.files import atomic_write, is_file
 from merit.live.calls import check_text
-from merit.live.opening import name_of
+from merit.live.opening import full_url, name_of
 from merit.models import open_completer
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, check_model, read_settings
@@ -34,7 +34,7 @@ def init(url: str, model: str, name: str) -> None:
     down: merit.toml then names the environment variable MERIT_DATABASE. Exit 1 where the database or the model does not
     answer; the file is written all the same, to be mended.
     """
-    path, address = Path(FILE_NAME), url if "://" in url else f"sqlite:///{url}"
+    path, address = Path(FILE_NAME), full_url(url)
     if path.exists():
         raise InputError(f"{path}: is there already; change it, or remove it and try again")
     parse(url if _may_hold_password(url) else address)  # refused before any of it is written down

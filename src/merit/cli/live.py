@@ -10,17 +10,33 @@ from pathlib import Path
 
 import click
 
+from merit.cli.screen import say
 from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
-from merit.live.opening import FOLDER
+from merit.live.opening import FOLDER, full_url
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, Settings, read_settings
 from merit.sql.address import masked
+
+
+def _unless_the_file_says_so(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
+    """None where merit.toml names this very database: then everything in the file holds."""
+    path = Path(FILE_NAME)
+    if url is None or not path.exists():
+        return url
+    database = read_settings(path).database
+    named = os.environ.get(database.url_env, "") if database.url_env else database.url
+    if full_url(url) == full_url(named):
+        return None
+    say(f"merit: {FILE_NAME} names another database, so nothing in it is used", err=True)
+    return url
+
 
 DATABASE = click.option(
     "--database",
     "url",
     envvar="MERIT_DATABASE",
+    callback=_unless_the_file_says_so,
     metavar="URL",
     help="sqlite:///FILE, duckdb:///FILE, postgresql://..., mysql://... or a SQLite file's path (default: "
     "MERIT_DATABASE, or what merit.toml says).",

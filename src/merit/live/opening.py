@@ -58,7 +58,7 @@ def connect(
     shares what was learned. Without `rows` no value of the database reaches a prompt; without a model, answers can be
     judged but nothing can be asked.
     """
-    address = url if "://" in url else f"sqlite:///{url}"
+    address = full_url(url)
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
     limits = (budget or BudgetSettings(), asking or AskingSettings())
@@ -134,6 +134,11 @@ def _calibration(model: ModelSettings, name: str) -> Calibration | None:
             f"{LIVE_VERSION}; take 'calibration' out of [model], or fit one on runs with --prompts live"
         )
     return calibration
+
+
+def full_url(url: str) -> str:
+    """The URL of a database, also where only the path of a SQLite file is given."""
+    return url if "://" in url else f"sqlite:///{url}"
 
 
 def name_of(url: str) -> str:
