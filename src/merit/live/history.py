@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from merit.errors import InputError, RunUnusable
+from merit.errors import InputError, RunUnusable, check_type
 from merit.files import atomic_write, open_regular, take_lock, write_all
 from merit.live.lines import HistoryLines, plain_question
 from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
@@ -45,7 +45,9 @@ class History:
             asked, said = self.find(identity)
             if said is not None:
                 what, by = type(said).__name__.lower(), f" by {said.author}" if said.author else ""
-                raise InputError(f"{asked.id}: was {what} already, on {said.time}{by}")
+                raise InputError(
+                    f"{asked.id}: was {what} already, on {said.time}{by}; `merit withdraw {asked.id}` takes that back"
+                )
             yield asked, lambda feedback: self._append(file, feedback)
 
     @contextmanager
@@ -80,6 +82,7 @@ class History:
 
     def find(self, identity: str) -> tuple[Asked, Feedback | None]:
         """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
+        check_type("answer", identity, str, "the id of an answer, such as answer.id")
         found = self._lines.ids(identity) if identity else []
         if len(found) != 1:
             why = "there is no answer" if not found else "several answers begin with"

@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
 
 from merit.agent import find_method, only_sure
 from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
-from merit.errors import InputError
+from merit.errors import InputError, check_type
 from merit.live.agent import LiveAgent
 from merit.live.history import History
 from merit.live.parts import LiveParts
@@ -39,7 +40,7 @@ FOLDER = Path(".merit")  # of a project: its memory and history
 
 
 def connect(
-    url: str,
+    url: str | Path,
     *,
     model: str | Completer | None,
     name: str = "",
@@ -58,7 +59,12 @@ def connect(
     shares what was learned. Without `rows` no value of the database reaches a prompt; without a model, answers can be
     judged but nothing can be asked.
     """
-    address = full_url(url)
+    check_type("url", url, (str, Path), "the URL of a database, or the path of a SQLite file")
+    check_type("model", model, (str, Completer, NoneType), "a name such as 'openai:NAME', a merit.Completer, or None")
+    check_type("rows", rows, bool, "True, or False for no value in any prompt")
+    check_type("asking", asking, (AskingSettings, NoneType), "a merit.settings.AskingSettings, or None")
+    check_type("budget", budget, (BudgetSettings, NoneType), "a merit.settings.BudgetSettings, or None")
+    address = full_url(str(url))
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
     limits = (budget or BudgetSettings(), asking or AskingSettings())
@@ -167,7 +173,9 @@ class NoModel:
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - always refused
         """Refused."""
-        raise InputError("no model was named; give one, such as openai:MODEL")
+        raise InputError(
+            "no model was named; give --model, such as openai:MODEL, or write it as 'uri' into [model] of merit.toml"
+        )
 
     async def close(self) -> None:
         """Nothing is open."""
