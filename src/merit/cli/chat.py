@@ -33,7 +33,7 @@ def chat(url: str | None, model: str | None, folder: Path, memory: str, name: st
     with opened(url, folder, name, model, memory=memory) as agent:
         conversation = _Conversation(agent, author_or_user(author))
         for line in _lines():
-            if line == ":quit":
+            if line.lower() == ":quit":
                 break
             conversation.follow(line)
     if conversation.failed and not sys.stdin.isatty():

@@ -78,7 +78,7 @@ def opened(
     if url is not None:
         agent = connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False)
     else:
-        settings = _settings(name, model)
+        settings = settings_here(name, model)
         if rows is not None:
             database = replace(settings.database, rows="prompt" if rows else "never")
             settings = replace(settings, database=database)
@@ -89,7 +89,8 @@ def opened(
         yield agent
 
 
-def _settings(name: str, model: str | None) -> Settings:
+def settings_here(name: str = "", model: str | None = None) -> Settings:
+    """What the merit.toml of this folder says, with another name or model where they are given."""
     path = Path(FILE_NAME)
     if not path.exists():
         raise InputError(

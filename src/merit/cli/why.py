@@ -67,7 +67,8 @@ def _show(shown: Why, console: Console) -> None:
     console.print(f"[bold]{inline(asked.question)}[/]")
     console.block(asked.sql or "(no SQL)", 2, "cyan")
     _line(console, "answer", f"{asked.id}, {asked.time}, about {asked.database} (schema {asked.schema_fingerprint})")
-    _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes")
+    said = f"; {asked.error}" if asked.error else ""
+    _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes{said}")
     if shown.said is not None:
         by = f" by {shown.said.author}" if shown.said.author else ""
         _line(console, "feedback", f"{type(shown.said).__name__.lower()} on {shown.said.time}{by}")

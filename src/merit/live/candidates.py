@@ -8,6 +8,7 @@ from merit.agent import Attempt, Method
 from merit.agent.agreement import agreement, choose, decided
 from merit.agent.behaviour import Moment, PaperBehaviour
 from merit.agent.rules import cast_votes, unfinished, votes
+from merit.errors import counted
 from merit.live.budget import DECLINED, Account
 from merit.live.progress import Progress, tell
 from merit.prompts import Prompt
@@ -45,7 +46,7 @@ class LiveOracle:
             verdict = executed(result, question.db_id, coded=self._engine.dialect != "sqlite")
             if isinstance(result, Rows):
                 self._rows[form] = result
-                tell(self._progress, f"the database returned {len(result.rows)} rows")
+                tell(self._progress, f"the database returned {counted(len(result.rows), 'row')}")
             else:
                 tell(self._progress, f"the database said: {result.message}")
             self._verdicts[form] = verdict

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from merit.errors import InputError, RunUnusable, check_type
-from merit.files import atomic_write, open_regular, take_lock, write_all
+from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
 from merit.live.lines import HistoryLines, plain_question
 from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
 from merit.models import Sent
@@ -22,7 +22,6 @@ from merit.runs.text import decode_line, read_lines, to_json
 HISTORY = "history.jsonl"
 _WAIT_S = 5.0  # an append takes milliseconds
 _AGAIN_S = 0.001
-_WAY_OUT = "make the folder writable, or choose another one"
 
 
 class History:
@@ -139,7 +138,7 @@ class History:
             os.fsync(file)
         except OSError as error:
             os.ftruncate(file, end)
-            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
+            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {what_to_do(error)}") from error
 
     def _rewrite(self, keep: Callable[[Event], bool]) -> int:
         """How many events went."""
@@ -158,7 +157,7 @@ class History:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 file = open_regular(self.path, os.O_RDWR | os.O_CREAT)
             except OSError as error:
-                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from None
+                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {what_to_do(error)}") from None
             try:
                 while not take_lock(file):
                     if time.monotonic() > until:
@@ -240,7 +239,11 @@ def _is_at(file: int, path: Path) -> bool:
 
 
 def _event(line: str, path: Path, number: int) -> Event:
-    return read_event(parse_json(line, path, number), f"{path}, line {number}")
+    try:
+        record = parse_json(line, path, number)
+    except InputError as error:
+        raise InputError(f"{error}; restore the file from a copy, or remove that line") from None
+    return read_event(record, f"{path}, line {number}")
 
 
 def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:

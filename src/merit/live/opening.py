@@ -173,9 +173,7 @@ class NoModel:
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - always refused
         """Refused."""
-        raise InputError(
-            "no model was named; give --model, such as openai:MODEL, or write it as 'uri' into [model] of merit.toml"
-        )
+        raise InputError("no model was named; give --model openai:MODEL, or 'uri' under [model] in merit.toml")
 
     async def close(self) -> None:
         """Nothing is open."""
