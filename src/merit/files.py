@@ -35,6 +35,8 @@ def atomic_write(path: Path, *, fault: type[MeritError] = InputError, way_out: s
 
     One process at a time: another would give its name to what this one has not finished.
     """
+    if str(path) == "-":
+        raise fault("-: standard output cannot be chosen here; name a file")
     unfinished = unfinished_path(path)
     if is_locked(unfinished):
         raise fault(f"{path}: another process is writing it; wait for that one, or {way_out}")
@@ -54,6 +56,12 @@ def atomic_write(path: Path, *, fault: type[MeritError] = InputError, way_out: s
     finally:
         with suppress(OSError):
             unfinished.unlink()
+
+
+def what_to_do(error: OSError) -> str:
+    """What to do about a folder in which a file cannot be written."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return "make room, or choose another one" if full else "make the folder writable, or choose another one"
 
 
 def is_file(path: Path) -> bool:

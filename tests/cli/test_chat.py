@@ -27,7 +27,7 @@ def chat(*lines: str) -> Result:
 
 
 def test_questions_and_what_is_thought_of_the_answers(tmp_path: Path) -> None:
-    done = chat("How many orders?", ":sql SELECT 3", "", "And paid?", ":no it counts all", ":why", ":quit", "Never?")
+    done = chat("How many orders?", ":sql SELECT 3", "", "And paid?", ":no it counts all", ":why", ":Quit", "Never?")
     assert done.exit_code == 0, done.output
     assert "corrected; remembered as pre-" in done.output
     assert "rejected; nothing to remember" in done.output

@@ -1,5 +1,6 @@
 """`merit init`: merit.toml for a database of one's own, checked."""
 
+import json
 import os
 import sqlite3
 import tomllib
@@ -96,7 +97,7 @@ def test_a_role_that_can_write_is_said(shop: Path) -> None:
         finally:
             db.execute(f"DROP SCHEMA {schema} CASCADE".encode())
     assert "its role can do more than read (" in done.output
-    assert f"merit doctor {POSTGRES}` says how to make one that cannot" in done.output
+    assert "merit doctor` says what, and how to make one that cannot" in done.output
 
 
 def test_what_is_wrong_is_said_and_the_file_is_there_to_be_mended(shop: Path) -> None:
@@ -141,3 +142,29 @@ def test_a_name_that_cannot_be_is_refused_and_nothing_is_left(shop: Path, name: 
     refused("init", "sqlite:///shop.sqlite", "--name", name)
     assert not (shop / "merit.toml").exists()
     good("init", "sqlite:///shop.sqlite")
+
+
+def test_the_file_holds_where_the_variable_that_it_names_is_the_usual_one(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `merit init` writes it for a URL with a password: its model and `rows = "never"` must not be passed over."""
+    (shop / "merit.toml").write_text(
+        '[database]\nname = "till"\nurl_env = "MERIT_DATABASE"\nrows = "never"\n[model]\nuri = "scripted:script.jsonl"\n'
+    )
+    monkeypatch.setenv("MERIT_DATABASE", "sqlite:///shop.sqlite")
+    good("ask", "How many orders?")
+    asked = json.loads(good("history", "--json").output)
+    assert (asked["database"], asked["receipt"]["settings"]["rows"]) == ("till", "never")
+
+
+def test_a_path_names_the_database_of_the_file(shop: Path) -> None:
+    good("init", "sqlite:///shop.sqlite", "--name", "till", "--model", "scripted:script.jsonl")
+    said = good("ask", "How many orders?", "--database", "shop.sqlite").output
+    assert "names another database" not in said
+    assert json.loads(good("history", "--json").output)["database"] == "till"
+
+
+def test_a_file_about_another_database_is_left_aside_aloud(shop: Path) -> None:
+    (shop / "merit.toml").write_text('[database]\nname = "till"\nurl = "sqlite:///till.sqlite"\n')
+    said = good("ask", "How many orders?", "--database", "shop.sqlite", "--model", "scripted:script.jsonl").output
+    assert "merit: merit.toml names another database, so nothing in it is used" in said

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -279,3 +280,41 @@ def test_a_history_keeps_the_beginning_of_endless_statements(opened: Opener) -> 
     assert agent.ask("What?").status is AnswerStatus.FAILED
     (asked,) = agent.history()
     assert max(len(tried.sql) for tried in asked.tried) < 110_000
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"url": None}, "url: expected the URL of a database"),
+        ({"model": print}, "model: expected a name such as 'openai:NAME'"),
+        ({"rows": "never"}, "rows: expected True, or False for no value in any prompt, not 'never'"),
+        ({"asking": {"candidates": 3}}, "asking: expected a merit.settings.AskingSettings"),
+        ({"budget": 5}, "budget: expected a merit.settings.BudgetSettings"),
+    ],
+)
+def test_an_argument_of_another_type_is_refused(
+    database: Path, tmp_path: Path, given: dict[str, Any], said: str
+) -> None:
+    """Above all "never" for rows, as merit.toml writes it: as a value it would be true, and show them."""
+    with pytest.raises(InputError, match=said):
+        connect(**{"url": f"sqlite:///{database}", "model": None, "folder": tmp_path / "own", **given})
+
+
+def test_what_is_no_question_answer_or_statement_is_refused(opened: Opener) -> None:
+    agent: Any = opened(Model(lambda _prompt, _sampling: COUNT))
+    with pytest.raises(InputError, match="question: expected a question as a text, not 5"):
+        agent.ask(5)
+    answer = agent.ask("How many orders?")
+    with pytest.raises(InputError, match="answer: expected the id of an answer, such as answer.id"):
+        agent.confirm(answer)
+    with pytest.raises(InputError, match="sql: expected SQL as a text, not None"):
+        agent.correct(answer.id, None)
+    agent.close()
+    with pytest.raises(InputError, match="this agent is closed; connect again"):
+        agent.ask("How many orders?")
+
+
+def test_a_path_is_the_place_of_a_sqlite_file(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    with connect(database, model=None, folder=tmp_path / "own") as agent:
+        assert [table.name for table in agent.schema.tables] == ["orders"]

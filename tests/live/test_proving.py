@@ -1,7 +1,9 @@
 """Confirmed questions, asked again: with the memory of their time and without, and as a test suite."""
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
@@ -86,6 +88,25 @@ def test_the_gate_says_what_is_worse_than_before(ask_shop: ShopOpener, tmp_path:
         assert agent.check().first  # a damaged file is as none
 
 
+def test_the_gate_does_not_pass_over_what_a_change_of_the_schema_made_stale(
+    ask_shop: ShopOpener, tmp_path: Path
+) -> None:
+    model = AnsweringModel(lambda prompt: PAID if prompt.rfind("are paid?") > prompt.rfind("are there?") else COUNT)
+    with ask_shop(model, **FEW) as agent:
+        for question in ("How many orders are paid?", "How many orders are there?"):
+            agent.confirm(agent.ask(question).id)
+        agent.accept(agent.check())
+    with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as db:
+        db.execute("ALTER TABLE orders RENAME COLUMN state TO stage")
+    with ask_shop(model, **FEW) as agent:
+        result = agent.check()
+        assert [case.question for case in result.worse] == ["How many orders are paid?"]
+        assert result.worse[0].reason == "the confirmed statement went stale: orders.state is gone"
+        assert len(agent.prove().turns) == 1  # a proof leaves it out, as its page says
+        agent.accept(result)
+        assert agent.check().worse == []
+
+
 def test_a_switched_off_memory_is_not_recalled(ask_shop: ShopOpener) -> None:
     learned(ask_shop)
     model = AnsweringModel(lambda prompt: PAID if shown(prompt) else COUNT)
@@ -118,6 +139,8 @@ def test_the_commands(ask_shop: ShopOpener, tmp_path: Path, monkeypatch: pytest.
     assert passed.exit_code == 0, passed.output
     assert "6 of 6 right; the first check" in passed.output
     assert fromstring(Path("out.xml").read_bytes()).get("failures") == "0"
+    nowhere = CliRunner().invoke(cli, ["check", "--junit", "none/out.xml", *options])
+    assert "to write to" in str(nowhere.exception)
     script.write_text(json.dumps({"reply": COUNT}))
     worse = CliRunner().invoke(cli, ["check", *options])
     assert worse.exit_code == 1

@@ -705,6 +705,12 @@ def test_an_address_that_takes_no_connection_fails_from_the_start_of_the_first_t
             other.close()
 
 
+def test_a_host_that_is_not_known_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://nowhere.invalid/v1")
+    with pytest.raises(ModelFailed, match=r"\(the host nowhere.invalid is not known, or there is no network\)"):
+        ask_one(patience=Patience(faults_s=0.1, first_pause_s=0.01))
+
+
 def test_nobody_is_patient_anew_with_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", dead_url())
     patience = Patience(faults_s=0.3, first_pause_s=0.02, longest_pause_s=0.05)

@@ -1,7 +1,9 @@
 """Opening databases by URL: what is wrong is one sentence, and no sentence holds a password."""
 
 import os
+import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +16,7 @@ from making.engines import MARIADB, POSTGRES
 from merit.errors import DatabaseUnusable, InputError
 from merit.sql.address import parse
 from merit.sql.connect import SchemaFilter, masked, open_engine
+from merit.sql.mysql.session import MySQLSession
 from merit.types import Cause, Error, Limits, Rows
 
 SECRET = "hunter2-p@ss"
@@ -267,3 +270,21 @@ def test_a_filter_by_schema_table_and_column(
 def test_a_pattern_that_means_nothing_is_refused(pattern: str) -> None:
     with pytest.raises(InputError, match="SCHEMA.TABLE.COLUMN"):
         SchemaFilter(exclude=(pattern,))
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://ann@127.0.0.1:{port}/db?connect_timeout=2", "mysql://ann@127.0.0.1:{port}/db?connect_timeout=2"],
+)
+def test_a_server_that_takes_a_connection_and_says_nothing_is_given_up(url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        started = time.monotonic()
+        said = refused(url.format(port=silent.getsockname()[1]))
+    assert "cannot connect" in said
+    assert time.monotonic() - started < 10
+
+
+def test_a_slow_statement_is_given_its_own_time(mariadb: Place) -> None:
+    """Not that of connecting."""
+    with closing(MySQLSession(parse(f"{mariadb.url}?connect_timeout=1"))) as session:
+        assert isinstance(session.query("SELECT sleep(1.5)", Limits(timeout_s=10)), Rows)

@@ -1,5 +1,6 @@
 """`merit ask`: a question to a person's own database."""
 
+import shlex
 from pathlib import Path
 
 import click
@@ -24,8 +25,16 @@ _COLOURS = {
 _UNANSWERABLE = 3  # the exit code
 
 
+def _quoted(_context: click.Context, _argument: click.Parameter, words: tuple[str, ...]) -> str:
+    """The question, which is one argument: what follows it may be a mistake."""
+    if len(words) > 1:
+        whole = shlex.quote(" ".join(words))
+        raise click.UsageError(f"the question has to be in quotes: {this_command()} ask {whole}")
+    return words[0]
+
+
 @click.command()
-@click.argument("question")
+@click.argument("question", nargs=-1, required=True, metavar="QUESTION", callback=_quoted)
 @DATABASE
 @OWN_MODEL
 @KEPT_IN

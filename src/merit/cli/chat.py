@@ -56,7 +56,7 @@ def chat(
     with opened(url, folder, name, model, memory=memory, scope=scope, team=team) as agent:
         conversation = _Conversation(agent, author_or_user(author))
         for line in _lines():
-            if line == ":quit":
+            if line.lower() == ":quit":
                 break
             conversation.follow(line)
     if conversation.failed and not sys.stdin.isatty():

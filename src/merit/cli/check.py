@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, opened
-from merit.cli.options import JSON
+from merit.cli.options import JSON, check_out
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.files import atomic_write
@@ -36,10 +36,11 @@ def check(
     """Ask every confirmed question again, with the present model, prompts, schema and memory.
 
     A question's own confirmed answer is not recalled. An answer is right where its rows are those of the confirmed
-    statement. Exit 1 where one is wrong that was right at the last check (with --strict: any), so that a change of
-    model or a large import can be refused. A check that is not worse becomes the one to compare with. --json prints
-    one object.
+    statement; where a change of the schema made that one stale, it counts as wrong. Exit 1 where one is wrong that was
+    right at the last check (with --strict: any), so that a change of model or a large import can be refused. A check
+    that is not worse becomes the one to compare with. --json prints one object.
     """
+    check_out(junit)
     with opened(url, folder, name, model) as agent:
         result = agent.check(_tell if sys.stderr.isatty() else None, author=author_or_user(""))
         if not result.cases:

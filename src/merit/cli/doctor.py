@@ -7,25 +7,29 @@ import click
 from rich.markup import escape
 
 from merit.cache import cache_folder
+from merit.cli.live import settings_here
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json
 from merit.errors import counted
+from merit.live.opening import full_url
 from merit.sql.connect import masked, open_engine
 from merit.types import Health, Schema
 
 
 @click.command()
-@click.argument("url")
+@click.argument("url", required=False, envvar="MERIT_DATABASE")
 @JSON
-def doctor(url: str, as_json: bool) -> None:
+def doctor(url: str | None, as_json: bool) -> None:
     """Check a database and the role that reads it.
 
-    For example: merit doctor postgresql://reader@localhost/shop. It says which engine answers, how many tables are
+    For example: merit doctor postgresql://reader@localhost/shop; without a URL, the database of MERIT_DATABASE or
+    merit.toml. It says which engine answers, how many tables are
     seen, and what the role could do if nothing of merit stood between: write, create, administrate, reach files. Where
     that is more than reading, it prints the statements that make a role for reading; an administrator has to run them.
     Nothing is changed or tried out. Exit 1 if the database cannot be reached. Other URLs are sqlite:///file,
     duckdb:///file and mysql://user@host/database.
     """
+    url = full_url(url or settings_here().database.resolved_url())
     with closing(open_engine(url, cache=cache_folder())) as engine:
         health, schema = engine.health(), engine.schema()
     if as_json:

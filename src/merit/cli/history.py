@@ -60,10 +60,11 @@ def history(
         for event in found:
             click.echo(json.dumps({**asdict(event), "feedback": _record(said.get(event.id))}))
     else:
-        _show(found, said, narrowed=bool(words or database or status or feedback or author or since))
+        narrowed = bool(words or database or status or feedback or author or since)
+        _show(found, said, "no such question" if narrowed else f"no question was asked yet in {folder}")
 
 
-def _show(found: list[Asked], said: dict[str, Feedback], *, narrowed: bool) -> None:
+def _show(found: list[Asked], said: dict[str, Feedback], none: str) -> None:
     console = Console()
     for event in found:
         state = _kind(said[event.id]) if event.id in said else event.status.value
@@ -71,7 +72,7 @@ def _show(found: list[Asked], said: dict[str, Feedback], *, narrowed: bool) -> N
         line = f"{event.id}  {event.time}  {state:<9}  {event.question}{by}"
         console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
     if not found:
-        console.print("no such question" if narrowed else "no question was asked yet")
+        console.print(inline(none), soft_wrap=True)
 
 
 def _kind(event: Feedback | None) -> str:

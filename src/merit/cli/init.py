@@ -12,11 +12,11 @@ from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.files import atomic_write, is_file
 from merit.live.calls import check_text
-from merit.live.opening import name_of
+from merit.live.opening import full_url, name_of
 from merit.models import open_completer
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, check_model, read_settings
-from merit.sql.address import masked, parse
+from merit.sql.address import FILES, masked, parse
 from merit.sql.connect import open_engine
 from merit.types import Sampling
 
@@ -34,7 +34,7 @@ def init(url: str, model: str, name: str) -> None:
     down: merit.toml then names the environment variable MERIT_DATABASE. Exit 1 where the database or the model does not
     answer; the file is written all the same, to be mended.
     """
-    path, address = Path(FILE_NAME), url if "://" in url else f"sqlite:///{url}"
+    path, address = Path(FILE_NAME), full_url(url)
     if path.exists():
         raise InputError(f"{path}: is there already; change it, or remove it and try again")
     parse(url if _may_hold_password(url) else address)  # refused before any of it is written down
@@ -55,8 +55,8 @@ def init(url: str, model: str, name: str) -> None:
     if secret:
         say(f"the URL holds a password and was not written down: set {_VARIABLE} to it before each command")
     if faults:
-        raise InputError("; ".join(faults))
-    console.print(f'next: {this_command()} ask "..."', soft_wrap=True)
+        raise InputError(f"{'; '.join(faults)}; {path} is written: change it there, or remove it and try again")
+    console.print(f'next: {this_command()} ask "..."{"" if model else " --model URI"}', soft_wrap=True)
 
 
 def _may_hold_password(url: str) -> bool:
@@ -91,12 +91,14 @@ def _check_database(url: str, console: Console) -> str:
     except MeritError as error:
         return str(error)
     if not schema.tables:
-        return f"{masked(url)}: no table can be seen; check the role's rights"
+        why = "no table is in it" if parse(url).dialect in FILES else "no table can be seen; check the role's rights"
+        return f"{masked(url)}: {why}"
     columns = sum(len(table.columns) for table in schema.tables)
     console.print(f"database: {counted(len(schema.tables), 'table')}, {counted(columns, 'column')}")
     if wrong := [finding.text for finding in findings if not finding.good]:
-        doctor = f"`{this_command()} doctor {masked(url)}`"
-        say(f"its role can do more than read ({'; '.join(wrong)}): {doctor} says how to make one that cannot")
+        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        doctor = f"`{this_command()} doctor`"
+        say(f"its role can do more than read ({wrong[0]}{more}): {doctor} says what, and how to make one that cannot")
     return ""
 
 

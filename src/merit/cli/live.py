@@ -11,18 +11,34 @@ from typing import Any
 
 import click
 
+from merit.cli.screen import say
 from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
-from merit.live.opening import FOLDER
+from merit.live.opening import FOLDER, full_url
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, SCOPES, Settings, read_settings
 from merit.sql.address import masked
 from merit.types import Viewer
 
+
+def _unless_the_file_says_so(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
+    """None where merit.toml names this very database: then everything in the file holds."""
+    path = Path(FILE_NAME)
+    if url is None or not path.exists():
+        return url
+    database = read_settings(path).database
+    named = os.environ.get(database.url_env, "") if database.url_env else database.url
+    if full_url(url) == full_url(named):
+        return None
+    say(f"merit: {FILE_NAME} names another database, so nothing in it is used", err=True)
+    return url
+
+
 DATABASE = click.option(
     "--database",
     "url",
     envvar="MERIT_DATABASE",
+    callback=_unless_the_file_says_so,
     metavar="URL",
     help="sqlite:///FILE, duckdb:///FILE, postgresql://..., mysql://... or a SQLite file's path (default: "
     "MERIT_DATABASE, or what merit.toml says).",
@@ -95,7 +111,7 @@ def open_agent(
     if url is not None:
         told: dict[str, Any] = {"scope": scope or "database", "team": team}
         return connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False, **told)
-    settings = _settings(name, model)
+    settings = settings_here(name, model)
     kept = replace(settings.memory, scope=scope or settings.memory.scope, team=team or settings.memory.team)
     settings = replace(settings, memory=kept)
     if rows is not None:
@@ -106,7 +122,8 @@ def open_agent(
     return open_live(settings, folder)
 
 
-def _settings(name: str, model: str | None) -> Settings:
+def settings_here(name: str = "", model: str | None = None) -> Settings:
+    """What the merit.toml of this folder says, with another name or model where they are given."""
     path = Path(FILE_NAME)
     if not path.exists():
         raise InputError(

@@ -17,7 +17,7 @@ from merit.errors import MeritError, Stopped
 # What Ctrl-C leaves, for commands that do not say it better themselves.
 _STOPPED = {
     "answers": f"a file of answers is changed as a whole or not at all; {AGAIN}",
-    "ask": "what was asked is not in the history; the same command asks again",
+    "ask": "of what was asked the history has at most what it took; the same command asks again",
     "audit": f"runs are as they were; {AGAIN}",
     "chat": "every answer that was shown is in the history; the same command begins a new conversation",
     "data check": f"the data is as it was; {AGAIN}",

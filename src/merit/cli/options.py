@@ -206,3 +206,11 @@ def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float,
             "a limit on the cost needs prices: give --prices PROMPT OUTPUT, what a million tokens of each cost"
         )
     return Allowance(max_tokens, max_cost, Prices(*prices) if prices else None)
+
+
+def check_out(out: Path | None) -> None:
+    """Check where to write before the work, which may take hours."""
+    if out is not None and not out.absolute().parent.is_dir():
+        raise InputError(f"{out}: there is no folder {out.absolute().parent} to write to")
+    if out is not None and out.is_dir():
+        raise InputError(f"{out}: is a folder; name a file to write to")

@@ -64,7 +64,9 @@ def prove(
 
 def _agree(cost: ProofCost, yes: bool) -> None:
     if not cost.questions:
-        raise InputError("no answer was confirmed yet, so there is nothing to prove with; use `merit confirm` first")
+        raise InputError(
+            "no answer was confirmed yet, or all went stale, so there is nothing to prove; use `merit confirm` first"
+        )
     tokens = "" if cost.tokens is None else f", about {cost.tokens:,} tokens"
     money = "" if cost.cost is None else f", about {cost.cost:.2f} in your currency"
     said = f"{counted(cost.questions, 'confirmed question')}: at most {cost.calls:,} calls of the model{tokens}{money}"

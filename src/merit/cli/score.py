@@ -8,7 +8,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from merit.benchmark import DataSpec
-from merit.cli.options import CACHE, DATA, DATASET, DISTINCT, LABEL, PROTOCOL, SPLIT, TIMEOUT, chosen_distinct
+from merit.cli.options import (
+    CACHE,
+    DATA,
+    DATASET,
+    DISTINCT,
+    LABEL,
+    PROTOCOL,
+    SPLIT,
+    TIMEOUT,
+    check_out,
+    chosen_distinct,
+)
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, print_json
@@ -126,14 +137,8 @@ def _check_swapped(root: Path | None, pred: Path) -> None:
 
 
 def _check_out(out: Path | None, pred: Path) -> None:
-    """Check where to write before the judging, which may take hours."""
-    if out is None:
-        return
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"{out}: there is no folder {out.absolute().parent} to write to")
-    if out.is_dir():
-        raise InputError(f"{out}: is a folder; name a file to write to")
-    if out.exists() and pred.exists() and out.samefile(pred):
+    check_out(out)
+    if out is not None and out.exists() and pred.exists() and out.samefile(pred):
         raise InputError(f"{out}: is the prediction file itself; write the verdicts to another one")
 
 

@@ -73,7 +73,8 @@ def _show(shown: Why, console: Console) -> None:
     by = f" by {asked.author}" if asked.author else ""
     about = f"about {asked.database} (schema {asked.schema_fingerprint})"
     _line(console, "answer", f"{asked.id}, asked on {asked.time}{by}, {about}")
-    _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes")
+    said = f"; {asked.error}" if asked.error else ""
+    _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes{said}")
     if shown.said is not None:
         by = f" by {shown.said.author}" if shown.said.author else ""
         _line(console, "feedback", f"{type(shown.said).__name__.lower()} on {shown.said.time}{by}")

@@ -26,6 +26,9 @@ def read_dbt_analyses(documents: Sequence[Document]) -> FoundPairs:
     """The analyses of a manifest, or of a folder's files."""
     if len(documents) == 1 and documents[0].path.suffix == ".json":
         return found(_manifest_items(documents[0]))
+    if not any(document.path.suffix in (".sql", ".yml", ".yaml") for document in documents):
+        named = documents[0].path if len(documents) == 1 else FOLDER
+        raise InputError(f"{named}: has no analysis; give a dbt project's folder, or its target/manifest.json")
     return found(_file_items(documents))
 
 

@@ -18,6 +18,7 @@ _MOST_FILES = 50_000  # of a folder: a file a pair
 _FILE_BYTES = 4 * MIB  # of each
 _FOLDER_BYTES = 256 * MIB  # together
 _YAML_LISTS = re.compile(r"^(verified_queries|pairs|analyses):", re.MULTILINE)
+_ZIP = b"PK\x03\x04"  # begins .xlsx files, too
 _WAYS_OUT = "say which it is with --format"
 
 
@@ -53,8 +54,11 @@ def read_pairs(path: Path, name: str = "") -> tuple[str, FoundPairs]:
 
 def _document(path: Path, most: int) -> Document:
     """A file's text with its own line ends: a statement may hold any."""
+    data = read_bytes(path, most)
+    if data.startswith(_ZIP):
+        raise InputError(f"{path}: is a spreadsheet or an archive; save it as CSV, or unpack it")
     try:
-        return Document(path, read_bytes(path, most).decode("utf-8-sig"))
+        return Document(path, data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start}); unpack it, or save it as UTF-8") from None
 

@@ -28,20 +28,23 @@ class ConfirmedQuestion:
     question: str
     sql: str
     position: int  # what was committed by then was known when it was asked
+    stale: str | None = None  # why its answer does not hold on the present schema, where it does not
 
 
-def confirmed_questions(parts: LiveParts, viewer: Viewer = EVERYONE) -> list[ConfirmedQuestion]:
+def confirmed_questions(parts: LiveParts, viewer: Viewer = EVERYONE, *, stale: bool = False) -> list[ConfirmedQuestion]:
     """Every question with a confirmed answer that still holds and that a person may see, in the order of asking.
 
-    Where a question was confirmed several times, the last word counts.
+    Where a question was confirmed several times, the last word counts. With `stale`, questions that only have an
+    answer from before a change of the schema are there, too.
     """
     found: dict[str, ConfirmedQuestion] = {}
     for item in visible(parts.memory.listed(), viewer):
         entry, source = item.entry, item.entry.provenance
-        right = isinstance(entry, Precedent) and entry.grade is Grade.CONFIRMED and item.recallable
+        right = isinstance(entry, Precedent) and entry.grade is Grade.CONFIRMED and item.deleted is None
         if right and isinstance(entry, Precedent) and source.db_id == parts.schema.db_id:
-            asked = ConfirmedQuestion(str(source.question_id), entry.question, entry.sql, source.position)
-            found[plain_question(entry.question)] = asked
+            asked = ConfirmedQuestion(str(source.question_id), entry.question, entry.sql, source.position, item.stale)
+            if item.stale is None or (stale and plain_question(entry.question) not in found):
+                found[plain_question(entry.question)] = asked
     return sorted(found.values(), key=lambda asked: asked.position)
 
 

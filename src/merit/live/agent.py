@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.errors import InputError, NotVisible
+from merit.errors import InputError, NotVisible, check_type
 from merit.formats import FoundPairs
 from merit.live.answer import Answer, AnswerStatus
 from merit.live.asking import Asker
@@ -52,7 +52,10 @@ class LiveAgent:
         self._schema = parts.schema
         self._name = parts.schema.db_id
         if not parts.schema.tables:
-            raise InputError(f"{self._name}: has no tables to ask about; check the rights, or name another database")
+            raise InputError(
+                f"{self._name}: has no tables to ask about; check the role's rights, and include and exclude in "
+                "merit.toml, or name another database"
+            )
         self._learner = Learner(parts, self._limits)
         self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
         self._calls = PlainCalls()
@@ -132,6 +135,7 @@ class LiveAgent:
 
     def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
+        check_type("sql", sql, str, "SQL as a text")
         check_text(sql + author, "the correction or the author")
         return self._learner.correct(answer, sql, author)
 

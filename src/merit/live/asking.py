@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repair
 from merit.agent.rules import chosen
-from merit.errors import BudgetSpent, InputError, MeritError
+from merit.errors import BudgetSpent, InputError, MeritError, check_type
 from merit.live.answer import Answer
 from merit.live.budget import Account, AccountedCompleter
 from merit.live.calls import check_text
@@ -162,6 +162,7 @@ class Asker:
 
 
 def _check(question: str) -> None:
+    check_type("question", question, str, "a question as a text")
     if not question.strip():
         raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
     check_text(question, "the question")

@@ -18,7 +18,10 @@ class PlainCalls:
         self.closed = False
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine returns; refused where an event loop runs already."""
+        """What a coroutine returns; refused where an event loop runs already, or after the end."""
+        if self.closed:
+            work.close()
+            raise InputError("this agent is closed; connect again")
         try:
             asyncio.get_running_loop()
         except RuntimeError:

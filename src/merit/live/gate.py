@@ -70,13 +70,16 @@ class GateResult:
 async def check(asker: Asker, tell: Tell = lambda _done, _of: None, author: str = "") -> GateResult:
     """Ask every confirmed question again, with the present memory but without its own answer."""
     before = _read(asker.parts.history.path.parent / GATE)
-    questions, cases = confirmed_questions(asker.parts, asker.parts.viewer(author)), list[GateCase]()
+    viewer = asker.parts.viewer(author)
+    questions, cases = confirmed_questions(asker.parts, viewer, stale=True), list[GateCase]()
     position = asker.parts.memory.sequence
     with repeating(asker, author) as repeater:
         for number, asked in enumerate(questions, 1):
-            expected, last = repeater.expected(asked), (before or {}).get(asked.answer)
+            last = (before or {}).get(asked.answer)
+            expected = None if asked.stale else repeater.expected(asked)
             if expected is None:
                 why = "the confirmed statement does not run, or gives too many rows to compare"
+                why = f"the confirmed statement went stale: {asked.stale}" if asked.stale else why
                 cases.append(GateCase(asked.answer, asked.question, asked.sql, "", "failed", False, last, why))
             else:
                 again = await repeater.ask(asked, expected, position)

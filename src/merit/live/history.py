@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from merit.errors import Conflict, InputError, NotFound, RunUnusable
-from merit.files import atomic_write, open_regular, take_lock, write_all
+from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
+from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
 from merit.live.lines import HistoryLines, plain_question
 from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
 from merit.models import Sent
@@ -23,7 +23,6 @@ HISTORY = "history.jsonl"
 _WAIT_S = 5.0  # an append takes milliseconds
 _AGAIN_S = 0.001
 _PART = 200  # answers that are read at a time
-_WAY_OUT = "make the folder writable, or choose another one"
 
 
 class History:
@@ -46,7 +45,9 @@ class History:
             asked, said = self.find(identity)
             if said is not None:
                 what, by = type(said).__name__.lower(), f" by {said.author}" if said.author else ""
-                raise Conflict(f"{asked.id}: was {what} already, on {said.time}{by}")
+                raise Conflict(
+                    f"{asked.id}: was {what} already, on {said.time}{by}; `merit withdraw {asked.id}` takes that back"
+                )
             yield asked, lambda feedback: self._append(file, feedback)
 
     @contextmanager
@@ -81,6 +82,7 @@ class History:
 
     def find(self, identity: str) -> tuple[Asked, Feedback | None]:
         """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
+        check_type("answer", identity, str, "the id of an answer, such as answer.id")
         found = self._lines.ids(identity) if identity else []
         if len(found) != 1:
             why = "there is no answer" if not found else "several answers begin with"
@@ -151,7 +153,7 @@ class History:
             os.fsync(file)
         except OSError as error:
             os.ftruncate(file, end)
-            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
+            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {what_to_do(error)}") from error
 
     def _rewrite(self, keep: Callable[[Event], bool]) -> int:
         """How many events went."""
@@ -170,7 +172,7 @@ class History:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 file = open_regular(self.path, os.O_RDWR | os.O_CREAT)
             except OSError as error:
-                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {_WAY_OUT}") from None
+                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {what_to_do(error)}") from None
             try:
                 while not take_lock(file):
                     if time.monotonic() > until:
@@ -252,7 +254,11 @@ def _is_at(file: int, path: Path) -> bool:
 
 
 def _event(line: str, path: Path, number: int) -> Event:
-    return read_event(parse_json(line, path, number), f"{path}, line {number}")
+    try:
+        record = parse_json(line, path, number)
+    except InputError as error:
+        raise InputError(f"{error}; restore the file from a copy, or remove that line") from None
+    return read_event(record, f"{path}, line {number}")
 
 
 def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:

@@ -6,11 +6,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
 
 from merit.agent import RELATED, find_method, only_sure
 from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
-from merit.errors import InputError
+from merit.errors import InputError, check_type
 from merit.live.agent import LiveAgent
 from merit.live.history import History
 from merit.live.parts import LiveParts
@@ -47,7 +48,7 @@ FOLDER = Path(".merit")  # of a project: its memory and history
 
 
 def connect(
-    url: str,
+    url: str | Path,
     *,
     model: str | Completer | None,
     name: str = "",
@@ -69,7 +70,12 @@ def connect(
     `personal`; what is for a `team` is recalled where that is named. Without `rows` no value of the database reaches a
     prompt; without a model, answers can be judged but nothing can be asked.
     """
-    address = url if "://" in url else f"sqlite:///{url}"
+    check_type("url", url, (str, Path), "the URL of a database, or the path of a SQLite file")
+    check_type("model", model, (str, Completer, NoneType), "a name such as 'openai:NAME', a merit.Completer, or None")
+    check_type("rows", rows, bool, "True, or False for no value in any prompt")
+    check_type("asking", asking, (AskingSettings, NoneType), "a merit.settings.AskingSettings, or None")
+    check_type("budget", budget, (BudgetSettings, NoneType), "a merit.settings.BudgetSettings, or None")
+    address = full_url(str(url))
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
     limits = (budget or BudgetSettings(), asking or AskingSettings())
@@ -162,6 +168,11 @@ def _calibration(model: ModelSettings, name: str) -> Calibration | None:
     return calibration
 
 
+def full_url(url: str) -> str:
+    """The URL of a database, also where only the path of a SQLite file is given."""
+    return url if "://" in url else f"sqlite:///{url}"
+
+
 def name_of(url: str) -> str:
     """What a database is called where nothing else is said: its file's name, or its own on a server."""
     address = parse(url)
@@ -188,7 +199,7 @@ class NoModel:
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - always refused
         """Refused."""
-        raise InputError("no model was named; give one, such as openai:MODEL")
+        raise InputError("no model was named; give --model openai:MODEL, or 'uri' under [model] in merit.toml")
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from merit.live.answer import AnswerStatus
 from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
 from merit.live.lines import plain_question
@@ -82,7 +83,7 @@ def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]
     for asked in answers.values():
         database, question = asked.database, plain_question(questions[asked.id])
         same = groups[database, question]
-        if _is_judged(asked, same, feedback):
+        if _is_judged(asked, same, feedback) or _nothing_came(asked):
             continue
         key = (database, question, canonical(asked.sql, asked.dialect))
         newest.pop(key, None)  # so that the newest stands last
@@ -99,6 +100,11 @@ def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]
             sum(recalled[identity] for identity in asked.kept),
         )
     return list(newest.values())
+
+
+def _nothing_came(asked: Asked) -> bool:
+    """Whether there is nothing to judge: the question was stopped, or the model gave no answer."""
+    return asked.status is AnswerStatus.FAILED and not asked.tried
 
 
 def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from merit.context import Context, enriched, open_context
+from merit.errors import InputError
 from merit.settings import DatabaseSettings, Settings
 from merit.types import Schema
 
@@ -32,7 +33,10 @@ def readable(schema: Schema, settings: DatabaseSettings) -> Schema:
 
 def with_context(schema: Schema, settings: Settings) -> tuple[Schema, Context]:
     """A schema with the comments and keys that people wrote down, and the rest of what they wrote."""
-    context = open_context(schema, settings)
+    try:
+        context = open_context(schema, settings)
+    except InputError as error:
+        raise InputError(f"{settings.path}, [context]: {error}") from None
     return enriched(schema, context), context
 
 

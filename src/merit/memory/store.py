@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
-from merit.files import atomic_write
+from merit.files import atomic_write, what_to_do
 from merit.memory import format3
 from merit.memory.erasing import erase_lines, remove_folder
 from merit.memory.files import is_json, last_line, open_to_append, sync_folder, write_all
@@ -23,7 +23,6 @@ from merit.memory.log import Log
 from merit.types import Change, Entry
 
 LOCK_NAME = "memory.lock"
-_WAY_OUT = "make the folder writable, or choose another one"
 ASIDE = "format-3"  # where the files of format 3 go
 INDEX = "index"
 _logger = logging.getLogger(__name__)
@@ -63,7 +62,7 @@ class FileStore:
         except OSError as error:
             self.close()
             raise MemoryUnusable(
-                f"{error.filename or folder}: cannot be written ({error.strerror}); {_WAY_OUT}"
+                f"{error.filename or folder}: cannot be written ({error.strerror}); {what_to_do(error)}"
             ) from error
         except BaseException:
             self.close()
@@ -242,7 +241,9 @@ def _open_lock(folder: Path) -> WriterLock:
         folder.mkdir(parents=True, exist_ok=True)
         return WriterLock(folder / LOCK_NAME)
     except OSError as error:
-        raise MemoryUnusable(f"{error.filename or folder}: cannot be written ({error.strerror}); {_WAY_OUT}") from error
+        raise MemoryUnusable(
+            f"{error.filename or folder}: cannot be written ({error.strerror}); {what_to_do(error)}"
+        ) from error
 
 
 def _open_log(folder: Path) -> Log:

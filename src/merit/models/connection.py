@@ -277,6 +277,8 @@ def _reason(error: Exception) -> str:
     """A library's error as text; the most common one in plain words."""
     if type(error) is aiohttp.ClientConnectorError and "Connect call failed" in str(error):
         return "connection refused"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return f"the host {error.host} is not known, or there is no network"
     return f"{type(error).__name__} {error}"
 
 

@@ -111,7 +111,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"[{name}]" for name in names)
+    return ", ".join(f"[[{name}]]" if name == _CHECKS else f"[{name}]" for name in names)
 
 
 def _check(section: Mapping[str, Any], fields: Mapping[str, type | tuple[type, ...]], where: str) -> None:
@@ -123,7 +123,7 @@ def _check(section: Mapping[str, Any], fields: Mapping[str, type | tuple[type, .
         wanted = fields[name]
         kinds = wanted if isinstance(wanted, tuple) else (wanted,)
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            expected = " or ".join(_WRITTEN[kind] for kind in kinds)
+            expected = _WRITTEN[float] if float in kinds else " or ".join(_WRITTEN[kind] for kind in kinds)
             raise InputError(f"{where}: the field {name!r} cannot be {shown(value)}; write {expected}")
         if isinstance(value, list) and name != "prices":
             _check_texts(value, f"{where}: the field {name!r}")

@@ -23,6 +23,7 @@ _SECRETS = re.compile(rf"(?i)([?&;][^=&\s]*(?:{_HIDDEN_OPTION}|%)[^=&\s]*=|\b{_H
 _PASSWORD = re.compile(r"(://[^:]*):(.*)@", re.DOTALL)
 _ZONE = re.compile(r"[A-Za-z0-9_+:/-]{1,64}")
 _EXAMPLES = "sqlite:///file, duckdb:///file, postgresql://user@host/database or mysql://user@host/database"
+_QUOTED = "write special characters of a password as %XX"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,9 @@ def parse(url: str) -> DatabaseAddress:
         port = parts.port
     except ValueError:
         # What stands where a port should may be a password, with the @ and the host left out.
-        raise InputError(f"{scheme}://...: cannot be read; quote special characters of a password as %XX") from None
+        raise InputError(f"{scheme}://...: cannot be read; {_QUOTED}, and a port as a number") from None
     if dialect not in FILES and "@" in parts.path + parts.fragment:  # all before it may be a password with a slash
-        raise InputError(f"{scheme}://...: cannot be read; quote special characters of a password as %XX")
+        raise InputError(f"{scheme}://...: cannot be read; {_QUOTED}")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     zone = options.pop("timezone", "UTC")
     if not _ZONE.fullmatch(zone):

@@ -44,7 +44,10 @@ class DuckDBEngine:
         findings = (
             Remark(True, "statements run in a process that opens the file read-only and cannot write any file"),
             Remark(True, "no extension, other file, network or setting can be reached"),
-            Remark(True, "the file could be written by this user" if writable else "this user cannot write the file"),
+            Remark(
+                True,
+                "this user could write the file, but merit cannot" if writable else "this user cannot write the file",
+            ),
         )
         return Health("DuckDB", version, "", findings)
 

@@ -16,6 +16,7 @@ from merit.types import Cause, Error, Limits, Result, Rows, Timeout
 _SPARE_S = 30.0  # for a machine that is busy elsewhere; the child's own deadline is exact
 _LINE = re.compile(r"^LINE (\d+): (.*)\n( *)\^", re.MULTILINE)
 _HINT = re.compile(r"^(?:Did you mean|Candidate|HINT:).*", re.MULTILINE)
+_SQLITE = b"SQLite format 3\0"  # begins every such file
 
 
 class DuckDBSession:
@@ -32,6 +33,9 @@ class DuckDBSession:
         kind, *words = marshal.loads(self._child.greeting)
         if kind != "ready":
             self.close()
+            with path.open("rb") as file:
+                if file.read(len(_SQLITE)) == _SQLITE:
+                    raise DatabaseUnusable(f"{address.shown}: is a SQLite file; write sqlite:/// before it")
             raise DatabaseUnusable(f"{address.shown}: cannot be opened: {address.scrubbed(words[0])}")
         self.version = str(words[0])
 

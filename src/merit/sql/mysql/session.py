@@ -123,13 +123,17 @@ class MySQLSession:
             self._connection.close()
 
     def _connected(self, **more: Any) -> Any:
+        arguments = {**self._arguments, **more}
         try:
-            return pymysql.connect(**{**self._arguments, **more})
+            # A server that takes the connection and says nothing is given up, too. Later a statement's own limit holds.
+            connection = pymysql.connect(**{"read_timeout": arguments["connect_timeout"], **arguments})
+            connection._read_timeout = arguments.get("read_timeout")
         except (pymysql.Error, OSError) as error:
             raise DatabaseUnusable(
                 f"{self._address.shown}: cannot connect: {self._address.scrubbed(_words(error))}; check that the "
                 "server runs, and the address, user, password and database in the URL"
             ) from None
+        return connection
 
     def _prepare(self) -> None:
         zone = "+00:00" if self._address.timezone == "UTC" else self._address.timezone

@@ -41,7 +41,10 @@ class SQLiteEngine:
         findings = (
             Remark(True, "statements run in a process that opens the file read-only, under an allow-list of actions"),
             Remark(True, "no other file, extension or setting can be reached"),
-            Remark(True, "the file could be written by this user" if writable else "this user cannot write the file"),
+            Remark(
+                True,
+                "this user could write the file, but merit cannot" if writable else "this user cannot write the file",
+            ),
         )
         return Health("SQLite", SQLITE_VERSION, "", findings)
 
