@@ -32,7 +32,8 @@ class DuckDBSession:
         kind, *words = marshal.loads(self._child.greeting)
         if kind != "ready":
             self.close()
-            raise DatabaseUnusable(f"{address.shown}: cannot be opened: {address.scrubbed(words[0])}")
+            way_out = "close the program that has it open, or give a DuckDB database of this version"
+            raise DatabaseUnusable(f"{address.shown}: cannot be opened: {address.scrubbed(words[0])}; {way_out}")
         self.version = str(words[0])
 
     def query(self, sql: str, limits: Limits) -> Result:
