@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # databases are made as the tests make them
 from making.databases import Place, empty
@@ -84,9 +85,9 @@ class Watch:
             self.worked.append(time.process_time() - worked)
             return found
 
-        setattr(opening, "follow_schema", timed)  # noqa: B010 - the name that it is opened with
         started = time.perf_counter()
-        agent = connect(self.place.url, model=None, name=NAME, folder=self.folder, rows=False)
+        with patch.object(opening, "follow_schema", timed):
+            agent = connect(self.place.url, model=None, name=NAME, folder=self.folder, rows=False)
         self.opens.append(time.perf_counter() - started)
         return agent
 

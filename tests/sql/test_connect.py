@@ -110,6 +110,12 @@ def test_a_file_that_is_missing_or_damaged(dialect: str, tmp_path: Path) -> None
     (tmp_path / "bad").write_bytes(b"no database " * 1000)
     with pytest.raises(DatabaseUnusable), closing(open_engine(f"{dialect}:///{tmp_path}/bad")) as engine:
         engine.execute("SELECT 1 FROM t", Limits())
+    kind = {"sqlite": "SQLite", "duckdb": "DuckDB"}[dialect]
+    with (
+        pytest.raises(DatabaseUnusable, match=f"bad: .*give a {kind} database"),
+        closing(open_engine(f"{dialect}:///{tmp_path}/bad")) as engine,
+    ):
+        engine.schema()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ class DuckDBSession:
             with path.open("rb") as file:
                 if file.read(len(_SQLITE)) == _SQLITE:
                     raise DatabaseUnusable(f"{address.shown}: is a SQLite file; write sqlite:/// before it")
-            raise DatabaseUnusable(f"{address.shown}: cannot be opened: {address.scrubbed(words[0])}")
+            way_out = "close the program that has it open, or give a DuckDB database of this version"
+            raise DatabaseUnusable(f"{address.shown}: cannot be opened: {address.scrubbed(words[0])}; {way_out}")
         self.version = str(words[0])
 
     def query(self, sql: str, limits: Limits) -> Result:

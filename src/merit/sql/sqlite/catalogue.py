@@ -83,7 +83,7 @@ class _Catalogue:
             raise DatabaseUnusable(f"{self._database}: its schema could not be read within {_READ_S:g} s")
         result = self._sandbox.execute(self._database, sql, Limits(timeout_s=min(most_s, left_s)), lossy=True)
         if isinstance(result, Error) and result.cause.environmental:
-            raise DatabaseUnusable(f"{self._database}: {result.message}")
+            raise DatabaseUnusable(f"{self._database}: {result.message}; give a SQLite database that can be read")
         return result
 
 
