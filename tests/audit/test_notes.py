@@ -131,3 +131,11 @@ def test_a_note_is_a_call_and_its_tokens_count(honest: Path) -> None:
     assert metrics["calls"]["reflection"] == len(notes) > 4
     assert metrics["tokens"]["reflection"] == sum(note.prompt_tokens + note.output_tokens for note in notes)
     assert metrics["calls"]["total"] == metrics["calls"]["initial"] + metrics["calls"]["repair"] + len(notes)
+
+
+@pytest.mark.parametrize("method", ["critic", "ace", "magic"])
+def test_notes_and_reflections_go_together(tmp_path: Path, method: str) -> None:
+    view = make_bench(tmp_path).run(tmp_path / "run", f"{method}:reflects=true", model=FickleModel(luck=5))
+    kinds = {note.after is None for turn in view.turns for note in turn.episode.reflections}
+    assert kinds == {True, False}
+    audit_run(view, encoder=WordEncoder())

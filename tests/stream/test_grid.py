@@ -32,6 +32,7 @@ from making.endpoint import (
 )
 from making.grids import METHODS, answering, run_grid, write_grid
 from making.runs import files_of
+from merit.agent import RELATED
 from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.errors import BudgetSpent, InputError, MeritError
@@ -267,6 +268,8 @@ _REVIEWED = {"regime": "reviewed", "review_shares": [0.3], "methods": ["preceden
         ({"budget": "7"}, "the field 'budget' cannot be '7'"),
         ({"methods": []}, "no run at all"),
         ({"methods": ["all"]}, "dataset 1: the field 'methods' takes all methods as \"all\", without brackets"),
+        ({"methods": ["merit", "related"]}, "the field 'methods' takes all methods as \"related\", without brackets"),
+        ({"methods": "unrelated"}, 'the field \'methods\' should be a list of names, or "all" or "related"'),
         ({"dataset": {"name": "spyder"}}, "dataset 1: unknown dataset 'spyder'; use spider or bird"),
         ({"dataset": {"distinct": "x"}}, "dataset 1: the field 'distinct' should be kept or dropped, not 'x'"),
         ({"dataset": {"protocol": "x"}}, "dataset 1: the field 'protocol' should be db or suite, not 'x'"),
@@ -281,6 +284,11 @@ def test_a_grid_file_that_is_wrong_says_where(tmp_path: Path, changes: dict[str,
     with pytest.raises(InputError) as refused:
         read_grid(write_grid(tmp_path, **changes))
     assert said in str(refused.value)
+
+
+def test_a_word_stands_for_all_ideas_of_related_work(tmp_path: Path) -> None:
+    grid = read_grid(write_grid(tmp_path, methods="related", seeds=[0]))
+    assert [spec.method for spec in grid.runs.values()] == list(RELATED)
 
 
 def test_a_grid_of_reviewed_runs_has_each_share_and_kind_and_what_is_not_reviewed_once(tmp_path: Path) -> None:

@@ -13,9 +13,10 @@ import pytest
 
 from making.benchmark import ITEMS, TRAIN, Failing, FickleModel, write_initial
 from making.fuzzing import tries
-from making.memories import make_entry
+from making.memories import WordEncoder, make_entry
 from making.runs import Bench, files_of, make_bench
 from merit.agent import METHODS, RELATED
+from merit.audit import audit_run
 from merit.errors import InputError, RunUnusable
 from merit.memory import FileStore, Memory, curate, entries_in
 from merit.models import AnswerStore, CachingCompleter
@@ -68,6 +69,15 @@ def test_the_same_run_is_the_same_bytes(bench: Bench, tmp_path: Path, method: st
     bench.run(tmp_path / "one", method)
     bench.run(tmp_path / "two", method)
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+
+
+@pytest.mark.parametrize("method", [name for name, method in RELATED.items() if method.notes and method.draws == 1])
+def test_methods_that_take_notes_can_be_drawn(bench: Bench, tmp_path: Path, method: str) -> None:
+    """A candidate that came before is drawn again, and notes are asked for each time."""
+    view = bench.run(tmp_path / "run", f"{method}:temperature=0.8,draws=3", model=FickleModel(luck=9))
+    assert any(attempt.repeat for turn in view.turns for attempt in turn.episode.attempts)
+    with bench.data() as data:
+        assert audit_run(view, encoder=WordEncoder(), data=data).questions == len(ITEMS)
 
 
 def test_every_file_says_its_format(bench: Bench, tmp_path: Path) -> None:

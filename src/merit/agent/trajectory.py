@@ -1,7 +1,8 @@
 """The data of an episode: the task, its attempts and reflections, and what they came to."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from merit.grounding import GroundingChange
 from merit.memory import Recall
@@ -81,13 +82,24 @@ class Reflection:
 
 
 def written_by(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
-    """What had been written when so many attempts had been made."""
-    return tuple(one for number, one in enumerate(reflections, 1) if (one.after or number) <= attempts)
+    """What had been written before more than so many attempts had been made."""
+    return tuple(one for after, one in _placed(reflections) if after <= attempts)
 
 
 def written_after(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
-    """What was written between the attempt of this number and the next."""
-    return tuple(one for number, one in enumerate(reflections, 1) if (one.after or number) == attempts)
+    """What was written when exactly so many attempts had been made."""
+    return tuple(one for after, one in _placed(reflections) if after == attempts)
+
+
+def notes_after(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
+    """The notes that were written when exactly so many attempts had been made; reflections are none."""
+    return tuple(one for one in reflections if one.after == attempts)
+
+
+def _placed(reflections: Sequence[Reflection]) -> Iterator[tuple[int, Reflection]]:
+    """Everything with the number of attempts that it follows; a reflection follows one attempt each."""
+    numbers = count(1)
+    return ((next(numbers) if one.after is None else one.after, one) for one in reflections)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from merit.agent import Episode, Method, Recalled, Reflection, Task
 from merit.agent.behaviour import reflection_prompt
 from merit.agent.notes import next_note, note_moment, read_note
-from merit.agent.trajectory import written_after, written_by
+from merit.agent.trajectory import notes_after, written_by
 from merit.errors import AuditFailed, counted
 from merit.prompts import Family, Prompt, parse_reflection
 
@@ -34,8 +34,8 @@ def check_notes(
     order = [note.after for note in episode.reflections if note.after is not None]
     if order != sorted(order) or max(order, default=0) > len(episode.attempts):
         raise AuditFailed(f"{at}: notes do not follow the attempts in their order")
-    notes = [note for note in written_after(episode.reflections, made) if note.after is not None]
-    before = list(written_by(episode.reflections, made - 1))
+    notes = notes_after(episode.reflections, made)
+    before = [one for one in written_by(episode.reflections, made) if one.after != made]
     for note in [*notes, None]:
         moment = note_moment(family, task, episode.attempts[:made], before, shown, ended=ended)
         prompt = next_note(method, moment)

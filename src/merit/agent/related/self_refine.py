@@ -10,6 +10,8 @@ Left out: the few-shot examples of feedback; the model's own decision to stop. A
 episode, so that there is another attempt tells the model that the last one was not right.
 """
 
+from itertools import zip_longest
+
 from merit.agent.behaviour import Moment
 from merit.agent.method import Method
 from merit.agent.related.notes import Noting, asked
@@ -38,14 +40,10 @@ class SelfRefine(Noting):
 
 
 def _history(moment: Moment) -> str:
-    """Every query with the feedback on it; the last one may have none yet."""
-    notes = {note.after: note.text for note in moment.reflections}
-    lines = []
-    for number, attempt in enumerate(moment.attempts, 1):
-        lines += [f"[Query {number}]", attempt.sql]
-        if number in notes:
-            lines += [f"[Feedback {number}]", notes[number]]
-    return "\n".join(lines)
+    """Every query with the feedback on it; the last one has none yet, or more than one where it was drawn again."""
+    queries = [f"[Query {number}]\n{attempt.sql}" for number, attempt in enumerate(moment.attempts, 1)]
+    feedback = [f"[Feedback {number}]\n{note.text}" for number, note in enumerate(moment.reflections, 1)]
+    return "\n".join(text for pair in zip_longest(queries, feedback) for text in pair if text is not None)
 
 
 METHOD = Method(

@@ -242,7 +242,8 @@ function costs(call) {
 
 /** What the model wrote after an attempt besides SQL: a reflection, or notes that a method asks for. */
 function reflectionView(about, run, turn, step) {
-  const written = (turn.reflections ?? []).filter((one, i) => (one.after ?? i + 1) === step + 1);
+  let reflected = 0; // a reflection follows one attempt each, a note says which
+  const written = (turn.reflections ?? []).filter((one) => (one.after ?? ++reflected) === step + 1);
   return written.map((one) =>
     h(
       "section",
