@@ -34,7 +34,7 @@ class ProofRequest(BaseModel):
 async def start(site: Served, who: Curating, given: ProofRequest | None = None) -> dict[str, Any]:
     """Start a proof, or say what it would cost: confirmed questions are asked again, with and without memory."""
     agent, wanted = agent_of(site), given or ProofRequest()
-    cost = await run_in_threadpool(agent.proof_cost, wanted.limit)
+    cost = await run_in_threadpool(agent.proof_cost, wanted.limit, author=who.author)
     if not wanted.dry_run:
         if not cost.questions:
             raise Conflict("no answer was confirmed yet, so there is nothing to prove with; confirm some first")
