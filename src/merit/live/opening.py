@@ -125,7 +125,7 @@ def open_live(
         store = open_store(place)
         memory = Memory(store, encoder, index_folder=index_folder(place, store, cache))
         stack.callback(memory.close)
-        completer = _completer(model or settings.model.uri, cache)
+        completer = _completer(model or settings.model.uri, settings.serve.asks, cache)
         selector = Selector(
             schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
         )
@@ -205,7 +205,11 @@ class NoModel:
         """Nothing is open."""
 
 
-def _completer(model: Completer | str, cache: Path) -> CachingCompleter:
-    opened: Completer = (open_completer(model) if model else NoModel()) if isinstance(model, str) else model
+def _completer(model: Completer | str, concurrency: int, cache: Path) -> CachingCompleter:
+    """The model; a question has one call under way, so that as many can be as questions are asked at a time."""
+    if isinstance(model, str):
+        opened: Completer = open_completer(model, concurrency=concurrency) if model else NoModel()
+    else:
+        opened = model
     kept = cache / ANSWERS if isinstance(model, str) and not opened.recorded else None
     return CachingCompleter(opened, AnswerStore(kept))
