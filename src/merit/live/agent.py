@@ -205,6 +205,23 @@ class LiveAgent:
         return selection.choose(question, missing, budget)
 
     @property
+    def parts(self) -> LiveParts:
+        """What it works with."""
+        return self._parts
+
+    def about(self) -> dict[str, object]:
+        """Database, model and settings, as a page shows them."""
+        parts = self._parts
+        return {
+            "database": self._name,
+            "dialect": parts.engine.dialect,
+            "model": parts.completer.identity.name,
+            "encoder": parts.encoder,
+            "rows": "prompt" if parts.values is not None else "never",
+            "calibrated_on": parts.calibration.about if parts.calibration is not None else None,
+        }
+
+    @property
     def schema(self) -> Schema:
         """The database's tables as they were when this agent was made."""
         return self._schema

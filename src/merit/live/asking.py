@@ -1,7 +1,7 @@
 """Asking: a question becomes candidates, votes and an answer that is written down."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repair
@@ -15,10 +15,11 @@ from merit.live.deciding import answer_of, answer_without, unexecuted
 from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
 from merit.live.preparing import AskedBefore, Prepared, live_family, prepare
-from merit.live.progress import Progress
+from merit.live.progress import Progress, tell
 from merit.live.receipt import asked_of, spent_on, today
 from merit.live.records import Asked
 from merit.live.settling import settled
+from merit.live.telling import candidate, started
 from merit.live.widening import Widening
 from merit.models import Sent
 from merit.prompts import parse_sql
@@ -69,6 +70,7 @@ class Asker:
             prepared = await asyncio.to_thread(
                 prepare, asker.parts, asker.method, question, earlier, again, rejections=memory
             )
+            tell(progress, started(prepared))
             write = self._write if memory else self._write_cost
             try:
                 answer = await asker._answer(prepared, account, execute=execute, progress=progress)
@@ -92,29 +94,36 @@ class Asker:
         schema, position = self.parts.schema, prepared.position
         text = self.parts.schema_text
         task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
-        oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
+        oracle = LiveOracle(self.parts.engine, self.limits, account)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
-        widening = Widening(self.parts)
-        episode, stopped = await self._episode(
-            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election, widening
-        )
+        widening, so_far = Widening(self.parts), list[Attempt]()
+
+        def goes_on(attempts: Sequence[Attempt]) -> bool:
+            so_far[:] = attempts
+            if progress is not None:
+                progress(candidate(prepared, attempts, election, oracle))
+            return election.goes_on(attempts)
+
+        people = PeoplesOracle(oracle, prepared.rejected, dialect)
+        episode, stopped = await self._episode(task, people, completer, goes_on, so_far, widening)
         answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
         return replace(answer, widened=widening.count)
 
     async def _episode(
-        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election, widening: Widening
+        self,
+        task: Task,
+        oracle: Oracle,
+        completer: AccountedCompleter,
+        goes_on: Callable[[Sequence[Attempt]], bool],
+        so_far: list[Attempt],
+        widening: Widening,
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
-        method, so_far = self.method, list[Attempt]()
+        method = self.method
         if method.origin is None:  # a method of another package decides by itself what its prompts show
             method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
-
-        def goes_on(attempts: Sequence[Attempt]) -> bool:
-            so_far[:] = attempts
-            return election.goes_on(attempts)
-
         family, memory = live_family(self.parts), self.parts.memory
-        most = election.most - 1
+        most = self.asking.candidates - 1
         agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
         try:
             return await repair(agent, task), ""

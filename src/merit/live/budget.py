@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from merit.errors import BudgetSpent
-from merit.live.progress import Progress, tell
+from merit.live.progress import Asking, Progress, tell
 from merit.models import CachingCompleter, Prices
 from merit.models.spending import Sent
 from merit.models.tokens import with_tokens
@@ -124,7 +124,7 @@ class AccountedCompleter:
         with account.calling(prompt):
             self._asked += 1
             account.prompts.append(hashlib.sha256(prompt.encode()).hexdigest())
-            tell(self._progress, f"candidate {self._asked} of {self._most}: asking the model")
+            tell(self._progress, Asking(self._asked, self._most))
             limit = asyncio.timeout(None if account.left_s() == math.inf else account.left_s())
             try:
                 async with limit:

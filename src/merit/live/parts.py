@@ -31,6 +31,7 @@ class LiveParts:
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+    encoder: str | None = None  # the name of the one whose vectors rank
     schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
 
     def unlearned(self) -> "LiveParts":
