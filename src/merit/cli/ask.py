@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, author_or_user, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
 from merit.live import Answer, AnswerStatus, Found
@@ -31,6 +31,7 @@ _UNANSWERABLE = 3  # the exit code
 @KEPT_IN
 @MEMORY
 @NAME
+@AUTHOR
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
 @click.option("--sql-only", is_flag=True, help="Print the SQL and nothing else.")
 @click.option("--no-execute", is_flag=True, help="Ask for one candidate, and check its text without executing it.")
@@ -42,6 +43,7 @@ def ask(
     folder: Path,
     memory: str,
     name: str,
+    author: str,
     rows: bool | None,
     sql_only: bool,
     no_execute: bool,
@@ -56,7 +58,7 @@ def ask(
     --json prints one object.
     """
     with opened(url, folder, name, model, memory=memory, rows=rows) as agent:
-        answer = agent.ask(question, execute=not no_execute, progress=progress_shown())
+        answer = agent.ask(question, execute=not no_execute, progress=progress_shown(), author=author_or_user(author))
     if as_json:
         print_json(answer_record(answer))
     elif sql_only:

@@ -42,7 +42,7 @@ MEMORY = click.option(
 NAME = click.option(
     "--name", default="", help="What the memory calls the database (default: its file's name); copies may share one."
 )
-AUTHOR = click.option("--author", default="", help="Who says so (default: the user's name on this machine).")
+AUTHOR = click.option("--author", default="", help="Who asks or says so (default: the user's name on this machine).")
 
 
 OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what merit.toml says).")

@@ -1,5 +1,6 @@
 """The agent for one database: asks, and learns from what people say."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -66,15 +67,20 @@ class LiveAgent:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[str] = (),
+        author: str = "",
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         Without `execute` it is one candidate that only the guard has seen. Without `memory` nothing that was learned
         enters, and the answer is not in the history: it cannot be judged. `progress` is told what is being done.
-        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
+        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them. `author`
+        is who asks.
         """
+        check_text(author, "the author")
         turns = [self._turn(answer) for answer in earlier]
-        return await self._asker.ask(question, execute=execute, memory=memory, progress=progress, earlier=turns)
+        return await self._asker.ask(
+            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author
+        )
 
     def ask(
         self,
@@ -84,15 +90,18 @@ class LiveAgent:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[str] = (),
+        author: str = "",
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            asking = self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier)
+            asking = self.ask_async(
+                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author
+            )
             return self._calls.run(asking)
 
-    def chat(self) -> Chat:
+    def chat(self, *, author: str = "") -> Chat:
         """A conversation: its questions see those before them."""
-        return Chat(self.ask, self.ask_async)
+        return Chat(self.ask, self.ask_async, author)
 
     def _turn(self, answer: str) -> Asked:
         """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
@@ -154,7 +163,11 @@ class LiveAgent:
     def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
         """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
         with self._in_plain_code:
-            return self._calls.run(prove(self._asker, limit=limit, tell=tell or _say_nothing))
+            return self._calls.run(self.prove_async(limit=limit, tell=tell))
+
+    async def prove_async(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+        """The same, for an event loop."""
+        return await prove(self._asker, limit=limit, tell=tell or _say_nothing)
 
     def check(self, tell: Tell | None = None) -> GateResult:
         """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
@@ -182,11 +195,18 @@ class LiveAgent:
 
     def without_memory(self, answer: str, *, progress: Progress = None) -> Comparison:
         """Ask the question of an answer again without anything that was learned, and compare."""
+        with self._in_plain_code:
+            return self._calls.run(self.without_memory_async(answer, progress=progress))
+
+    async def without_memory_async(self, answer: str, *, progress: Progress = None) -> Comparison:
+        """The same, for an event loop."""
         asked = self._parts.history.find(answer)[0]
         self._turn(asked.id)  # it must be about this database
         execute = asked.status is not AnswerStatus.NOT_EXECUTED
-        without = self.ask(asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier)
-        return compared(asked, without, self._parts.engine, self._limits)
+        without = await self.ask_async(
+            asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier
+        )
+        return await asyncio.to_thread(compared, asked, without, self._parts.engine, self._limits)
 
     def contradictions(self, about: Collection[str] | None = None) -> list[Contradiction]:
         """Answers to one question that give different results, newest first; `about`: only those with these entries."""
@@ -208,6 +228,11 @@ class LiveAgent:
     def parts(self) -> LiveParts:
         """What it works with."""
         return self._parts
+
+    @property
+    def limits(self) -> Limits:
+        """What a statement may take."""
+        return self._limits
 
     def about(self) -> dict[str, object]:
         """Database, model and settings, as a page shows them."""

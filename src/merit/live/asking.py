@@ -54,13 +54,15 @@ class Asker:
         progress: Progress = None,
         earlier: Sequence[Asked] = (),
         again: AskedBefore | None = None,
+        author: str = "",
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL. With
         `again` it is a question that was asked before, and nothing may be recalled that was not known then.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
-        for the day. Without `memory` that is all that is written down, and nothing that was learned enters.
+        for the day. Without `memory` that is all that is written down, and nothing that was learned enters. `author`
+        is who asks.
         """
         _check(question)
         account = Account(self.budget, lambda: self._earlier_today(account))
@@ -68,7 +70,7 @@ class Asker:
         try:
             asker = self if memory else self._forgetful()
             prepared = await asyncio.to_thread(
-                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory
+                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, author=author
             )
             tell(progress, started(prepared))
             write = self._write if memory else self._write_cost

@@ -33,6 +33,7 @@ class Prepared:
     prompt: Prompt
     earlier: tuple[Asked, ...]  # of the same conversation
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
+    author: str = ""  # who asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ def prepare(
     again: AskedBefore | None = None,
     *,
     rejections: bool = True,
+    author: str = "",
 ) -> Prepared:
     """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well.
 
@@ -91,6 +93,7 @@ def prepare(
         prompt,
         tuple(earlier),
         rejected,
+        author,
     )
 
 

@@ -60,6 +60,7 @@ def asked_of(
         earlier=tuple(turn.id for turn in prepared.earlier),
         replies=tuple(dict.fromkeys(account.replies)),
         receipt=_receipt(answer, prepared, account, _settings(prepared.method, asking, parts, execute)),
+        author=prepared.author,
     )
 
 
