@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from merit import __version__
 from merit.errors import InputError, MeritError
-from merit.web import answers, session
+from merit.web import answers, assets, session
 from merit.web.page import policy, shell
 from merit.web.replies import JsonReply, Refused, refusal
 from merit.web.site import Site
@@ -43,6 +43,7 @@ def make_app(site: Site) -> FastAPI:
     app.add_exception_handler(HTTPException, _http)
     for part in (session, answers):
         app.include_router(part.router, prefix="/api")
+    app.include_router(assets.router)
     app.add_api_route("/", _page, include_in_schema=False)
     return app
 

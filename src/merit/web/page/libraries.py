@@ -60,11 +60,11 @@ def library(name: str) -> tuple[str, bytes] | None:
     try:
         content = (Path(folders[0]) / inside).read_bytes()
     except (IndexError, OSError):
-        raise InputError(f"{wanted.path}: not installed; install it with: pip install 'merit-sql[serve]'") from None
+        raise InputError(f"{wanted.path}: not installed; install it with: pip install --force-reinstall merit-sql") from None
     if hashlib.sha256(content).hexdigest() != wanted.sha256:
         raise InputError(
             f"{wanted.path}: not the file of the version that merit was tested with; "
-            "install that with: pip install --force-reinstall 'merit-sql[serve]'"
+            "install that with: pip install --force-reinstall merit-sql"
         )
     return wanted.kind, content
 
