@@ -10,7 +10,9 @@ async function answerView(id) {
     const fresh = await api(pathOf("answers", id));
     judge.replaceChildren(...[judgeView(fresh, refresh)].filter(Boolean));
     outcome.replaceChildren(...[consequences].filter(Boolean));
-    say(reply.feedback ? `${SAID_WORDS[reply.feedback.kind]?.[1] ?? "Done"}; later questions will see it` : "Taken back");
+    say(
+      reply.feedback ? `${SAID_WORDS[reply.feedback.kind]?.[1] ?? "Done"}; later questions will see it` : "Taken back",
+    );
     (judge.querySelector("button") ?? titleOf(view)).focus();
   };
   const judge = h("div", {}, judgeView(record, refresh));
@@ -19,7 +21,14 @@ async function answerView(id) {
     { class: "answer page" },
     answerHead(record, seen?.answer),
     record.sql && record.status !== "not_executed" ? result : null,
-    h("section", { class: "sql-of-answer" }, h("h2", {}, "SQL"), record.sql ? [sqlView(record.sql), h("div", { class: "tools" }, copyButton(record.sql))] : h("p", { class: "nothing" }, record.reason || record.error || "There is no statement.")),
+    h(
+      "section",
+      { class: "sql-of-answer" },
+      h("h2", {}, "SQL"),
+      record.sql
+        ? [sqlView(record.sql), h("div", { class: "tools" }, copyButton(record.sql))]
+        : h("p", { class: "nothing" }, record.reason || record.error || "There is no statement."),
+    ),
     judge,
     outcome,
     contradictionsView(record.contradictions),
@@ -43,12 +52,20 @@ function answerHead(record, fresh) {
   return h(
     "header",
     {},
-    record.earlier?.length ? h("p", { class: "crumbs" }, h("a", { href: answerAddress(record.earlier.at(-1)) }, "← the question before")) : null,
+    record.earlier?.length
+      ? h("p", { class: "crumbs" }, h("a", { href: answerAddress(record.earlier.at(-1)) }, "← the question before"))
+      : null,
     h("h1", { tabindex: "-1" }, record.question),
     h("p", { class: "ended" }, statusBadge(record.status), " ", said.join(" · ")),
     record.reason ? h("p", { class: "reason" }, record.reason) : null,
     record.error ? h("p", { class: "said" }, record.error) : null,
-    remarks.length ? h("ul", { class: "remarks" }, remarks.map((remark) => h("li", {}, remark))) : null,
+    remarks.length
+      ? h(
+          "ul",
+          { class: "remarks" },
+          remarks.map((remark) => h("li", {}, remark)),
+        )
+      : null,
   );
 }
 
@@ -58,16 +75,9 @@ function foundView(record, seen) {
   const tried = heard ?? record.tried.map(asCandidate);
   const label = `How it was found: ${count(tried.length, "candidate")}`;
   const list = () => {
-    let before = null;
-    return h(
-      "ol",
-      { class: "candidates" },
-      tried.map((data) => {
-        const shown = candidateView(data, before);
-        before = data.sql || before;
-        return shown;
-      }),
-    );
+    const candidates = candidateList();
+    tried.forEach(candidates.add);
+    return candidates.element;
   };
   return onDemand(label, list, { class: "part", open: Boolean(heard) && tried.length > 1 });
 }
@@ -84,20 +94,37 @@ function whyView(record) {
     ["Model", record.model],
     ["Method", record.method],
     ["Calls", record.calls],
-    ["Tokens", record.prompt_tokens ? `${record.prompt_tokens.toLocaleString("en")} in, ${record.output_tokens.toLocaleString("en")} out` : ""],
+    [
+      "Tokens",
+      record.prompt_tokens
+        ? `${record.prompt_tokens.toLocaleString("en")} in, ${record.output_tokens.toLocaleString("en")} out`
+        : "",
+    ],
     ["Took", record.seconds ? `${record.seconds.toFixed(1)} s` : ""],
     ["Position", record.position],
     ["Id", record.id],
   ]);
-  const label = record.entries.length ? `What it rests on: ${count(record.entries.length, "entry", "entries")} recalled` : "What it rests on";
+  const label = record.entries.length
+    ? `What it rests on: ${count(record.entries.length, "entry", "entries")} recalled`
+    : "What it rests on";
   return onDemand(
     label,
     () =>
       [
         recalledList(record.entries),
-        receipt?.values?.length ? h("p", { class: "note" }, `Stored values that the question mentions: ${receipt.values.join(", ")}.`) : null,
-        receipt?.notes?.length ? h("ul", { class: "notes" }, receipt.notes.map((note) => h("li", {}, note))) : null,
-        receipt ? h("p", { class: "note" }, `Tables shown: ${Object.keys(receipt.tables).join(", ") || "none"}.`) : null,
+        receipt?.values?.length
+          ? h("p", { class: "note" }, `Stored values that the question mentions: ${receipt.values.join(", ")}.`)
+          : null,
+        receipt?.notes?.length
+          ? h(
+              "ul",
+              { class: "notes" },
+              receipt.notes.map((note) => h("li", {}, note)),
+            )
+          : null,
+        receipt
+          ? h("p", { class: "note" }, `Tables shown: ${Object.keys(receipt.tables).join(", ") || "none"}.`)
+          : null,
         facts,
       ].filter(Boolean),
     { class: "part" },
@@ -109,6 +136,10 @@ function followUp(record) {
     "section",
     { class: "follow-up" },
     h("h2", {}, "Go on from here"),
-    askForm({ earlier: [...(record.earlier ?? []), record.id].slice(-20), label: "A follow-up question", started: startAsking }),
+    askForm({
+      earlier: [...(record.earlier ?? []), record.id].slice(-20),
+      label: "A follow-up question",
+      started: startAsking,
+    }),
   );
 }

@@ -10,7 +10,12 @@ const OPTIONS = [
 
 /** The form that asks. `earlier` are the answers of the conversation that a follow-up goes on from. */
 function askForm({ earlier = [], label = "Your question", value = "", started = () => {} }) {
-  const text = h("textarea", { id: earlier.length ? "follow-up" : "ask", rows: 2, maxlength: 10_000, placeholder: earlier.length ? "And of those, …" : "How many orders are open?" });
+  const text = h("textarea", {
+    id: earlier.length ? "follow-up" : "ask",
+    rows: 2,
+    maxlength: 10_000,
+    placeholder: earlier.length ? "And of those, …" : "How many orders are open?",
+  });
   text.value = value;
   const ticks = OPTIONS.map(([name, words, on]) => {
     const box = h("input", { type: "checkbox", name, checked: on });
@@ -119,7 +124,8 @@ async function lookAgain(mine, answer, tell) {
 /** The first view. */
 async function askView() {
   if (running) return running.element;
-  if (!may("ask")) return missingView("You may look, not ask", "Your token has no right to ask.", "#/history", "History");
+  if (!may("ask"))
+    return missingView("You may look, not ask", "Your token has no right to ask.", "#/history", "History");
   const recent = await api("answers?limit=6").catch(() => ({ answers: [] }));
   return h(
     "div",
@@ -134,7 +140,11 @@ async function askView() {
           h("ul", { class: "plain-list" }, recent.answers.map(recentLine)),
           h("p", {}, h("a", { href: "#/history" }, "All of the history")),
         )
-      : h("p", { class: "note" }, "Nothing was asked yet. The database is only read; what you confirm is shown to later questions."),
+      : h(
+          "p",
+          { class: "note" },
+          "Nothing was asked yet. The database is only read; what you confirm is shown to later questions.",
+        ),
   );
 }
 
@@ -143,6 +153,11 @@ function recentLine(answer) {
     "li",
     {},
     h("a", { class: "stop", href: answerAddress(answer.id) }, answer.question),
-    h("span", { class: "aside-words" }, answer.feedback ? saidBadge(answer.feedback.kind ?? answer.feedback) : statusBadge(answer.status), moment(answer.time)),
+    h(
+      "span",
+      { class: "aside-words" },
+      answer.feedback ? saidBadge(answer.feedback.kind ?? answer.feedback) : statusBadge(answer.status),
+      moment(answer.time),
+    ),
   );
 }

@@ -56,8 +56,7 @@ function chartView(chart) {
   );
 }
 
-const svgOf = (width, height, ...children) =>
-  s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, children);
+const svgOf = (width, height, ...children) => s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, children);
 
 /** An axis of D3's, moved to its place. */
 function axisAt(left, top, axis, kind = "axis") {
@@ -76,7 +75,11 @@ function barPanel({ name, points }, width, colour) {
   const bottom = height - MARGINS.bottom;
   const y = d3.scaleBand().domain(d3.range(points.length)).range([MARGINS.top, bottom]).padding(0.25);
   const [low, high] = d3.extent([0, ...points.flatMap((point) => [point.value, point.low, point.high])]);
-  const x = d3.scaleLinear().domain([low, high || 1]).range([left, width - MARGINS.right]).nice();
+  const x = d3
+    .scaleLinear()
+    .domain([low, high || 1])
+    .range([left, width - MARGINS.right])
+    .nice();
   const middle = (i) => y(i) + y.bandwidth() / 2;
   const bars = points.map((point, i) => {
     const size = { y: y(i), height: y.bandwidth(), width: Math.max(1, Math.abs(x(point.value) - x(0))), rx: 2 };
@@ -84,11 +87,20 @@ function barPanel({ name, points }, width, colour) {
   });
   const whiskers = points
     .filter((point) => Number.isFinite(point.low))
-    .map((point) => s("path", { class: "whisker", d: `M${x(point.low)},${middle(points.indexOf(point))}H${x(point.high)}` }));
+    .map((point) =>
+      s("path", { class: "whisker", d: `M${x(point.low)},${middle(points.indexOf(point))}H${x(point.high)}` }),
+    );
   const names = points.map((point, i) =>
     s("text", { x: left - 8, y: middle(i) + 4, "text-anchor": "end" }, clipped(point.text, Math.floor(left / 6.9))),
   );
-  const axis = axisAt(0, bottom, d3.axisBottom(x).ticks(ticksFor(width)).tickSize(MARGINS.top - bottom));
+  const axis = axisAt(
+    0,
+    bottom,
+    d3
+      .axisBottom(x)
+      .ticks(ticksFor(width))
+      .tickSize(MARGINS.top - bottom),
+  );
   return {
     svg: svgOf(width, height, axis, s("g", { class: "names", "aria-hidden": "true" }, names), bars, whiskers),
     points: points.map((point, i) => told(point, name, x(point.value), middle(i))),
@@ -97,9 +109,15 @@ function barPanel({ name, points }, width, colour) {
 
 /** A line through time. */
 function linePanel({ name, points }, width, colour) {
-  const x = d3.scaleTime().domain(d3.extent(points, (point) => point.at)).range([MARGINS.left, width - MARGINS.right]);
+  const x = d3
+    .scaleTime()
+    .domain(d3.extent(points, (point) => point.at))
+    .range([MARGINS.left, width - MARGINS.right]);
   const line = ({ y }) => {
-    const path = d3.line().x((point) => x(point.at)).y((point) => y(point.value));
+    const path = d3
+      .line()
+      .x((point) => x(point.at))
+      .y((point) => y(point.value));
     return s("path", { class: `line c${colour}`, fill: "none", d: path(points) });
   };
   return upright({ name, points, width, colour, x, line, dotted: points.length <= 60 });
@@ -107,7 +125,11 @@ function linePanel({ name, points }, width, colour) {
 
 /** Two numbers against each other. */
 function dotPanel({ name, points }, width, colour, { along, guide }) {
-  const x = d3.scaleLinear().domain(d3.extent(points, (point) => point.at)).range([MARGINS.left + 8, width - MARGINS.right]).nice();
+  const x = d3
+    .scaleLinear()
+    .domain(d3.extent(points, (point) => point.at))
+    .range([MARGINS.left + 8, width - MARGINS.right])
+    .nice();
   const line = ({ y }) =>
     guide && s("path", { class: "guide", d: `M${x(guide[0])},${y(guide[0])}L${x(guide[1])},${y(guide[1])}` });
   const named = points.map((point) => ({ ...point, text: `${along} ${point.text}` }));
@@ -118,9 +140,18 @@ function dotPanel({ name, points }, width, colour, { along, guide }) {
 function upright({ name, points, width, colour, x, line, dotted }) {
   const height = width < 480 ? 240 : 320;
   const bottom = height - MARGINS.bottom;
-  const y = d3.scaleLinear().domain(d3.extent(points.flatMap((point) => [point.value, point.low, point.high]))).range([bottom, MARGINS.top]).nice();
-  const across = d3.axisLeft(y).ticks(5).tickSize(MARGINS.left + MARGINS.right - width);
-  const dots = points.map((point) => s("circle", { class: `dot c${colour}`, r: 3.5, cx: x(point.at), cy: y(point.value) }));
+  const y = d3
+    .scaleLinear()
+    .domain(d3.extent(points.flatMap((point) => [point.value, point.low, point.high])))
+    .range([bottom, MARGINS.top])
+    .nice();
+  const across = d3
+    .axisLeft(y)
+    .ticks(5)
+    .tickSize(MARGINS.left + MARGINS.right - width);
+  const dots = points.map((point) =>
+    s("circle", { class: `dot c${colour}`, r: 3.5, cx: x(point.at), cy: y(point.value) }),
+  );
   const whiskers = points
     .filter((point) => Number.isFinite(point.low))
     .map((point) => s("path", { class: "whisker", d: `M${x(point.at)},${y(point.low)}V${y(point.high)}` }));

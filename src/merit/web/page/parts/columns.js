@@ -13,7 +13,8 @@ function kindOf(name, values) {
     const years = there.every((value) => Number.isInteger(value) && value >= 1000 && value <= 2999);
     return years && /year|jahr|année|año/i.test(name) ? "year" : "number";
   }
-  if (there.every((value) => typeof value === "string" && DATE.test(value) && !Number.isNaN(Date.parse(value)))) return "date";
+  if (there.every((value) => typeof value === "string" && DATE.test(value) && !Number.isNaN(Date.parse(value))))
+    return "date";
   if (there.every((value) => typeof value === "string" && /^\d{4}$/.test(value))) return "year";
   return "label";
 }
@@ -24,10 +25,16 @@ function kindOf(name, values) {
  */
 function chartFor({ columns, rows }) {
   if (rows.length < 2 || rows.length > MOST_POINTS || columns.length < 2) return null;
-  const kinds = columns.map((name, i) => kindOf(name, rows.map((row) => row[i])));
+  const kinds = columns.map((name, i) =>
+    kindOf(
+      name,
+      rows.map((row) => row[i]),
+    ),
+  );
   const numbers = kinds.flatMap((kind, i) => (kind === "number" ? [i] : []));
   const others = kinds.flatMap((kind, i) => (kind && kind !== "number" ? [i] : []));
-  if (others.length === 1 && numbers.length && numbers.length <= MOST_PANELS) return alongNames(columns, rows, kinds, others[0], numbers);
+  if (others.length === 1 && numbers.length && numbers.length <= MOST_PANELS)
+    return alongNames(columns, rows, kinds, others[0], numbers);
   if (others.length === 0 && numbers.length === 2 && columns.length === 2) return twoNumbers(columns, rows);
   return null;
 }

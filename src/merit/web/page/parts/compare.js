@@ -13,7 +13,11 @@ function compareView(record) {
       watch.hear(name, data);
     };
     try {
-      const found = await listenTo(pathOf("answers", record.id, "without-memory"), { signal: control.signal, body: {} }, hear);
+      const found = await listenTo(
+        pathOf("answers", record.id, "without-memory"),
+        { signal: control.signal, body: {} },
+        hear,
+      );
       place.replaceChildren(found ? sidesView(record, found) : h("p", { class: "nothing" }, "Stopped."));
       if (found) say(comparisonWords(found));
     } catch (error) {
@@ -25,7 +29,11 @@ function compareView(record) {
     "section",
     { class: "compare" },
     h("h2", {}, "Without memory"),
-    h("p", { class: "note" }, "Asks the same question again without anything that was learned. It is not written to the history."),
+    h(
+      "p",
+      { class: "note" },
+      "Asks the same question again without anything that was learned. It is not written to the history.",
+    ),
     h("div", { class: "actions" }, action("Ask again without memory", run, { "data-key": "m" })),
     place,
   );
@@ -44,8 +52,12 @@ function sidesView(record, found) {
       "figure",
       {},
       h("figcaption", {}, h("b", {}, title), " ", answer.status ? statusBadge(answer.status) : null),
-      answer.sql ? sqlView(answer.sql, before) : h("p", { class: "nothing" }, answer.error || answer.now || "No statement."),
-      rows?.columns?.length ? rowsView(rows, { label: `Rows ${title.toLowerCase()}` }) : h("p", { class: "nothing" }, answer.now ?? answer.error ?? "No rows."),
+      answer.sql
+        ? sqlView(answer.sql, before)
+        : h("p", { class: "nothing" }, answer.error || answer.now || "No statement."),
+      rows?.columns?.length
+        ? rowsView(rows, { label: `Rows ${title.toLowerCase()}` })
+        : h("p", { class: "nothing" }, answer.now ?? answer.error ?? "No rows."),
     );
   return h(
     "div",
@@ -55,7 +67,12 @@ function sidesView(record, found) {
       "div",
       { class: "sides" },
       side("With memory", withMemory, null, withMemory.rows ? withMemory : found.rows_with),
-      side("Without memory", without, found.same_sql ? null : withMemory.sql || null, without.rows ? without : found.rows_without),
+      side(
+        "Without memory",
+        without,
+        found.same_sql ? null : withMemory.sql || null,
+        without.rows ? without : found.rows_without,
+      ),
     ),
   );
 }

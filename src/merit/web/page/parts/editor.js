@@ -2,7 +2,13 @@
 
 /** An editor for SQL. `element` goes into the page; `value()` is its text; `submit` is called by Ctrl+Enter. */
 function sqlEditor({ value, label, submit = () => {} }) {
-  const field = h("textarea", { class: "code", rows: 6, spellcheck: "false", "aria-label": label, autocapitalize: "off" });
+  const field = h("textarea", {
+    class: "code",
+    rows: 6,
+    spellcheck: "false",
+    "aria-label": label,
+    autocapitalize: "off",
+  });
   field.value = value;
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -95,7 +101,8 @@ const namesCompleter = {
 
 function completions(tables, sql, before) {
   const written = sql.toLowerCase();
-  const isNamed = (table) => new RegExp(`(?<![\\p{L}\\p{N}_$])${escaped(table.name.toLowerCase())}(?![\\p{L}\\p{N}_$])`, "u").test(written);
+  const isNamed = (table) =>
+    new RegExp(`(?<![\\p{L}\\p{N}_$])${escaped(table.name.toLowerCase())}(?![\\p{L}\\p{N}_$])`, "u").test(written);
   const dotted = /([\p{L}\p{N}_$]+)["`\]]?\.$/u.exec(before)?.[1].toLowerCase();
   const meant = dotted ? (aliasesIn(written).get(dotted) ?? dotted) : null;
   const found = [];
@@ -116,12 +123,17 @@ const completion = (name, meta, score, value = quoted(name)) => ({ caption: name
 /** A name that is no plain word is quoted as the database's dialect does. */
 function quoted(name) {
   if (/^[\p{L}_][\p{L}\p{N}_$]*$/u.test(name)) return name;
-  return /mysql|maria/.test(session.dialect ?? "") ? `\`${name.replaceAll("`", "``")}\`` : `"${name.replaceAll('"', '""')}"`;
+  return /mysql|maria/.test(session.dialect ?? "")
+    ? `\`${name.replaceAll("`", "``")}\``
+    : `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Short names that a statement gives its tables. */
 function aliasesIn(sql) {
   const found = new Map();
-  for (const [, table, alias] of sql.matchAll(/(?:from|join)\s+["`[]?([\p{L}\p{N}_$]+)["`\]]?\s+(?:as\s+)?([\p{L}\p{N}_$]+)/gu)) found.set(alias, table);
+  for (const [, table, alias] of sql.matchAll(
+    /(?:from|join)\s+["`[]?([\p{L}\p{N}_$]+)["`\]]?\s+(?:as\s+)?([\p{L}\p{N}_$]+)/gu,
+  ))
+    found.set(alias, table);
   return found;
 }

@@ -27,7 +27,12 @@ async function entryView(id) {
       ["Author", entry.author],
       ["When", entry.time ? moment(entry.time) : ""],
       ["Scope", entry.scope],
-      ["From answer", entry.answer && entry.known_answer !== false ? h("a", { href: answerAddress(entry.answer) }, entry.answer) : entry.answer],
+      [
+        "From answer",
+        entry.answer && entry.known_answer !== false
+          ? h("a", { href: answerAddress(entry.answer) }, entry.answer)
+          : entry.answer,
+      ],
       ["Run", entry.run],
       ["Failure", entry.failure_type ? readable(entry.failure_type) : ""],
       ["Id", entry.id],
@@ -43,7 +48,9 @@ async function entryView(id) {
 
 function entryActions(entry, state, editing) {
   if (state === "retracted") return [restoreButton(entry)];
-  const buttons = [action("Retract…", () => askToRetract(entry), { "data-key": "x", title: "Take it out of every later recall (x)" })];
+  const buttons = [
+    action("Retract…", () => askToRetract(entry), { "data-key": "x", title: "Take it out of every later recall (x)" }),
+  ];
   if (entry.kind === "precedent") {
     const open = () => {
       const form = editForm(entry);
@@ -76,7 +83,11 @@ async function askToRetract(entry) {
       h("p", {}, entry.question),
       h("p", {}, "No later question will be shown it. It stays in the log, and can be restored."),
       uses.length
-        ? [h("h3", {}, `${count(uses.length, "later answer")} ${uses.length === 1 ? "rests" : "rest"} on it`), usesList(uses), h("p", { class: "note" }, "They stay as they are; look at them again.")]
+        ? [
+            h("h3", {}, `${count(uses.length, "later answer")} ${uses.length === 1 ? "rests" : "rest"} on it`),
+            usesList(uses),
+            h("p", { class: "note" }, "They stay as they are; look at them again."),
+          ]
         : h("p", { class: "note" }, "No later answer rests on it."),
     ],
     run: async () => {
@@ -92,7 +103,10 @@ function editForm(entry) {
   question.value = entry.question;
   const keep = h("button", { type: "submit", class: "primary" }, "Keep");
   const run = async () => {
-    const reply = await api(pathOf("memory", entry.id), { method: "PUT", body: { question: question.value.trim(), sql: editor.value() } });
+    const reply = await api(pathOf("memory", entry.id), {
+      method: "PUT",
+      body: { question: question.value.trim(), sql: editor.value() },
+    });
     say("Kept as confirmed by you; the old entry is retracted");
     location.hash = entryAddress(reply.id ?? reply.entry?.id ?? entry.id);
   };

@@ -101,7 +101,9 @@ function factsOf(pairs) {
   return h(
     "dl",
     { class: "facts" },
-    filled.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value instanceof Node ? value : String(value)))),
+    filled.map(([name, value]) =>
+      h("div", {}, h("dt", {}, name), h("dd", {}, value instanceof Node ? value : String(value))),
+    ),
   );
 }
 

@@ -1,8 +1,27 @@
 // What was asked: searched, filtered, newest first.
 
 const HISTORY_CHOICES = {
-  status: ["Status", [["", "Any"], ["answered", "Answered"], ["unsure", "Unsure"], ["unanswerable", "No answer"], ["failed", "Failed"], ["not_executed", "Not executed"]]],
-  feedback: ["Your word", [["", "Any"], ["none", "Not judged"], ["confirmed", "Confirmed"], ["corrected", "Corrected"], ["rejected", "Rejected"]]],
+  status: [
+    "Status",
+    [
+      ["", "Any"],
+      ["answered", "Answered"],
+      ["unsure", "Unsure"],
+      ["unanswerable", "No answer"],
+      ["failed", "Failed"],
+      ["not_executed", "Not executed"],
+    ],
+  ],
+  feedback: [
+    "Your word",
+    [
+      ["", "Any"],
+      ["none", "Not judged"],
+      ["confirmed", "Confirmed"],
+      ["corrected", "Corrected"],
+      ["rejected", "Rejected"],
+    ],
+  ],
 };
 
 function historyView(wanted) {
@@ -27,7 +46,9 @@ function historyLine(answer) {
     "li",
     {},
     h("a", { class: "stop", href: answerAddress(answer.id) }, answer.question),
-    answer.sql ? h("code", { class: "one-line" }, answer.sql) : h("span", { class: "nothing" }, answer.reason || "no statement"),
+    answer.sql
+      ? h("code", { class: "one-line" }, answer.sql)
+      : h("span", { class: "nothing" }, answer.reason || "no statement"),
     h(
       "span",
       { class: "aside-words" },
@@ -41,7 +62,20 @@ function historyLine(answer) {
 const PAGE_OF = 50; // answers or entries fetched at a time
 
 /** A view that searches: its filters are its address, and more comes when it is asked for. */
-function searchable({ title, address, wanted, placeholder, choices, texts = {}, list, fetchPage, line, none, empty, above = null }) {
+function searchable({
+  title,
+  address,
+  wanted,
+  placeholder,
+  choices,
+  texts = {},
+  list,
+  fetchPage,
+  line,
+  none,
+  empty,
+  above = null,
+}) {
   const found = h("p", { class: "found", role: "status" });
   const more = action("Show more", () => read(next), { class: "more", hidden: true });
   const problem = h("div");
@@ -62,7 +96,11 @@ function searchable({ title, address, wanted, placeholder, choices, texts = {}, 
     next = page.next;
     more.hidden = !next;
     const filtered = Object.values(current).some(Boolean);
-    found.textContent = shownCount ? `${shownCount.toLocaleString("en")}${next ? " so far" : ""}` : filtered ? none : empty;
+    found.textContent = shownCount
+      ? `${shownCount.toLocaleString("en")}${next ? " so far" : ""}`
+      : filtered
+        ? none
+        : empty;
     if (before !== null) list.children[from]?.querySelector("a")?.focus();
   }
 
@@ -73,8 +111,18 @@ function searchable({ title, address, wanted, placeholder, choices, texts = {}, 
     problem.replaceChildren();
     return readAgain();
   }
-  const search = h("input", { type: "search", id: "search", "aria-label": placeholder, placeholder, value: wanted.words ?? "", autocomplete: "off" });
-  search.addEventListener("input", paused(() => change("words", search.value.trim())));
+  const search = h("input", {
+    type: "search",
+    id: "search",
+    "aria-label": placeholder,
+    placeholder,
+    value: wanted.words ?? "",
+    autocomplete: "off",
+  });
+  search.addEventListener(
+    "input",
+    paused(() => change("words", search.value.trim())),
+  );
   const filters = h(
     "form",
     { class: "filters", role: "search", on: { submit: (event) => event.preventDefault() } },
@@ -86,12 +134,24 @@ function searchable({ title, address, wanted, placeholder, choices, texts = {}, 
       h(
         "div",
         { class: "choices" },
-        Object.entries(choices).map(([name, [label, options]]) => choice(label, name, options, wanted[name] ?? "", change)),
+        Object.entries(choices).map(([name, [label, options]]) =>
+          choice(label, name, options, wanted[name] ?? "", change),
+        ),
         Object.entries(texts).map(([name, label]) => textFilter(label, name, wanted[name] ?? "", change)),
       ),
     ),
   );
-  const view = h("div", { class: "page" }, h("h1", { tabindex: "-1" }, title), above, filters, found, problem, list, h("div", { class: "actions centre" }, more));
+  const view = h(
+    "div",
+    { class: "page" },
+    h("h1", { tabindex: "-1" }, title),
+    above,
+    filters,
+    found,
+    problem,
+    list,
+    h("div", { class: "actions centre" }, more),
+  );
   view.ready = readAgain();
   view.readAgain = readAgain;
   return view.ready.then(() => view);
@@ -100,6 +160,9 @@ function searchable({ title, address, wanted, placeholder, choices, texts = {}, 
 function textFilter(label, name, value, change) {
   const isDate = name === "since" || name === "until";
   const input = h("input", { type: isDate ? "date" : "text", name, value, size: 12 });
-  input.addEventListener("input", paused(() => change(name, input.value.trim())));
+  input.addEventListener(
+    "input",
+    paused(() => change(name, input.value.trim())),
+  );
   return h("label", {}, h("span", {}, label), input);
 }

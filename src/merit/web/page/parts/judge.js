@@ -12,10 +12,21 @@ function judgeView(record, changed) {
   };
   const correct = () => open(correctForm(record, say));
   const buttons = said
-    ? [action("Take it back", () => open(reasonForm("Why is it taken back?", "Take back", (reason) => say("withdraw", { reason }))), { "data-key": "w" })]
+    ? [
+        action(
+          "Take it back",
+          () => open(reasonForm("Why is it taken back?", "Take back", (reason) => say("withdraw", { reason }))),
+          { "data-key": "w" },
+        ),
+      ]
     : [
-        record.sql && action("Confirm", () => say("confirm", {}), { class: "primary", "data-key": "c", title: "It is right (c)" }),
-        action("Reject", () => open(reasonForm("What is wrong with it?", "Reject", (reason) => say("reject", { reason }))), { "data-key": "r", title: "It is wrong (r)" }),
+        record.sql &&
+          action("Confirm", () => say("confirm", {}), { class: "primary", "data-key": "c", title: "It is right (c)" }),
+        action(
+          "Reject",
+          () => open(reasonForm("What is wrong with it?", "Reject", (reason) => say("reject", { reason }))),
+          { "data-key": "r", title: "It is wrong (r)" },
+        ),
         action("Correct…", correct, { "data-key": "e", title: "Write how it should have been (e)" }),
       ];
   return h(
@@ -48,7 +59,12 @@ function saidView({ feedback }) {
 function reasonForm(label, confirm, run) {
   const text = h("input", { type: "text", maxlength: 2000, autocomplete: "off" });
   const button = h("button", { type: "submit", class: "primary" }, confirm);
-  const element = h("form", { class: "reason-form" }, field(label, text, "Optional."), h("div", { class: "actions" }, button));
+  const element = h(
+    "form",
+    { class: "reason-form" },
+    field(label, text, "Optional."),
+    h("div", { class: "actions" }, button),
+  );
   element.addEventListener("submit", (event) => {
     event.preventDefault();
     busy(button, () => run(text.value.trim()));
@@ -60,19 +76,30 @@ function reasonForm(label, confirm, run) {
 function correctForm(record, say) {
   const rows = h("div", { class: "checked", "aria-live": "polite" });
   const check = async () => {
-    const checked = await api(pathOf("answers", record.id, "check-sql"), { method: "POST", body: { sql: editor.value() } });
+    const checked = await api(pathOf("answers", record.id, "check-sql"), {
+      method: "POST",
+      body: { sql: editor.value() },
+    });
     if (checked.error) rows.replaceChildren(h("p", { class: "problem", role: "alert" }, checked.error));
     else rows.replaceChildren(rowsView(checked, { label: "Rows of the correction" }));
   };
   const keep = action("Keep the correction", () => say("correct", { sql: editor.value() }), { class: "primary" });
-  const editor = sqlEditor({ value: record.sql, label: "The right SQL", submit: () => busy(keep, () => say("correct", { sql: editor.value() })) });
+  const editor = sqlEditor({
+    value: record.sql,
+    label: "The right SQL",
+    submit: () => busy(keep, () => say("correct", { sql: editor.value() })),
+  });
   const element = h(
     "div",
     { class: "correct-form" },
     h("h3", {}, "How should it have been?"),
     editor.element,
     h("div", { class: "actions" }, keep, action("Try it", check)),
-    h("p", { class: "note" }, "Ctrl+Enter keeps it, Ctrl+Space completes names. It must run, and is remembered with the change that led to it."),
+    h(
+      "p",
+      { class: "note" },
+      "Ctrl+Enter keeps it, Ctrl+Space completes names. It must run, and is remembered with the change that led to it.",
+    ),
     rows,
   );
   return { element, focus: () => editor.ready.then(() => editor.focus()) };
@@ -82,7 +109,15 @@ function correctForm(record, say) {
 function consequenceView(reply) {
   const parts = [contradictionsView(reply.contradictions)];
   if (reply.uses?.length) {
-    parts.push(h("section", {}, h("h3", {}, "Later answers rest on this"), h("p", { class: "note" }, "They were shown what has now changed; look at them again."), usesList(reply.uses)));
+    parts.push(
+      h(
+        "section",
+        {},
+        h("h3", {}, "Later answers rest on this"),
+        h("p", { class: "note" }, "They were shown what has now changed; look at them again."),
+        usesList(reply.uses),
+      ),
+    );
   }
   return parts.some(Boolean) ? h("div", { class: "consequences" }, parts) : null;
 }

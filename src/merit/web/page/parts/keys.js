@@ -22,12 +22,26 @@ const VIEWS = ["#/", "#/history", "#/memory", "#/schema", "#/proof"];
 function listenToKeys() {
   const help = document.getElementById("help");
   help.querySelector(".keys").append(
-    ...KEYS.flatMap(([keys, what]) => [h("dt", {}, keys.split(/\s+/).map((key) => (key === "…" ? " … " : h("kbd", {}, key)))), h("dd", {}, what)]),
+    ...KEYS.flatMap(([keys, what]) => [
+      h(
+        "dt",
+        {},
+        keys.split(/\s+/).map((key) => (key === "…" ? " … " : h("kbd", {}, key))),
+      ),
+      h("dd", {}, what),
+    ]),
   );
   document.getElementById("help-open").addEventListener("click", () => help.showModal());
   document.getElementById("theme").addEventListener("click", changeTheme);
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      event.defaultPrevented ||
+      document.querySelector("dialog[open]")
+    )
+      return;
     const typing = event.target.matches("input, select, textarea, [contenteditable]");
     if (typing && (event.key !== "Escape" || event.target.closest(".ace_editor"))) return;
     if (typing) event.target.blur();

@@ -21,7 +21,8 @@ function parse(hash) {
 
 function viewAt({ view, id, wanted }) {
   if (!session.signed_in) return signInView();
-  if (!session.database) return missingView("Only runs here", "This server shows runs; start it with a database to ask.", "runs/", "Runs");
+  if (!session.database)
+    return missingView("Only runs here", "This server shows runs; start it with a database to ask.", "runs/", "Runs");
   if (view === "answer") return answerView(id);
   if (view === "history") return historyView(wanted);
   if (view === "memory" && id === "review") return reviewView();
@@ -67,7 +68,12 @@ function failedView(error) {
     { class: "page" },
     h("h1", { tabindex: "-1" }, title),
     h("p", { class: "lede", role: "alert" }, gone ? "It is tried again by itself." : sentence(error.message)),
-    h("p", { class: "actions" }, action("Try again", () => show({ anew: true })), h("a", { class: "button", href: "#/" }, "Ask")),
+    h(
+      "p",
+      { class: "actions" },
+      action("Try again", () => show({ anew: true })),
+      h("a", { class: "button", href: "#/" }, "Ask"),
+    ),
   );
 }
 
@@ -105,7 +111,8 @@ async function open() {
     return;
   }
   await show({ focus: false, anew: true });
-  if (parse(location.hash).view === "" && session.signed_in) document.getElementById("ask")?.focus({ preventScroll: true });
+  if (parse(location.hash).view === "" && session.signed_in)
+    document.getElementById("ask")?.focus({ preventScroll: true });
 }
 
 window.merit = { compare, chartFor, completions, ready: Promise.resolve().then(begin).catch(showProblem(main)) };

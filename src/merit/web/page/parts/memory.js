@@ -1,9 +1,34 @@
 // What is remembered: searched and filtered; and the ways to its other views.
 
 const MEMORY_CHOICES = {
-  state: ["State", [["", "Live"], ["stale", "Stale"], ["retracted", "Retracted"], ["all", "All"]]],
-  grade: ["Grade", [["", "Any"], ["confirmed", "Confirmed"], ["tested", "Tested"], ["agreed", "Agreed"], ["executed", "Executed"]]],
-  kind: ["Kind", [["", "Any"], ["precedent", "Answers"], ["positive", "Changes that worked"], ["negative", "Failed directions"]]],
+  state: [
+    "State",
+    [
+      ["", "Live"],
+      ["stale", "Stale"],
+      ["retracted", "Retracted"],
+      ["all", "All"],
+    ],
+  ],
+  grade: [
+    "Grade",
+    [
+      ["", "Any"],
+      ["confirmed", "Confirmed"],
+      ["tested", "Tested"],
+      ["agreed", "Agreed"],
+      ["executed", "Executed"],
+    ],
+  ],
+  kind: [
+    "Kind",
+    [
+      ["", "Any"],
+      ["precedent", "Answers"],
+      ["positive", "Changes that worked"],
+      ["negative", "Failed directions"],
+    ],
+  ],
 };
 
 /** The views of the memory, as links beside each other. */

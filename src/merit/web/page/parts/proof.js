@@ -8,7 +8,11 @@ async function proofView() {
     "div",
     { class: "page" },
     h("h1", { tabindex: "-1" }, "Does the memory help?"),
-    h("p", { class: "lede" }, "Every confirmed question is asked again in its order: with what was remembered when it was first asked, and without. The rows decide."),
+    h(
+      "p",
+      { class: "lede" },
+      "Every confirmed question is asked again in its order: with what was remembered when it was first asked, and without. The rows decide.",
+    ),
     place,
   );
   const draw = async () => {
@@ -26,7 +30,13 @@ function proofParts(state, again) {
     running ? proofProgress(running) : null,
     state.error ? h("p", { class: "problem", role: "alert" }, sentence(state.error)) : null,
     result ? proofPicture(result, state) : running ? null : h("p", { class: "nothing" }, "It was not tried yet."),
-    running || !may("curate") ? null : h("div", { class: "actions" }, action(result ? "Prove again…" : "Prove it…", () => askToProve(again), { class: "primary" })),
+    running || !may("curate")
+      ? null
+      : h(
+          "div",
+          { class: "actions" },
+          action(result ? "Prove again…" : "Prove it…", () => askToProve(again), { class: "primary" }),
+        ),
   ].filter(Boolean);
 }
 
@@ -46,7 +56,11 @@ async function askToProve(again) {
     title: "Ask everything again?",
     confirm: "Prove it",
     content: [
-      h("p", {}, `${count(cost.questions ?? 0, "confirmed question")} would be asked again, each with and without memory.`),
+      h(
+        "p",
+        {},
+        `${count(cost.questions ?? 0, "confirmed question")} would be asked again, each with and without memory.`,
+      ),
       factsOf([
         ["Calls, at most", cost.calls?.toLocaleString("en")],
         ["Tokens, about", cost.tokens?.toLocaleString("en")],
@@ -70,23 +84,45 @@ function proofPicture(result, state) {
   ].filter((rate) => rate.value !== null);
   const share = (value) => (typeof value === "number" ? +(value * 100).toFixed(1) : null);
   const right = { name: "Right, %", points: rates.map((rate) => ({ ...rate, value: share(rate.value) })) };
-  const gain = { name: "Difference, points", points: [{ text: "memory", value: share(result.difference), low: share(low), high: share(high), more: [`95% interval ${signed(share(low))} to ${signed(share(high))}`] }] };
+  const gain = {
+    name: "Difference, points",
+    points: [
+      {
+        text: "memory",
+        value: share(result.difference),
+        low: share(low),
+        high: share(high),
+        more: [`95% interval ${signed(share(low))} to ${signed(share(high))}`],
+      },
+    ],
+  };
   return h(
     "section",
     { class: "proof-picture" },
     h("p", { class: `verdict-line ${PROOF_VERDICTS[result.verdict] ?? ""}` }, sentence(result.verdict)),
-    h("p", { class: "note" }, `${count(result.questions, "confirmed question")}; ${signed(share(result.difference))} percentage points, 95% interval ${signed(share(low))} to ${signed(share(high))}.`),
+    h(
+      "p",
+      { class: "note" },
+      `${count(result.questions, "confirmed question")}; ${signed(share(result.difference))} percentage points, 95% interval ${signed(share(low))} to ${signed(share(high))}.`,
+    ),
     rates.length ? proofFigure("How often the answer was right", right) : null,
     result.questions ? proofFigure("What the memory adds, with its interval", gain) : null,
     result.turns?.length ? turnsView(result.turns) : null,
     factsOf([
       ["Brier score with memory", fixed(result.brier_with_memory)],
       ["without", fixed(result.brier_without)],
-      ["Tokens for each more right answer", result.tokens_per_extra_right_answer?.toLocaleString("en", { maximumFractionDigits: 0 })],
+      [
+        "Tokens for each more right answer",
+        result.tokens_per_extra_right_answer?.toLocaleString("en", { maximumFractionDigits: 0 }),
+      ],
       ["Cost for each more right answer", fixed(result.cost_per_extra_right_answer)],
       ["Made", state.finished || state.time ? moment(state.finished ?? state.time) : ""],
     ]),
-    h("p", { class: "note" }, "The Brier score is the mean squared distance between how sure an answer was and whether it was right; less is better."),
+    h(
+      "p",
+      { class: "note" },
+      "The Brier score is the mean squared distance between how sure an answer was and whether it was right; less is better.",
+    ),
   );
 }
 
@@ -94,11 +130,21 @@ const signed = (value) => (value > 0 ? `+${value}` : String(value));
 const fixed = (value) => (typeof value === "number" ? value.toFixed(3) : "");
 
 const proofFigure = (title, panel) =>
-  h("figure", {}, h("figcaption", {}, h("b", {}, title)), drawn(title, (width) => barPanel(panel, Math.min(width, 720), 0)));
+  h(
+    "figure",
+    {},
+    h("figcaption", {}, h("b", {}, title)),
+    drawn(title, (width) => barPanel(panel, Math.min(width, 720), 0)),
+  );
 
 /** A square for each question, in its order. */
 function turnsView(turns) {
-  const kinds = { "1,0": ["gained", "only with memory"], "0,1": ["lost", "only without"], "1,1": ["both", "both ways"], "0,0": ["neither", "neither way"] };
+  const kinds = {
+    "1,0": ["gained", "only with memory"],
+    "0,1": ["lost", "only without"],
+    "1,1": ["both", "both ways"],
+    "0,0": ["neither", "neither way"],
+  };
   const kindOfTurn = (turn) => kinds[`${+turn.with_memory.right},${+turn.without.right}`];
   return h(
     "figure",
@@ -109,9 +155,24 @@ function turnsView(turns) {
       {},
       turns.map((turn) => {
         const [kind, words] = kindOfTurn(turn);
-        return h("li", {}, h("a", { class: `turn ${kind}`, href: answerAddress(turn.answer), "aria-label": `${turn.question ?? turn.answer}: right ${words}`, title: words }));
+        return h(
+          "li",
+          {},
+          h("a", {
+            class: `turn ${kind}`,
+            href: answerAddress(turn.answer),
+            "aria-label": `${turn.question ?? turn.answer}: right ${words}`,
+            title: words,
+          }),
+        );
       }),
     ),
-    h("p", { class: "key" }, Object.values(kinds).map(([kind, words]) => h("span", {}, h("i", { class: `turn ${kind}`, "aria-hidden": "true" }), ` right ${words}`))),
+    h(
+      "p",
+      { class: "key" },
+      Object.values(kinds).map(([kind, words]) =>
+        h("span", {}, h("i", { class: `turn ${kind}`, "aria-hidden": "true" }), ` right ${words}`),
+      ),
+    ),
   );
 }

@@ -23,7 +23,17 @@ function rowsView({ columns, rows, truncated }, { label, downloads = null }) {
   const holder = h("div", { class: "result-body" });
   const shapes = { table: () => sheetView({ columns, rows, label }), chart: () => chartView(chart) };
   const buttons = Object.keys(shapes).map((name) =>
-    h("button", { type: "button", class: "plain small", "aria-pressed": "false", "data-key": name === "table" ? "T" : "C", on: { click: () => choose(name) } }, name === "table" ? "Table" : "Chart"),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "plain small",
+        "aria-pressed": "false",
+        "data-key": name === "table" ? "T" : "C",
+        on: { click: () => choose(name) },
+      },
+      name === "table" ? "Table" : "Chart",
+    ),
   );
   const choose = (name) => {
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(Object.keys(shapes)[i] === name)));

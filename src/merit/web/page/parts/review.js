@@ -11,7 +11,11 @@ async function reviewView() {
     h("h1", { tabindex: "-1" }, "Memory"),
     memoryWays("review"),
     contradictionsView(conflicts),
-    h("p", { class: "found", role: "status" }, waiting.length ? `${count(waiting.length, "thing")} to judge, the most useful first` : "Nothing waits for you."),
+    h(
+      "p",
+      { class: "found", role: "status" },
+      waiting.length ? `${count(waiting.length, "thing")} to judge, the most useful first` : "Nothing waits for you.",
+    ),
     list,
   );
 }

@@ -4,12 +4,19 @@ async function schemaView(wanted) {
   const { tables } = await schemaNames();
   const list = h("ul", { class: "plain-list tables" });
   const found = h("p", { class: "found", role: "status" });
-  const search = h("input", { type: "search", id: "search", "aria-label": "Search tables and columns", placeholder: "Search tables and columns", value: wanted.words ?? "" });
+  const search = h("input", {
+    type: "search",
+    id: "search",
+    "aria-label": "Search tables and columns",
+    placeholder: "Search tables and columns",
+    value: wanted.words ?? "",
+  });
   const draw = () => {
     const words = search.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const fitting = tables.filter((table) => words.every((word) => searchText(table).includes(word)));
     list.replaceChildren(...fitting.slice(0, 500).map(tableLine));
-    found.textContent = fitting.length > 500 ? `The first 500 of ${count(fitting.length, "table")}` : count(fitting.length, "table");
+    found.textContent =
+      fitting.length > 500 ? `The first 500 of ${count(fitting.length, "table")}` : count(fitting.length, "table");
   };
   search.addEventListener("input", paused(draw, 100));
   draw();
@@ -17,13 +24,20 @@ async function schemaView(wanted) {
     "div",
     { class: "page" },
     h("h1", { tabindex: "-1" }, "Schema of ", h("span", { class: "name" }, session.database)),
-    h("form", { class: "filters", role: "search", on: { submit: (event) => event.preventDefault() } }, h("div", { class: "search" }, search)),
+    h(
+      "form",
+      { class: "filters", role: "search", on: { submit: (event) => event.preventDefault() } },
+      h("div", { class: "search" }, search),
+    ),
     found,
     list,
   );
 }
 
-const searchText = (table) => [table.name, table.comment, ...table.columns.flatMap((column) => [column.name, column.comment])].join(" ").toLowerCase();
+const searchText = (table) =>
+  [table.name, table.comment, ...table.columns.flatMap((column) => [column.name, column.comment])]
+    .join(" ")
+    .toLowerCase();
 
 function tableLine(table) {
   return h(
@@ -38,7 +52,9 @@ function tableLine(table) {
       table.view ? h("span", { class: "tag" }, "view") : null,
       h("span", {}, count(table.columns.length, "column")),
       rowsWords(table),
-      table.confirmed ? h("span", { class: "right" }, count(table.confirmed, "confirmed answer")) : h("span", {}, "no confirmed answer"),
+      table.confirmed
+        ? h("span", { class: "right" }, count(table.confirmed, "confirmed answer"))
+        : h("span", {}, "no confirmed answer"),
     ),
   );
 }
@@ -54,10 +70,34 @@ async function tableViewOf(name) {
     { class: "page" },
     h("p", { class: "crumbs" }, h("a", { href: "#/schema", "data-key": "Escape" }, "← Schema")),
     h("h1", { tabindex: "-1" }, table.name),
-    h("p", { class: "lede" }, [table.view ? "A view" : "A table", typeof table.rows === "number" ? `about ${count(table.rows, "row")}` : "", table.comment].filter(Boolean).join(" · ")),
+    h(
+      "p",
+      { class: "lede" },
+      [
+        table.view ? "A view" : "A table",
+        typeof table.rows === "number" ? `about ${count(table.rows, "row")}` : "",
+        table.comment,
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    ),
     columnsTable(table),
-    h("section", { class: "part-section" }, h("h2", {}, "What the memory knows about it"), entries.length ? h("ul", { class: "plain-list entries" }, entries.map(entryLine)) : h("p", { class: "nothing" }, "No entry uses it yet.")),
-    h("section", { class: "part-section" }, h("h2", {}, "Answers that use it"), answers.length ? h("ul", { class: "plain-list answers" }, answers.map(historyLine)) : h("p", { class: "nothing" }, "None so far.")),
+    h(
+      "section",
+      { class: "part-section" },
+      h("h2", {}, "What the memory knows about it"),
+      entries.length
+        ? h("ul", { class: "plain-list entries" }, entries.map(entryLine))
+        : h("p", { class: "nothing" }, "No entry uses it yet."),
+    ),
+    h(
+      "section",
+      { class: "part-section" },
+      h("h2", {}, "Answers that use it"),
+      answers.length
+        ? h("ul", { class: "plain-list answers" }, answers.map(historyLine))
+        : h("p", { class: "nothing" }, "None so far."),
+    ),
   );
 }
 
@@ -69,13 +109,39 @@ function columnsTable(table) {
       {},
       h("th", { scope: "row" }, column.name),
       h("td", {}, column.type),
-      h("td", {}, [column.primary_key ? "primary" : "", ...(column.foreign_keys ?? []).map((key) => `→ ${key}`)].filter(Boolean).join(", ")),
-      h("td", { class: "examples" }, (column.examples ?? []).map(cellText).map((text) => clipped(text, 60)).join(" · ")),
+      h(
+        "td",
+        {},
+        [column.primary_key ? "primary" : "", ...(column.foreign_keys ?? []).map((key) => `→ ${key}`)]
+          .filter(Boolean)
+          .join(", "),
+      ),
+      h(
+        "td",
+        { class: "examples" },
+        (column.examples ?? [])
+          .map(cellText)
+          .map((text) => clipped(text, 60))
+          .join(" · "),
+      ),
       h("td", {}, column.comment ?? ""),
     );
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name}` },
-    h("table", { class: "data columns-of-table" }, h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", {}, table.columns.map(line))),
+    h(
+      "table",
+      { class: "data columns-of-table" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h("tbody", {}, table.columns.map(line)),
+    ),
   );
 }

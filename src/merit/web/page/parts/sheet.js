@@ -15,7 +15,9 @@ function cellText(value) {
 
 /** A grid of `columns` and `rows`: sortable, windowed, with a cell that arrow keys move and whose whole text is shown. */
 function sheetView({ columns, rows, label }) {
-  const numeric = columns.map((_, i) => rows.length > 0 && rows.every((row) => row[i] === null || typeof row[i] === "number"));
+  const numeric = columns.map(
+    (_, i) => rows.length > 0 && rows.every((row) => row[i] === null || typeof row[i] === "number"),
+  );
   let places = rows.map((_, i) => i);
   let sorted = { column: -1, falling: false };
   let active = { row: 0, column: 0 };
@@ -24,8 +26,18 @@ function sheetView({ columns, rows, label }) {
   const heads = columns.map((name, i) =>
     h(
       "th",
-      { scope: "col", role: "columnheader", "aria-sort": "none", "aria-colindex": i + 1, class: numeric[i] ? "number" : null },
-      h("button", { type: "button", tabindex: "-1", title: name, on: { click: () => sort(i) } }, name === "" ? "(no name)" : name),
+      {
+        scope: "col",
+        role: "columnheader",
+        "aria-sort": "none",
+        "aria-colindex": i + 1,
+        class: numeric[i] ? "number" : null,
+      },
+      h(
+        "button",
+        { type: "button", tabindex: "-1", title: name, on: { click: () => sort(i) } },
+        name === "" ? "(no name)" : name,
+      ),
     ),
   );
   const body = h("tbody", { role: "rowgroup" });
@@ -39,7 +51,11 @@ function sheetView({ columns, rows, label }) {
       "aria-rowcount": rows.length + 1,
       "aria-colcount": columns.length,
     },
-    h("colgroup", {}, columns.map((_, i) => sized(h("col"), widthOf(i)))),
+    h(
+      "colgroup",
+      {},
+      columns.map((_, i) => sized(h("col"), widthOf(i))),
+    ),
     h("thead", { role: "rowgroup" }, h("tr", { role: "row", "aria-rowindex": 1 }, heads)),
     body,
   );
@@ -49,7 +65,9 @@ function sheetView({ columns, rows, label }) {
   const view = h("div", { class: "sheet-of-rows" }, holder, whole);
 
   function widthOf(i) {
-    const longest = rows.slice(0, SAMPLED).reduce((most, row) => Math.max(most, cellText(row[i]).length), columns[i].length);
+    const longest = rows
+      .slice(0, SAMPLED)
+      .reduce((most, row) => Math.max(most, cellText(row[i]).length), columns[i].length);
     return Math.max(SHORTEST, Math.min(WIDEST_COLUMN, longest)) + 4;
   }
 
@@ -57,7 +75,9 @@ function sheetView({ columns, rows, label }) {
     sorted = { column: i, falling: sorted.column === i ? !sorted.falling : false };
     places = rows.map((_, at) => at);
     places.sort((a, b) => order(rows[a][i], rows[b][i], sorted.falling) || a - b);
-    heads.forEach((head, at) => head.setAttribute("aria-sort", at === i ? (sorted.falling ? "descending" : "ascending") : "none"));
+    heads.forEach((head, at) =>
+      head.setAttribute("aria-sort", at === i ? (sorted.falling ? "descending" : "ascending") : "none"),
+    );
     say(`Sorted by ${columns[i]}, ${sorted.falling ? "descending" : "ascending"}`);
     draw();
   }
@@ -66,12 +86,20 @@ function sheetView({ columns, rows, label }) {
     const from = Math.max(0, Math.floor(holder.scrollTop / ROW) - AROUND);
     const to = Math.min(rows.length, Math.ceil((holder.scrollTop + (holder.clientHeight || 400)) / ROW) + AROUND);
     const space = (count) => {
-      const line = h("tr", { class: "space", role: "presentation" }, h("td", { role: "presentation", colspan: columns.length }));
+      const line = h(
+        "tr",
+        { class: "space", role: "presentation" },
+        h("td", { role: "presentation", colspan: columns.length }),
+      );
       line.firstChild.style.height = `${count * ROW}px`;
       return count ? line : null;
     };
     body.replaceChildren(
-      ...[space(from), ...places.slice(from, to).map((at, i) => line(rows[at], from + i)), space(rows.length - to)].filter(Boolean),
+      ...[
+        space(from),
+        ...places.slice(from, to).map((at, i) => line(rows[at], from + i)),
+        space(rows.length - to),
+      ].filter(Boolean),
     );
     mark();
   }
@@ -86,7 +114,13 @@ function sheetView({ columns, rows, label }) {
         const kind = [numeric[i] && "number", value === null && "null"].filter(Boolean).join(" ");
         return h(
           "td",
-          { role: "gridcell", id: `${id}-${place}-${i}`, "aria-colindex": i + 1, class: kind || null, "data-at": `${place},${i}` },
+          {
+            role: "gridcell",
+            id: `${id}-${place}-${i}`,
+            "aria-colindex": i + 1,
+            class: kind || null,
+            "data-at": `${place},${i}`,
+          },
           text.length > 400 ? `${text.slice(0, 400)}…` : text,
         );
       }),
@@ -105,13 +139,19 @@ function sheetView({ columns, rows, label }) {
   }
 
   function goTo(row, column) {
-    active = { row: Math.max(0, Math.min(rows.length - 1, row)), column: Math.max(0, Math.min(columns.length - 1, column)) };
+    active = {
+      row: Math.max(0, Math.min(rows.length - 1, row)),
+      column: Math.max(0, Math.min(columns.length - 1, column)),
+    };
     const top = active.row * ROW;
     const head = table.tHead.offsetHeight;
     if (top < holder.scrollTop) holder.scrollTop = top;
-    else if (top + ROW + head > holder.scrollTop + holder.clientHeight) holder.scrollTop = top + ROW + head - holder.clientHeight;
+    else if (top + ROW + head > holder.scrollTop + holder.clientHeight)
+      holder.scrollTop = top + ROW + head - holder.clientHeight;
     draw();
-    document.getElementById(`${id}-${active.row}-${active.column}`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    document
+      .getElementById(`${id}-${active.row}-${active.column}`)
+      ?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const text = cellText(rows[places[active.row]][active.column]);
     whole.textContent = text.length > 30 || text.includes("\n") ? text.slice(0, 20_000) : "";
   }
@@ -143,7 +183,9 @@ function sheetView({ columns, rows, label }) {
     if (at) goTo(...at);
   });
   let waiting = 0;
-  holder.addEventListener("scroll", () => (waiting ||= requestAnimationFrame(() => ((waiting = 0), draw()))), { passive: true });
+  holder.addEventListener("scroll", () => (waiting ||= requestAnimationFrame(() => ((waiting = 0), draw()))), {
+    passive: true,
+  });
   new ResizeObserver(draw).observe(holder);
   draw();
   return view;

@@ -23,7 +23,8 @@ const statusBadge = (status) => badge(STATUS_WORDS[status] ?? ["unsure", readabl
 const saidBadge = (kind) => badge(SAID_WORDS[kind] ?? ["unsure", readable(kind)]);
 
 /** A grade of the memory: how sure an entry is. */
-const gradeTag = (grade) => h("span", { class: `tag grade-${grade === "confirmed" ? "confirmed" : "lower"}` }, readable(grade));
+const gradeTag = (grade) =>
+  h("span", { class: `tag grade-${grade === "confirmed" ? "confirmed" : "lower"}` }, readable(grade));
 
 const answerAddress = (id) => `#/answer/${encodeURIComponent(id)}`;
 const entryAddress = (id) => `#/memory/${encodeURIComponent(id)}`;
@@ -50,7 +51,9 @@ function recalledView(entry) {
       { class: "recalled-head" },
       h("a", { href: entryAddress(entry.id) }, entry.question || entry.id),
       gradeTag(entry.grade ?? "purged"),
-      entry.kind && entry.kind !== "precedent" && h("span", { class: "tag" }, KIND_WORDS[entry.kind] ?? readable(entry.kind)),
+      entry.kind &&
+        entry.kind !== "precedent" &&
+        h("span", { class: "tag" }, KIND_WORDS[entry.kind] ?? readable(entry.kind)),
       entry.stale && h("span", { class: "tag bad" }, "stale"),
       entry.deleted && h("span", { class: "tag bad" }, "retracted"),
     ),
@@ -71,7 +74,8 @@ const RECALL_MEANING =
 
 /** Everything that was recalled, and why. */
 function recalledList(entries) {
-  if (!entries.length) return h("p", { class: "nothing" }, "Nothing was recalled: the memory holds nothing similar yet.");
+  if (!entries.length)
+    return h("p", { class: "nothing" }, "Nothing was recalled: the memory holds nothing similar yet.");
   return h(
     "div",
     {},
@@ -105,7 +109,11 @@ function contradictionsView(found) {
     "section",
     { class: "contradictions", role: "note" },
     h("h3", {}, count(found.length, "contradiction")),
-    h("p", { class: "note" }, "Two confirmed statements for one question give different rows. One of them should be retracted or corrected."),
+    h(
+      "p",
+      { class: "note" },
+      "Two confirmed statements for one question give different rows. One of them should be retracted or corrected.",
+    ),
     found.map((item) =>
       h(
         "div",
@@ -114,7 +122,12 @@ function contradictionsView(found) {
           h(
             "figure",
             {},
-            h("figcaption", {}, side.id ? h("a", { href: entryAddress(side.id) }, side.question || side.id) : side.question, side.author ? ` by ${side.author}` : ""),
+            h(
+              "figcaption",
+              {},
+              side.id ? h("a", { href: entryAddress(side.id) }, side.question || side.id) : side.question,
+              side.author ? ` by ${side.author}` : "",
+            ),
             sqlView(side.sql ?? side.delta ?? ""),
           ),
         ),

@@ -1,12 +1,22 @@
 // Signing in with a token, where the server asks for one.
 
 function signInView() {
-  const token = h("input", { type: "password", id: "token", autocomplete: "current-password", required: true, spellcheck: "false" });
+  const token = h("input", {
+    type: "password",
+    id: "token",
+    autocomplete: "current-password",
+    required: true,
+    spellcheck: "false",
+  });
   const button = h("button", { type: "submit", class: "primary" }, "Sign in");
   const form = h(
     "form",
     { class: "sign-in" },
-    field("Token", token, "Made with `merit token add` by the person who runs this server. The browser keeps it as a cookie that scripts cannot read."),
+    field(
+      "Token",
+      token,
+      "Made with `merit token add` by the person who runs this server. The browser keeps it as a cookie that scripts cannot read.",
+    ),
     h("div", { class: "actions" }, button),
   );
   form.addEventListener("submit", (event) => {
@@ -40,7 +50,10 @@ async function signOut() {
 /** What the header says about the session. */
 function showSession() {
   const about = document.getElementById("about");
-  const words = session.signed_in && session.database ? [session.database, session.model, session.needs_token ? session.author : ""] : [];
+  const words =
+    session.signed_in && session.database
+      ? [session.database, session.model, session.needs_token ? session.author : ""]
+      : [];
   about.textContent = words.filter(Boolean).join(" · ");
   about.title = about.textContent;
   document.getElementById("sign-out").hidden = !(session.signed_in && session.needs_token);

@@ -5,15 +5,14 @@ function watchView(stop) {
   const status = h("p", { class: "progress", role: "status" }, "Reading schema and memory…");
   const stopButton = action("Stop", stop, { class: "plain small", title: "Stop asking (Esc)", "data-key": "Escape" });
   const recalled = h("div");
-  const candidates = h("ol", { class: "candidates" });
+  const candidates = candidateList();
   const element = h(
     "section",
     { class: "watch", "aria-label": "Attempts" },
     h("div", { class: "progress-line" }, h("span", { class: "pulse", "aria-hidden": "true" }), status, stopButton),
     recalled,
-    candidates,
+    candidates.element,
   );
-  let before = null;
   const heard = {
     started(data) {
       status.textContent = startedWords(data);
@@ -23,8 +22,7 @@ function watchView(stop) {
       status.textContent = `Asking the model for candidate ${number}, of at most ${most}…`;
     },
     candidate(data) {
-      candidates.append(candidateView(data, before));
-      before = data.sql || before;
+      candidates.add(data);
       status.textContent = `Candidate ${data.number}: ${candidateWords(data)}`;
     },
   };
@@ -40,10 +38,18 @@ function startedView({ tables, left_out: left, mentioned, recalled }) {
   return h(
     "div",
     { class: "shown-first" },
-    onDemand(`Recalled: ${count(recalled.length, "entry", "entries")}`, () => recalledList(recalled), { open: recalled.length > 0 }),
+    onDemand(`Recalled: ${count(recalled.length, "entry", "entries")}`, () => recalledList(recalled), {
+      open: recalled.length > 0,
+    }),
     onDemand(`Shown: ${count(names.length, "table")}`, () => [
-      h("ul", { class: "tables-shown" }, names.map(([name, columns]) => h("li", {}, h("b", {}, name), ` ${columns.join(", ")}`))),
-      mentioned.length ? h("p", { class: "note" }, `Stored values that the question mentions are in ${mentioned.join(", ")}.`) : h("p"),
+      h(
+        "ul",
+        { class: "tables-shown" },
+        names.map(([name, columns]) => h("li", {}, h("b", {}, name), ` ${columns.join(", ")}`)),
+      ),
+      mentioned.length
+        ? h("p", { class: "note" }, `Stored values that the question mentions are in ${mentioned.join(", ")}.`)
+        : h("p"),
       left?.tables?.length ? h("p", { class: "note" }, `Not shown: ${left.tables.join(", ")}.`) : h("p"),
     ]),
   );
@@ -56,34 +62,56 @@ function candidateWords({ reason, rows, error, status, sql }) {
   return error ? "the database refused it" : readable(status);
 }
 
+/** Each candidate in its order; `add` shows another one. */
+function candidateList() {
+  const element = h("ol", { class: "candidates" });
+  const earlier = new Map(); // by SQL: the candidate that had it first
+  let before = null;
+  const add = (data) => {
+    element.append(candidateView(data, before, earlier.get(data.sql)));
+    if (!data.sql) return;
+    if (!earlier.has(data.sql)) earlier.set(data.sql, data.number);
+    before = data.sql;
+  };
+  return { element, add };
+}
+
 /** One candidate: what became of it, what grounding changed, and its SQL against the one before. */
-function candidateView(data, before) {
-  const grounded = data.grounded_from;
+function candidateView(data, before, first) {
   const ran = data.status === "EXECUTED" && !data.reason;
-  const compared = grounded ?? before;
-  const same = compared !== null && compared === data.sql;
+  const head = h(
+    "p",
+    { class: "candidate-head" },
+    h("b", {}, `Candidate ${data.number}`),
+    h("span", { class: `status ${ran ? "right" : data.reason ? "unsure" : "wrong"}` }, candidateWords(data)),
+    first ? h("span", { class: "votes-now" }, `the same SQL as candidate ${first}`) : null,
+    votesWords(data.votes),
+  );
+  if (first) return h("li", { class: "candidate again" }, head);
+  const grounded = data.grounded_from;
   return h(
     "li",
     { class: "candidate" },
-    h(
-      "p",
-      { class: "candidate-head" },
-      h("b", {}, `Candidate ${data.number}`),
-      h("span", { class: `status ${ran ? "right" : data.reason ? "unsure" : "wrong"}` }, candidateWords(data)),
-      votesWords(data.votes),
-    ),
+    head,
     data.error && h("p", { class: "said" }, data.error),
     data.reason && h("p", { class: "reason" }, data.reason),
-    data.changes?.length
-      ? h(
-          "div",
-          { class: "grounding" },
-          h("p", {}, term("Grounded", MEANINGS.grounded), ":"),
-          h("ul", {}, data.changes.map(({ sentence: why }) => h("li", {}, why))),
-        )
+    data.changes?.length ? groundingList(data.changes) : null,
+    data.sql
+      ? changedSql(data.sql, grounded ?? before, grounded ? "what the model wrote" : "the candidate before")
       : null,
-    same && h("p", { class: "nothing" }, "The same SQL again."),
-    data.sql ? changedSql(data.sql, same ? null : compared, grounded ? "what the model wrote" : "the candidate before") : null,
+  );
+}
+
+function groundingList(changes) {
+  return h(
+    "div",
+    { class: "grounding" },
+    h("p", {}, term("Grounded", MEANINGS.grounded), ":"),
+    h(
+      "ul",
+      {},
+      changes.map(({ sentence: why }) => h("li", {}, why)),
+    ),
   );
 }
 
@@ -92,7 +120,11 @@ function changedSql(sql, before, against) {
   const holder = h("div", { class: "statement" }, sqlView(sql, before));
   const tools = h("div", { class: "tools" }, copyButton(sql));
   if (before) {
-    const toggle = h("button", { type: "button", class: "plain small", "aria-pressed": "true", title: `Changes against ${against}` }, "Changes");
+    const toggle = h(
+      "button",
+      { type: "button", class: "plain small", "aria-pressed": "true", title: `Changes against ${against}` },
+      "Changes",
+    );
     toggle.addEventListener("click", () => {
       const on = toggle.getAttribute("aria-pressed") !== "true";
       toggle.setAttribute("aria-pressed", String(on));
