@@ -37,7 +37,7 @@ class HistorySearch:
     def fits(self, asked: Asked, said: Feedback | None) -> bool:
         """Whether an answer is looked for."""
         kind = type(said).__name__.lower() if said is not None else NOT_JUDGED
-        authors = {said.author if said is not None else "", getattr(asked, "author", "")}
+        authors = {said.author if said is not None else "", asked.author}
         return (
             self.database in ("", asked.database)
             and self.status in ("", asked.status)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from merit.errors import MeritError, counted
 from merit.live.progress import ProgressEvent
 from merit.web.events import KEEP_ALIVE, Sent, sent
-from merit.web.replies import Refused
+from merit.web.replies import Refused, status_of
 
 _KEEP_ALIVE_S = 10.0
 _RETRY_S = "2"
@@ -25,6 +25,7 @@ class RunningAsk:
     events: asyncio.Queue[Sent | None] = field(default_factory=asyncio.Queue)
     task: asyncio.Task[None] | None = None
     result: Sent | None = None  # the last event
+    status: int = 500  # of the response where that is `failed`
 
     async def stream(self) -> AsyncIterator[bytes]:
         """The events as they come, until the last one; a line now and then keeps the connection open."""
@@ -47,6 +48,11 @@ class RunningAsks:
         self._most = most
         self._running: dict[str, RunningAsk] = {}
         self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more questions are taken."""
+        return self._closed
 
     def __len__(self) -> int:
         return len(self._running)
@@ -96,7 +102,7 @@ class RunningAsks:
         except asyncio.CancelledError:
             ask.result = Sent("cancelled", {})
         except MeritError as error:
-            ask.result = Sent("failed", {"error": str(error)})
+            ask.result, ask.status = Sent("failed", {"error": str(error)}), status_of(error)
         finally:
             del self._running[ask.ticket]
             last = ask.result or Sent("failed", {"error": "the server failed; its log says more"})

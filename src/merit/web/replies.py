@@ -7,6 +7,8 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
+from merit.errors import Conflict, InputError, NotFound
+
 _LARGEST = 2**53 - 1  # JavaScript's numbers hold no larger whole number exactly
 
 
@@ -51,3 +53,10 @@ class Refused(Exception):
     def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(sentence)
         self.status, self.sentence, self.headers = status, sentence, headers or {}
+
+
+def status_of(error: Exception) -> int:
+    """The status for an error that merit raises on purpose."""
+    if isinstance(error, NotFound | Conflict):
+        return 404 if isinstance(error, NotFound) else 409
+    return 400 if isinstance(error, InputError) else 503

@@ -74,7 +74,6 @@ def policy() -> str:
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
-        "frame-ancestors 'none'",
     ]
     return "; ".join(rules)
 
