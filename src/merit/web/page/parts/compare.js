@@ -47,7 +47,7 @@ function comparisonWords({ same_sql: sameSql, same_rows: sameRows }) {
 
 function sidesView(record, found) {
   const [withMemory, without] = [found.with_memory, found.without_memory];
-  const side = (title, answer, before, rows) =>
+  const side = (title, answer, before) =>
     h(
       "figure",
       {},
@@ -55,8 +55,8 @@ function sidesView(record, found) {
       answer.sql
         ? sqlView(answer.sql, before)
         : h("p", { class: "nothing" }, answer.error || answer.now || "No statement."),
-      rows?.columns?.length
-        ? rowsView(rows, { label: `Rows ${title.toLowerCase()}` })
+      answer.result?.columns.length
+        ? rowsView(answer.result, { label: `Rows ${title.toLowerCase()}` })
         : h("p", { class: "nothing" }, answer.now ?? answer.error ?? "No rows."),
     );
   return h(
@@ -66,13 +66,8 @@ function sidesView(record, found) {
     h(
       "div",
       { class: "sides" },
-      side("With memory", withMemory, null, withMemory.rows ? withMemory : found.rows_with),
-      side(
-        "Without memory",
-        without,
-        found.same_sql ? null : withMemory.sql || null,
-        without.rows ? without : found.rows_without,
-      ),
+      side("With memory", withMemory, null),
+      side("Without memory", without, found.same_sql ? null : withMemory.sql || null),
     ),
   );
 }

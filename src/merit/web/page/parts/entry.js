@@ -3,7 +3,7 @@
 async function entryView(id) {
   const entry = await api(pathOf("memory", id));
   const editing = h("div", { class: "editing" });
-  const state = entry.state ?? (entry.deleted ? "retracted" : entry.stale ? "stale" : "live");
+  const { state, provenance } = entry;
   return h(
     "article",
     { class: "entry-view page" },
@@ -19,7 +19,7 @@ async function entryView(id) {
     entry.stale ? h("p", { class: "reason" }, sentence(`stale: ${entry.stale}`)) : null,
     entry.deleted ? h("p", { class: "reason" }, sentence(entry.deleted)) : null,
     entrySql(entry),
-    h("div", { class: "tools" }, copyButton(entry.after ?? entry.sql ?? entry.delta ?? "")),
+    h("div", { class: "tools" }, copyButton(entry.sql)),
     may("curate") ? h("div", { class: "actions" }, entryActions(entry, state, editing)) : null,
     editing,
     factsOf([
@@ -27,14 +27,11 @@ async function entryView(id) {
       ["Author", entry.author],
       ["When", entry.time ? moment(entry.time) : ""],
       ["Scope", entry.scope],
-      [
-        "From answer",
-        entry.answer && entry.known_answer !== false
-          ? h("a", { href: answerAddress(entry.answer) }, entry.answer)
-          : entry.answer,
-      ],
-      ["Run", entry.run],
-      ["Failure", entry.failure_type ? readable(entry.failure_type) : ""],
+      ["Answer", answerLink(provenance)],
+      ["From", provenance.run === "live" ? "" : provenance.run],
+      ["Failure", entry.entry.failure_type ? readable(entry.entry.failure_type) : ""],
+      ["Dialect", provenance.dialect],
+      ["Number", entry.sequence],
       ["Id", entry.id],
     ]),
     h(
@@ -44,6 +41,11 @@ async function entryView(id) {
       usesList(entry.uses) ?? h("p", { class: "nothing" }, "None so far."),
     ),
   );
+}
+
+/** The answer that an entry was learned from; entries of imports and runs have none here. */
+function answerLink({ question_id: answer }) {
+  return /^[0-9a-f]{12}$/.test(String(answer)) ? h("a", { href: answerAddress(answer) }, answer) : null;
 }
 
 function entryActions(entry, state, editing) {
@@ -108,7 +110,7 @@ function editForm(entry) {
       body: { question: question.value.trim(), sql: editor.value() },
     });
     say("Kept as confirmed by you; the old entry is retracted");
-    location.hash = entryAddress(reply.id ?? reply.entry?.id ?? entry.id);
+    location.hash = entryAddress(reply.id);
   };
   const editor = sqlEditor({ value: entry.sql, label: "SQL", submit: () => busy(keep, run, element) });
   const element = h(

@@ -1,17 +1,12 @@
 // The memory in files: pairs of questions and SQL come in, and go out.
 
-const FORMATS_IN = [
-  ["", "By the file's name"],
-  ["jsonl", "JSON lines"],
+const FORMATS = [
   ["csv", "CSV"],
+  ["jsonl", "JSON lines"],
   ["vanna", "Vanna"],
+  ["wren", "Wren"],
+  ["cortex", "Cortex"],
   ["dbt", "dbt"],
-  ["yaml", "YAML"],
-];
-const FORMATS_OUT = [
-  ["jsonl", "JSON lines"],
-  ["csv", "CSV"],
-  ["vanna", "Vanna"],
 ];
 
 function exchangeView() {
@@ -30,7 +25,7 @@ function importView() {
   const format = h(
     "select",
     {},
-    FORMATS_IN.map(([value, text]) => h("option", { value }, text)),
+    [["", "By its content"], ...FORMATS].map(([value, text]) => h("option", { value }, text)),
   );
   const grade = h(
     "select",
@@ -71,44 +66,35 @@ function importView() {
   );
 }
 
-/** What an import did, or would do: numbers as facts, and what was left out, with its reason. */
+/** What an import did, or would do, and what was left out, with its reason. */
 function importReport(reply, dry) {
-  const numbers = Object.entries(reply).filter(([, value]) => typeof value === "number");
-  const problems = Object.entries(reply).filter(([, value]) => Array.isArray(value) && value.length);
   return h(
     "div",
     {},
     h("h3", {}, dry ? "It would be so" : "Done"),
-    factsOf(numbers.map(([name, value]) => [capital(readable(name)), value.toLocaleString("en")])),
-    problems.map(([name, items]) =>
-      h(
-        "div",
-        {},
-        h("h3", {}, capital(readable(name))),
-        h(
+    factsOf([
+      [dry ? "Would be imported" : "Imported", reply.imported.length.toLocaleString("en")],
+      ["Known already", reply.known],
+      ["Retracted before", reply.deleted],
+      ["Left out", reply.left_out.length],
+      ["Read as", reply.format],
+    ]),
+    reply.left_out.length
+      ? h(
           "ul",
           { class: "notes" },
-          items.slice(0, 50).map((item) => h("li", {}, plainText(item))),
-        ),
-      ),
-    ),
+          reply.left_out.slice(0, 50).map(({ where, reason }) => h("li", {}, `${where}: ${reason}`)),
+        )
+      : null,
+    contradictionsView(reply.contradictions),
   );
-}
-
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
-function plainText(item) {
-  if (typeof item === "string") return item;
-  return Object.entries(item ?? {})
-    .map(([name, value]) => `${readable(name)}: ${value}`)
-    .join(", ");
 }
 
 function exportView() {
   const format = h(
     "select",
     {},
-    FORMATS_OUT.map(([value, text]) => h("option", { value }, text)),
+    FORMATS.map(([value, text]) => h("option", { value }, text)),
   );
   const run = async () =>
     save(

@@ -67,7 +67,7 @@ function entryLine(entry) {
     "li",
     {},
     h("a", { class: "stop", href: entryAddress(entry.id) }, entry.question || entry.id),
-    h("code", { class: "one-line" }, entry.after ?? entry.sql ?? entry.delta ?? ""),
+    h("code", { class: "one-line" }, entry.sql),
     h(
       "span",
       { class: "aside-words" },

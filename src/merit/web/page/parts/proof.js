@@ -25,11 +25,11 @@ async function proofView() {
 }
 
 function proofParts(state, again) {
-  const { running, result } = state;
+  const { running, last: result } = state;
   return [
     running ? proofProgress(running) : null,
     state.error ? h("p", { class: "problem", role: "alert" }, sentence(state.error)) : null,
-    result ? proofPicture(result, state) : running ? null : h("p", { class: "nothing" }, "It was not tried yet."),
+    result ? proofPicture(result) : running ? null : h("p", { class: "nothing" }, "It was not tried yet."),
     running || !may("curate")
       ? null
       : h(
@@ -40,7 +40,8 @@ function proofParts(state, again) {
   ].filter(Boolean);
 }
 
-function proofProgress({ done, of }) {
+function proofProgress({ done, of_all: all }) {
+  const of = all ?? 0;
   return h(
     "div",
     { class: "proof-progress" },
@@ -51,16 +52,12 @@ function proofProgress({ done, of }) {
 
 /** A proof asks the model: what it would cost is said first. */
 async function askToProve(again) {
-  const cost = await api("proof", { method: "POST", body: { dry_run: true } });
+  const { cost } = await api("proof", { method: "POST", body: { dry_run: true } });
   askFirst({
     title: "Ask everything again?",
     confirm: "Prove it",
     content: [
-      h(
-        "p",
-        {},
-        `${count(cost.questions ?? 0, "confirmed question")} would be asked again, each with and without memory.`,
-      ),
+      h("p", {}, `${count(cost.questions, "confirmed question")} would be asked again, each with and without memory.`),
       factsOf([
         ["Calls, at most", cost.calls?.toLocaleString("en")],
         ["Tokens, about", cost.tokens?.toLocaleString("en")],
@@ -76,7 +73,7 @@ async function askToProve(again) {
 
 const PROOF_VERDICTS = { "the memory helps": "right", "the memory harms": "wrong" };
 
-function proofPicture(result, state) {
+function proofPicture(result) {
   const [low, high] = result.interval;
   const rates = [
     { text: "with memory", value: result.accuracy_with_memory, colour: 0 },
@@ -108,6 +105,8 @@ function proofPicture(result, state) {
     rates.length ? proofFigure("How often the answer was right", right) : null,
     result.questions ? proofFigure("What the memory adds, with its interval", gain) : null,
     result.turns?.length ? turnsView(result.turns) : null,
+    calibrationFigure(result.turns ?? []),
+    costFigure(result.turns ?? []),
     factsOf([
       ["Brier score with memory", fixed(result.brier_with_memory)],
       ["without", fixed(result.brier_without)],
@@ -116,7 +115,7 @@ function proofPicture(result, state) {
         result.tokens_per_extra_right_answer?.toLocaleString("en", { maximumFractionDigits: 0 }),
       ],
       ["Cost for each more right answer", fixed(result.cost_per_extra_right_answer)],
-      ["Made", state.finished || state.time ? moment(state.finished ?? state.time) : ""],
+      ["Made", moment(result.finished)],
     ]),
     h(
       "p",
@@ -145,7 +144,7 @@ function turnsView(turns) {
     "1,1": ["both", "both ways"],
     "0,0": ["neither", "neither way"],
   };
-  const kindOfTurn = (turn) => kinds[`${+turn.with_memory.right},${+turn.without.right}`];
+  const kindOfTurn = (turn) => kinds[`${+turn.with_memory},${+turn.without}`];
   return h(
     "figure",
     { class: "turns" },
@@ -161,7 +160,7 @@ function turnsView(turns) {
           h("a", {
             class: `turn ${kind}`,
             href: answerAddress(turn.answer),
-            "aria-label": `${turn.question ?? turn.answer}: right ${words}`,
+            "aria-label": `${turn.answer}: right ${words}`,
             title: words,
           }),
         );
@@ -175,4 +174,45 @@ function turnsView(turns) {
       ),
     ),
   );
+}
+
+const FEWEST_SAID = 3; // answers of one sureness, to say how often such were right
+
+/** How sure answers were, against how often such answers were right. */
+function calibrationFigure(turns) {
+  const groups = new Map();
+  for (const turn of turns) {
+    const sure = Math.round(turn.confidence_with_memory * 10) / 10;
+    groups.set(sure, [...(groups.get(sure) ?? []), turn.with_memory]);
+  }
+  const points = [...groups]
+    .filter(([, rights]) => rights.length >= FEWEST_SAID)
+    .sort(([a], [b]) => a - b)
+    .map(([sure, rights]) => ({
+      at: sure * 100,
+      text: `${Math.round(sure * 100)}%`,
+      value: (100 * rights.filter(Boolean).length) / rights.length,
+      more: [`of ${count(rights.length, "answer")}`],
+    }));
+  if (points.length < 2) return null;
+  const title = "How sure, and how often right, %";
+  const panel = { name: "Right, %", points };
+  const draw = (width) =>
+    dotPanel(panel, Math.min(width, 720), 0, { along: "Sure", guide: [points[0].at, points.at(-1).at] });
+  return h(
+    "figure",
+    {},
+    h("figcaption", {}, h("b", {}, title), " (on the dashed line, both are the same)"),
+    drawn(title, draw),
+  );
+}
+
+/** What it took. */
+function costFigure(turns) {
+  const sum = (name) => turns.reduce((total, turn) => total + (turn[name] ?? 0), 0);
+  const points = [
+    { text: "with memory", value: sum("tokens_with_memory"), colour: 0 },
+    { text: "without", value: sum("tokens_without"), colour: 9 },
+  ];
+  return points.some((point) => point.value) ? proofFigure("Tokens", { name: "Tokens", points }) : null;
 }

@@ -2,19 +2,18 @@
 
 async function reviewView() {
   const found = await api("memory/review");
-  const waiting = found.waiting ?? found.items ?? [];
-  const conflicts = found.contradictions ?? [];
+  const { waiting } = found;
   const list = h("ol", { class: "plain-list review" }, waiting.map(reviewLine));
   return h(
     "div",
     { class: "page" },
     h("h1", { tabindex: "-1" }, "Memory"),
     memoryWays("review"),
-    contradictionsView(conflicts),
+    contradictionsView(found.contradictions),
     h(
       "p",
       { class: "found", role: "status" },
-      waiting.length ? `${count(waiting.length, "thing")} to judge, the most useful first` : "Nothing waits for you.",
+      waiting.length ? `${count(found.count, "thing")} to judge, the most useful first` : "Nothing waits for you.",
     ),
     list,
   );

@@ -63,8 +63,7 @@ const rowsWords = ({ rows }) => (typeof rows === "number" ? h("span", {}, `about
 
 async function tableViewOf(name) {
   const table = await api(pathOf("schema", name));
-  const entries = table.using_entries ?? (Array.isArray(table.entries) ? table.entries : []);
-  const answers = table.answers ?? [];
+  const [entries, answers] = [table.used_by_entries, table.used_by_answers];
   return h(
     "article",
     { class: "page" },

@@ -29,11 +29,8 @@ const gradeTag = (grade) =>
 const answerAddress = (id) => `#/answer/${encodeURIComponent(id)}`;
 const entryAddress = (id) => `#/memory/${encodeURIComponent(id)}`;
 
-/** An entry's SQL: the change it stands for, or its statement. */
-function entrySql(entry) {
-  if (entry.before) return sqlView(entry.after ?? "", entry.before);
-  return sqlView(entry.sql ?? entry.after ?? entry.delta ?? "");
-}
+/** An entry's SQL: its statement, or the change that it stands for. */
+const entrySql = ({ sql, before }) => sqlView(sql ?? "", before || null);
 
 /** An entry that a prompt showed, and the scores that brought it up. */
 function recalledView(entry) {
@@ -84,60 +81,59 @@ function recalledList(entries) {
   );
 }
 
-/** Later answers that rest on an entry or an answer. */
+/** Later answers that rest on an entry, the nearest first. */
 function usesList(uses) {
   if (!uses?.length) return null;
   return h(
     "ul",
     { class: "uses" },
-    uses.map((use) => {
-      const answer = use.asked ?? use;
-      return h(
+    uses.map((use) =>
+      h(
         "li",
         {},
-        h("a", { href: answerAddress(answer.id ?? use.answer) }, use.question || answer.question),
-        h("small", {}, use.depth > 1 ? ` through ${count(use.depth - 1, "other answer")}` : " was shown it"),
-      );
-    }),
-  );
-}
-
-/** Statements that contradict each other: the same question, different rows. */
-function contradictionsView(found) {
-  if (!found?.length) return null;
-  return h(
-    "section",
-    { class: "contradictions", role: "note" },
-    h("h3", {}, count(found.length, "contradiction")),
-    h(
-      "p",
-      { class: "note" },
-      "Two confirmed statements for one question give different rows. One of them should be retracted or corrected.",
-    ),
-    found.map((item) =>
-      h(
-        "div",
-        { class: "sides" },
-        sidesOf(item).map((side) =>
-          h(
-            "figure",
-            {},
-            h(
-              "figcaption",
-              {},
-              side.id ? h("a", { href: entryAddress(side.id) }, side.question || side.id) : side.question,
-              side.author ? ` by ${side.author}` : "",
-            ),
-            sqlView(side.sql ?? side.delta ?? ""),
-          ),
-        ),
+        h("a", { href: answerAddress(use.answer) }, use.question),
+        h("small", {}, use.depth > 1 ? " through an answer that was shown it" : " was shown it"),
       ),
     ),
   );
 }
 
-/** The two sides of a contradiction. */
-const sidesOf = (item) => item.entries ?? item.sides ?? [item.one, item.other].filter(Boolean);
+/** Answers to one question that give different rows. */
+function contradictionsView(found) {
+  if (!found?.length) return null;
+  return h(
+    "section",
+    { class: "contradictions", role: "note", "aria-label": "Contradictions" },
+    h("h2", {}, count(found.length, "contradiction")),
+    h("p", { class: "note" }, "One question, statements with different rows. Retract or correct what is wrong."),
+    found.map(({ question, answers, certain }) =>
+      h(
+        "div",
+        {},
+        h("h3", {}, question, certain === false ? h("small", {}, " perhaps") : null),
+        h("div", { class: "sides" }, answers.map(contradictingSide)),
+      ),
+    ),
+  );
+}
+
+function contradictingSide({ id, sql, grade, author, time, error }) {
+  return h(
+    "figure",
+    {},
+    h(
+      "figcaption",
+      {},
+      h("a", { href: entryAddress(id) }, id),
+      " ",
+      gradeTag(grade),
+      author ? ` by ${author} ` : " ",
+      time ? moment(time) : null,
+    ),
+    error ? h("p", { class: "said" }, error) : null,
+    sqlView(sql),
+  );
+}
 
 /** Where there is nothing. */
 function missingView(title, why, back, label) {

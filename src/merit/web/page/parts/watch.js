@@ -87,7 +87,7 @@ function candidateView(data, before, first) {
     first ? h("span", { class: "votes-now" }, `the same SQL as candidate ${first}`) : null,
     votesWords(data.votes),
   );
-  if (first) return h("li", { class: "candidate again" }, head);
+  if (first) return h("li", { class: "candidate repeated" }, head);
   const grounded = data.grounded_from;
   return h(
     "li",
