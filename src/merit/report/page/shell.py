@@ -52,7 +52,7 @@ def script() -> str:
 @cache
 def style() -> str:
     """All styles as one."""
-    return "\n".join(part(name) for name in ("page.css", "grid.css"))
+    return "\n".join(part(name) for name in ("page.css", "shared.css", "grid.css"))
 
 
 @cache

@@ -41,6 +41,7 @@ _SCRIPTS = (
     "keys.js",
     "main.js",
 )
+_STYLES_OF_REPORT = ("page.css", "shared.css")
 _STYLES = ("serve.css", "views.css", "editor.css")
 
 
@@ -60,7 +61,7 @@ def script() -> str:
 @cache
 def style() -> str:
     """All styles as one."""
-    return "\n".join([report_part("page.css"), *map(_part, _STYLES)])
+    return "\n".join([*map(report_part, _STYLES_OF_REPORT), *map(_part, _STYLES)])
 
 
 @cache

@@ -21,14 +21,15 @@ async function answerView(id) {
     { class: "answer page" },
     answerHead(record, seen?.answer),
     record.sql && record.status !== "not_executed" ? result : null,
-    h(
-      "section",
-      { class: "sql-of-answer" },
-      h("h2", {}, "SQL"),
-      record.sql
-        ? [sqlView(record.sql), h("div", { class: "tools" }, copyButton(record.sql))]
-        : h("p", { class: "nothing" }, record.reason || record.error || "There is no statement."),
-    ),
+    record.sql
+      ? h(
+          "section",
+          { class: "sql-of-answer" },
+          h("h2", {}, "SQL"),
+          sqlView(record.sql),
+          h("div", { class: "tools" }, copyButton(record.sql)),
+        )
+      : null,
     judge,
     outcome,
     contradictionsView(record.contradictions),
@@ -37,7 +38,7 @@ async function answerView(id) {
     may("ask") && record.sql ? compareView(record) : null,
     may("ask") ? followUp(record) : null,
   );
-  if (result.isConnected || view.contains(result)) {
+  if (view.contains(result)) {
     resultView(id, seen?.answer).then((rows) => result.replaceChildren(rows), showProblem(result));
   }
   return view;

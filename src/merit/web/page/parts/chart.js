@@ -1,6 +1,7 @@
 // Charts, drawn with D3: bars, lines and dots that take the page's colours and can be read with the arrow keys.
 
-const MARGINS = { top: 8, right: 24, bottom: 30, left: 56 };
+const MARGINS = { top: 8, right: 36, bottom: 30, left: 56 };
+const LETTER = 7.6; // px of a letter beside a bar, on average; wide letters still fit
 const BAR = 26; // px for a bar and its gap
 
 /** Draw again whenever there is another width; `make` gets it and returns the drawing and the points it can tell. */
@@ -70,7 +71,7 @@ const ticksFor = (width) => Math.max(2, Math.floor(width / 110));
 /** Names down the side, bars to the right: long names stay readable. */
 function barPanel({ name, points }, width, colour) {
   const longest = Math.max(4, ...points.map((point) => point.text.length));
-  const left = Math.min(longest * 6.9 + 14, width * 0.4);
+  const left = Math.min(longest * LETTER + 14, width * 0.4);
   const height = points.length * BAR + MARGINS.top + MARGINS.bottom;
   const bottom = height - MARGINS.bottom;
   const y = d3.scaleBand().domain(d3.range(points.length)).range([MARGINS.top, bottom]).padding(0.25);
@@ -91,7 +92,11 @@ function barPanel({ name, points }, width, colour) {
       s("path", { class: "whisker", d: `M${x(point.low)},${middle(points.indexOf(point))}H${x(point.high)}` }),
     );
   const names = points.map((point, i) =>
-    s("text", { x: left - 8, y: middle(i) + 4, "text-anchor": "end" }, clipped(point.text, Math.floor(left / 6.9))),
+    s(
+      "text",
+      { x: left - 8, y: middle(i) + 4, "text-anchor": "end" },
+      clipped(point.text, Math.floor((left - 8) / LETTER)),
+    ),
   );
   const axis = axisAt(
     0,

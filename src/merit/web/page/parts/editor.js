@@ -40,8 +40,9 @@ function sqlEditor({ value, label, submit = () => {} }) {
 async function openAce(field, label, submit) {
   await load("ace.css");
   await load("ace.js");
-  await Promise.all([load("ace-completion.js"), load("ace-sql.js")]);
+  const [tables] = await Promise.all([schemaTables().catch(() => []), load("ace-completion.js"), load("ace-sql.js")]);
   prepareAce();
+  const completer = namesCompleter(tables);
   const typed = field.value;
   const holder = h("div", { class: "ace" });
   const hadFocus = document.activeElement === field;
@@ -60,9 +61,10 @@ async function openAce(field, label, submit) {
     wrap: true,
     fontSize: 14,
     tabSize: 2,
-    enableBasicAutocompletion: [namesCompleter],
-    enableLiveAutocompletion: [namesCompleter],
+    enableBasicAutocompletion: [completer],
+    enableLiveAutocompletion: [completer],
   });
+  editor.commands.removeCommands(FURTHER); // they would load parts of Ace that are not served
   editor.commands.bindKey("Tab", null); // the focus moves on, so that the keyboard is never caught
   editor.commands.bindKey("Shift-Tab", null);
   editor.commands.addCommand({ name: "submit", bindKey: { win: "Ctrl-Enter", mac: "Command-Enter" }, exec: submit });
@@ -71,6 +73,7 @@ async function openAce(field, label, submit) {
   return editor;
 }
 
+const FURTHER = ["find", "replace", "showSettingsMenu", "openCommandPalette", "goToNextError", "goToPreviousError"];
 let isPrepared = false;
 
 /** Ace as a page without inline styles needs it, and a theme made of the page's own colours. */
@@ -84,20 +87,16 @@ function prepareAce() {
   });
 }
 
-/** Tables and columns of the database; columns of tables that the statement names come first, and after `table.` alone. */
-const namesCompleter = {
+/** Completes tables and columns; those of tables that the statement names come first, and after `table.` alone. */
+const namesCompleter = (tables) => ({
   id: "names",
   identifierRegexps: [/[\p{L}\p{N}_$]/u],
   triggerCharacters: ["."],
-  async getCompletions(editor, session, position, prefix, done) {
-    try {
-      const before = session.getLine(position.row).slice(0, position.column - prefix.length);
-      done(null, completions(await schemaTables(), editor.getValue(), before));
-    } catch {
-      done(null, []); // without the schema there is nothing to complete
-    }
+  getCompletions(editor, session, position, prefix, done) {
+    const before = session.getLine(position.row).slice(0, position.column - prefix.length);
+    done(null, completions(tables, editor.getValue(), before));
   },
-};
+});
 
 function completions(tables, sql, before) {
   const written = sql.toLowerCase();

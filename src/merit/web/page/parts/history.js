@@ -38,6 +38,7 @@ function historyView(wanted) {
     line: historyLine,
     none: "Nothing fits. Another word, or fewer filters, may find more.",
     empty: "Nothing was asked yet.",
+    counted: ["answer"],
   });
 }
 
@@ -74,6 +75,7 @@ function searchable({
   line,
   none,
   empty,
+  counted,
   above = null,
 }) {
   const found = h("p", { class: "found", role: "status" });
@@ -97,7 +99,7 @@ function searchable({
     more.hidden = !next;
     const filtered = Object.values(current).some(Boolean);
     found.textContent = shownCount
-      ? `${shownCount.toLocaleString("en")}${next ? " so far" : ""}`
+      ? `${count(shownCount, ...counted)}${next ? " so far" : ""}`
       : filtered
         ? none
         : empty;
@@ -152,9 +154,7 @@ function searchable({
     list,
     h("div", { class: "actions centre" }, more),
   );
-  view.ready = readAgain();
-  view.readAgain = readAgain;
-  return view.ready.then(() => view);
+  return read().then(() => view);
 }
 
 function textFilter(label, name, value, change) {

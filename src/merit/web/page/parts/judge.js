@@ -38,13 +38,13 @@ function judgeView(record, changed) {
   );
 }
 
-function saidView({ feedback }) {
+function saidView({ feedback, sql }) {
   return h(
     "div",
     { class: "said-by" },
     h("p", {}, saidBadge(feedback.kind), feedback.author ? ` by ${feedback.author}, ` : " ", moment(feedback.time)),
     feedback.reason ? h("p", { class: "reason" }, feedback.reason) : null,
-    feedback.sql ? h("div", {}, h("h3", {}, "The correction"), sqlView(feedback.sql)) : null,
+    feedback.sql ? h("div", {}, h("h3", {}, "The correction"), sqlView(feedback.sql, sql || null)) : null,
     feedback.entries?.length
       ? h(
           "p",

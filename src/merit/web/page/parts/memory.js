@@ -58,6 +58,7 @@ function memoryView(wanted) {
     line: entryLine,
     none: "No entry fits. Another word, or fewer filters, may find more.",
     empty: "Nothing is remembered yet. Confirm or correct an answer, or import what you have.",
+    counted: ["entry", "entries"],
     above: memoryWays("entries"),
   });
 }

@@ -55,11 +55,19 @@ function startedView({ tables, left_out: left, mentioned, recalled }) {
   );
 }
 
-function candidateWords({ reason, rows, error, status, sql }) {
+const CANDIDATE_WORDS = {
+  EXECUTED: "ran",
+  DENOTATION_MISMATCH: "ran, but a person rejected it before",
+  EXECUTION_ERROR: "the database refused it",
+  TIMEOUT: "took too long",
+};
+
+/** What became of a candidate. */
+function candidateWords({ reason, rows, status, sql }) {
   if (reason) return "the model says that the database holds no answer";
-  if (rows !== null && rows !== undefined) return `ran, ${count(rows, "row")}`;
   if (!sql) return "no SQL in the reply";
-  return error ? "the database refused it" : readable(status);
+  const words = CANDIDATE_WORDS[status] ?? readable(status);
+  return rows === null || rows === undefined ? words : `${words}, ${count(rows, "row")}`;
 }
 
 /** Each candidate in its order; `add` shows another one. */
@@ -68,10 +76,10 @@ function candidateList() {
   const earlier = new Map(); // by SQL: the candidate that had it first
   let before = null;
   const add = (data) => {
-    element.append(candidateView(data, before, earlier.get(data.sql)));
-    if (!data.sql) return;
-    if (!earlier.has(data.sql)) earlier.set(data.sql, data.number);
-    before = data.sql;
+    element.append(candidateView(data, before, earlier.get(data.sql || data.reason)));
+    const said = data.sql || data.reason;
+    if (said && !earlier.has(said)) earlier.set(said, data.number);
+    before = data.sql || before;
   };
   return { element, add };
 }
@@ -84,7 +92,7 @@ function candidateView(data, before, first) {
     { class: "candidate-head" },
     h("b", {}, `Candidate ${data.number}`),
     h("span", { class: `status ${ran ? "right" : data.reason ? "unsure" : "wrong"}` }, candidateWords(data)),
-    first ? h("span", { class: "votes-now" }, `the same SQL as candidate ${first}`) : null,
+    first ? h("span", { class: "votes-now" }, `the same as candidate ${first}`) : null,
     votesWords(data.votes),
   );
   if (first) return h("li", { class: "candidate repeated" }, head);
@@ -93,7 +101,7 @@ function candidateView(data, before, first) {
     "li",
     { class: "candidate" },
     head,
-    data.error && h("p", { class: "said" }, data.error),
+    data.error && !data.reason && h("p", { class: "said" }, data.error),
     data.reason && h("p", { class: "reason" }, data.reason),
     data.changes?.length ? groundingList(data.changes) : null,
     data.sql
