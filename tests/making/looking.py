@@ -62,9 +62,9 @@ class Looking:
         self.driver.execute_script("arguments[0].click()", self.until(found))
 
     def key(self, *keys: str) -> None:
-        """Press keys wherever the focus is."""
-        for key in keys:
-            ActionChains(self.driver).send_keys(key).perform()
+        """Press keys wherever the focus is, a text letter by letter."""
+        for letter in "".join(keys):
+            ActionChains(self.driver, duration=0).send_keys(letter).perform()
 
     def chord(self, *keys: str) -> None:
         """Press keys together, the last one while the others are held."""
@@ -75,6 +75,11 @@ class Looking:
         for key in keys[:-1]:
             chain.key_up(key)
         chain.perform()
+
+    def offers(self, name: str) -> bool:
+        """Wait until the SQL editor offers a name, which it shows in pieces."""
+        code = "return [...document.querySelectorAll('.ace_autocomplete .ace_line')].map((one) => one.textContent)"
+        return bool(self.until(lambda: any(name in line for line in self.script(code))))
 
     def rewrite(self, text: str) -> None:
         """Another text in the SQL editor, whose suggestions are closed."""
@@ -96,6 +101,21 @@ class Looking:
     def errors(self) -> list[str]:
         """What the browser complained about since the last look."""
         return [line["message"] for line in self.driver.get_log("browser") if line["level"] == "SEVERE"]
+
+    def resize(self, width: int) -> None:
+        """Another width; 400 px and less as a phone has it."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width <= 400}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def set_theme(self, name: str) -> None:
+        """Light or dark, as the system says it."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def elsewhere(self) -> list[str]:
+        """Whatever the page fetched that is not of its own server."""
+        names = self.script("return performance.getEntriesByType('resource').map((one) => one.name)")
+        return [name for name in names if not name.startswith((self.address, "data:", "blob:"))]
 
     def settle(self, seconds: float = 0.1) -> None:
         time.sleep(seconds)

@@ -26,7 +26,7 @@ _STARTED_S = 60.0
 
 def make_shop(path: Path) -> Path:
     """Customers, 5,000 orders and items; and a table whose name, columns and values are markup."""
-    draw = random.Random(4)  # noqa: S311 - not a secret
+    draw = random.Random(4)
     with closing(sqlite3.connect(path)) as db, db:
         db.executescript(
             "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT);"
@@ -98,7 +98,11 @@ class ServedPage:
         """Start, and wait until it answers."""
         command = [sys.executable, "-m", "merit", "serve", "--database", "sqlite:///shop.sqlite", "--no-browser"]
         command += ["--model", "openai:told", "--port", str(self.port)]
-        own = {"OPENAI_BASE_URL": self._endpoint.url, "OPENAI_API_KEY": "none", "MERIT_CACHE": str(self.folder / "cache")}
+        own = {
+            "OPENAI_BASE_URL": self._endpoint.url,
+            "OPENAI_API_KEY": "none",
+            "MERIT_CACHE": str(self.folder / "cache"),
+        }
         environment = {**os.environ, **own}
         log = (self.folder / "serve.log").open("ab")
         with log:
@@ -118,10 +122,10 @@ class ServedPage:
     def api(self, path: str, body: Any = None, method: str | None = None) -> Any:
         """What the API says."""
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(  # noqa: S310 - our own server
+        request = urllib.request.Request(
             f"{self.address}api/{path}", data, {"Content-Type": "application/json"}, method=method
         )
-        with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=30) as reply:
             return json.load(reply)
 
     def ask(self, question: str, *replies: str) -> str:
@@ -131,7 +135,7 @@ class ServedPage:
 
     def _alive(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.address}health/live", timeout=1) as reply:  # noqa: S310
+            with urllib.request.urlopen(f"{self.address}health/live", timeout=1) as reply:
                 return bool(reply.status == 200)
         except OSError:
             return False

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import Header, Path, Query
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,10 +14,10 @@ from merit.web.asked import first_rows, short_record
 from merit.web.asks import RunningAsk
 from merit.web.events import Sent, short_answer
 from merit.web.people import Asking, Reader, Served
-from merit.web.replies import JsonReply, Refused, refusal
+from merit.web.replies import JsonReply, JsonRouter, Refused, linked, refusal
 from merit.web.site import Site
 
-router = APIRouter(tags=["answers"])
+router = JsonRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"
 AnswerId = Annotated[str, Path(pattern="^[0-9a-f]{1,32}$", description="Its id, or an unambiguous beginning of it.")]
 Words = Annotated[str, Query(max_length=200)]
@@ -46,7 +46,10 @@ def agent_of(site: Site) -> LiveAgent:
     return site.agent
 
 
-@router.post("/answers", response_model=None)
+_LINKED = ("why", "rows", "rows_csv", "confirm", "reject", "correct", "withdraw", "check_sql", "without_memory")
+
+
+@router.post("/answers", response_model=None, responses=linked("id", "answer", _LINKED))
 async def ask(asked: Question, site: Served, who: Asking, accept: Annotated[str, Header()] = "") -> Response:
     """Ask a question: events as they happen with `Accept: text/event-stream`, else the answer once it is there."""
     agent = agent_of(site)

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from merit import __version__
@@ -20,7 +21,7 @@ from merit.web.replies import JsonReply, Refused, refusal, status_of
 from merit.web.site import Site
 from merit.web.upkeep import Upkeep
 
-_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving)
+_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving, health, run_pages, assets)
 _ERROR = {
     "content": {
         "application/json": {
@@ -75,12 +76,10 @@ def make_app(site: Site) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.site = site
-    app.add_middleware(Gate, names=site.names, metrics=site.metrics)
+    app.add_middleware(Gate, names=site.names, metrics=site.metrics, methods_at=_methods_at)
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
     for part in _ROUTERS:
-        app.include_router(part.router, prefix="/api")
-    for part in (health, run_pages, assets):
         app.include_router(part.router)
     app.add_api_route("/", _page, include_in_schema=False, response_model=None)
     return app
@@ -98,8 +97,8 @@ async def _refused(_: Request, error: Exception) -> JsonReply:
     return refusal(error.status, error.sentence, error.headers)
 
 
-async def _failed(_: Request, error: Exception) -> JsonReply:
-    return refusal(status_of(error), str(error))
+async def _failed(request: Request, error: Exception) -> JsonReply:
+    return refusal(status_of(error), site_of(request).without_paths(str(error)))
 
 
 async def _invalid(_: Request, error: Exception) -> JsonReply:
@@ -109,10 +108,19 @@ async def _invalid(_: Request, error: Exception) -> JsonReply:
     return refusal(422, f"{where or 'the body'}: {first['msg'][:300]}")
 
 
-async def _http(_: Request, error: Exception) -> JsonReply:
+async def _http(request: Request, error: Exception) -> JsonReply:
     assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        error.headers = {"Allow": ", ".join(sorted(_methods_at(request.url.path)))}
     words = {404: "there is nothing here", 405: "this method is not for this path"}
     return refusal(error.status_code, words.get(error.status_code, str(error.detail)), error.headers)
+
+
+def _methods_at(path: str) -> set[str]:
+    """What can be done at a path, by whichever route."""
+    routes = [route for part in _ROUTERS for route in part.router.routes if isinstance(route, APIRoute)]
+    methods = {method for route in routes if route.path_regex.fullmatch(path) for method in route.methods or ()}
+    return methods or {"GET"}
 
 
 async def _broken(request: Request, error: Exception) -> JsonReply:

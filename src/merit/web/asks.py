@@ -43,7 +43,9 @@ class RunningAsk:
 class RunningAsks:
     """All questions under way, limited for each person and in all."""
 
-    def __init__(self, most_each: int, most: int) -> None:
+    def __init__(self, most_each: int, most: int, shown: Callable[[str], str] = str) -> None:
+        """`shown` is how a sentence of an error is shown to people."""
+        self._shown = shown
         self._most_each = most_each
         self._most = most
         self._running: dict[str, RunningAsk] = {}
@@ -102,7 +104,7 @@ class RunningAsks:
         except asyncio.CancelledError:
             ask.result = Sent("cancelled", {})
         except MeritError as error:
-            ask.result, ask.status = Sent("failed", {"error": str(error)}), status_of(error)
+            ask.result, ask.status = Sent("failed", {"error": self._shown(str(error))}), status_of(error)
         finally:
             del self._running[ask.ticket]
             last = ask.result or Sent("failed", {"error": "the server failed; its log says more"})

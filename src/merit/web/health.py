@@ -3,17 +3,16 @@
 import threading
 import time
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 
 from merit.errors import MeritError
 from merit.types import Limits, Timeout
 from merit.web.metrics import CONTENT_TYPE
 from merit.web.people import Reader, Served
-from merit.web.replies import Refused
+from merit.web.replies import JsonRouter, Refused
 from merit.web.site import Site
 
-router = APIRouter(tags=["operation"])
+router = JsonRouter(tags=["operation"])
 _LOOK_AGAIN_S = 5.0  # so that nobody can keep the database busy by asking
 _lock = threading.Lock()
 _looked: dict[int, tuple[float, bool]] = {}  # by site

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live import LiveAgent
@@ -11,10 +10,11 @@ from merit.live.uses import uses_of
 from merit.web.answers import AnswerId, agent_of
 from merit.web.asked import judged_record
 from merit.web.people import Judging, Served
+from merit.web.replies import JsonRouter, linked
 from merit.web.results import Statement
 from merit.web.site import Site
 
-router = APIRouter(tags=["feedback"])
+router = JsonRouter(prefix="/api", tags=["feedback"])
 
 
 class Reason(BaseModel):
@@ -25,7 +25,10 @@ class Reason(BaseModel):
     reason: str = Field(default="", max_length=2000)
 
 
-@router.post("/answers/{answer}/confirm")
+_LINKED = ("show", "retract", "restore", "confirm_entry", "edit")
+
+
+@router.post("/answers/{answer}/confirm", responses=linked("entries/0", "entry", _LINKED))
 def confirm(answer: AnswerId, site: Served, who: Judging) -> dict[str, Any]:
     """Say that an answer is right: later questions are shown it."""
     agent = agent_of(site)

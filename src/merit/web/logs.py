@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 LOG = logging.getLogger("merit.web")
-_LOGGERS = ("merit", "uvicorn.error")
+_LOGGERS = {"merit": logging.INFO, "uvicorn.error": logging.ERROR}
 
 
 class JsonLines(logging.Formatter):
@@ -34,11 +34,18 @@ def start_logging(stream: TextIO | None = None) -> None:
     """Write logs of merit and of its server as JSON lines, to the standard error unless said otherwise."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())
-    for name in _LOGGERS:
+    for name, level in _LOGGERS.items():
         logger = logging.getLogger(name)
         logger.handlers = [handler]
-        logger.setLevel(logging.INFO)
+        logger.setLevel(level)
         logger.propagate = False
+
+
+def quiet_server() -> None:
+    """Let the server underneath say nothing, where its logs are not asked for: a terminal shows what commands say."""
+    logger = logging.getLogger("uvicorn.error")
+    if not logger.handlers:
+        logger.handlers, logger.propagate = [logging.NullHandler()], False
 
 
 def log(event: str, level: int = logging.INFO, **fields: Any) -> None:

@@ -3,8 +3,9 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from merit.live.browsing import MemorySearch, search_memory, state_of
 from merit.live.curating import Curator
@@ -15,10 +16,27 @@ from merit.web.answers import Limit, Name, Words, agent_of
 from merit.web.asked import use_record
 from merit.web.judging import Reason
 from merit.web.people import Curating, Reader, Served
+from merit.web.replies import JsonRouter
 from merit.web.site import Site
 
-router = APIRouter(tags=["memory"])
-EntryId = Annotated[str, Path(pattern="^[a-z]{3}-[0-9a-f]{1,32}$")]
+
+class EntryConvertor(Convertor[str]):
+    """An entry's id in a path; nothing else is taken for one, so that /memory/review is no entry."""
+
+    regex = "[a-z]{3}-[0-9a-f]{1,32}"
+
+    def convert(self, value: str) -> str:
+        """As it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """As it is."""
+        return value
+
+
+router = JsonRouter(prefix="/api", tags=["memory"])
+register_url_convertor("entry", EntryConvertor())
+EntryId = Annotated[str, Path(pattern=f"^{EntryConvertor.regex}$")]
 _FLAG = Annotated[bool, Query(description="Only list what it would concern.")]
 
 
@@ -70,7 +88,7 @@ def conflicts(site: Served, _: Reader) -> dict[str, Any]:
     return {"contradictions": [one.record() for one in agent_of(site).contradictions()]}
 
 
-@router.get("/memory/{entry}")
+@router.get("/memory/{entry:entry}")
 def show(entry: EntryId, site: Served, _: Reader) -> dict[str, Any]:
     """One entry in full, and the later answers that rest on it."""
     curator = curator_of(site)
@@ -78,7 +96,7 @@ def show(entry: EntryId, site: Served, _: Reader) -> dict[str, Any]:
     return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in curator.uses(entry)]}
 
 
-@router.delete("/memory/{entry}")
+@router.delete("/memory/{entry:entry}")
 def retract(
     entry: EntryId,
     site: Served,
@@ -95,7 +113,7 @@ def retract(
     return {"retracted": not dry_run, "uses": [use_record(use) for use in uses]}
 
 
-@router.post("/memory/{entry}/restore")
+@router.post("/memory/{entry:entry}/restore")
 def restore(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
     """Take a retraction back."""
     curator = curator_of(site)
@@ -103,14 +121,14 @@ def restore(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
     return entry_record(curator.find(entry))
 
 
-@router.post("/memory/{entry}/confirm")
+@router.post("/memory/{entry:entry}/confirm")
 def confirm_entry(entry: EntryId, site: Served, who: Curating, given: Reason | None = None) -> dict[str, Any]:  # noqa: ARG001 - a body may be sent
     """Say that an entry which waits for a person is right: a confirmed one takes its place."""
     curator = curator_of(site)
     return entry_record(curator.find(curator.confirm(entry, who.author).id))
 
 
-@router.put("/memory/{entry}")
+@router.put("/memory/{entry:entry}")
 def edit(entry: EntryId, given: Edit, site: Served, who: Curating) -> dict[str, Any]:
     """Rewrite an answer: it is executed first, enters as confirmed by its author, and the old one is retracted."""
     curator = curator_of(site)

@@ -8,6 +8,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 CONNECTIONS = 500  # at a time
 REQUEST_S = 10.0  # for the head of a request to arrive, however slowly it comes
 SILENCE_S = 30.0  # for a client to take something of a response that waits for it
+_INVALID = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: 19\r\n"
+    b"connection: close\r\n\r\n"
+    b"not a HTTP request\n"
+)
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -22,6 +27,7 @@ class TimedProtocol(H11Protocol):
         super().__init__(*args, **kwargs)
         self._request_timer: asyncio.TimerHandle | None = None
         self._silence_timer: asyncio.TimerHandle | None = None
+        self._invalid = False  # what comes is not HTTP
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for a request, unless there are too many connections."""
@@ -34,8 +40,30 @@ class TimedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take in what came; a head that is not whole keeps its deadline."""
-        super().data_received(data)
+        if not self._invalid:
+            super().data_received(data)
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words
+        """Refuse what is not HTTP; the rest is read for a while, else the system would discard the answer."""
+        self._invalid = True
+        self.transport.write(_INVALID)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+
+    def shutdown(self) -> None:
+        """The server stops."""
+        if self._invalid:
+            self.transport.close()
+        else:
+            super().shutdown()
+
+    def eof_received(self) -> bool | None:  # type: ignore[override]
+        """A client that sends no more may still wait for the response to what it sent."""
+        if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
+            return None
+        self.cycle.keep_alive = False
+        return True
 
     def on_response_complete(self) -> None:
         """The rest of a body that was refused, or the next request, has its time, too."""
@@ -67,7 +95,7 @@ class TimedProtocol(H11Protocol):
 
     def _watch(self) -> None:
         """Whether something has to come from the client now."""
-        if self.cycle is None or self.cycle.response_complete:
+        if self._invalid or self.cycle is None or self.cycle.response_complete:
             self._await_request()
         else:
             self._request_timer = _cancel(self._request_timer)

@@ -1,17 +1,22 @@
 """Proof: whether the memory helps on confirmed questions."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from merit.errors import Conflict
 from merit.web.answers import agent_of
 from merit.web.people import Curating, Reader, Served
+from merit.web.replies import JsonRouter
 
-router = APIRouter(tags=["proof"])
+router = JsonRouter(prefix="/api", tags=["proof"])
+
+
+def _whole(value: object) -> object:
+    """JSON does not tell 5.0 from 5."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class ProofRequest(BaseModel):
@@ -19,7 +24,9 @@ class ProofRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    limit: int | None = Field(default=None, ge=1, le=100_000, description="Only the last confirmed questions.")
+    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100_000)] | None = Field(
+        default=None, description="Only the last confirmed questions."
+    )
     dry_run: bool = Field(default=False, description="Only say what it would cost.")
 
 

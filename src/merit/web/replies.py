@@ -1,11 +1,14 @@
 """What the server sends: JSON that every browser reads as it was meant, and errors as one sentence."""
 
+import inspect
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from typing import Any
 
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
 
 from merit.errors import Conflict, InputError, NotFound
 
@@ -40,6 +43,42 @@ class JsonReply(JSONResponse):
     def render(self, content: Any) -> bytes:
         """The bytes of the body."""
         return to_json(content).encode("utf-8", "replace")
+
+
+def linked(pointer: str, parameter: str, operations: Iterable[str]) -> dict[int | str, dict[str, Any]]:
+    """Describes that a response has an id which other operations take: readers and test tools follow it."""
+    links = {
+        name: {"operationId": name, "parameters": {parameter: f"$response.body#/{pointer}"}} for name in operations
+    }
+    return {200: {"links": links}}
+
+
+class JsonRouter(APIRouter):
+    """Routes whose values are sent by `JsonReply`: made where the route runs, in its thread and not in the loop."""
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """Add a route."""
+        options["operation_id"] = options.get("operation_id") or endpoint.__name__
+        super().add_api_route(path, _replying(endpoint), **options)
+
+
+def _replying(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    def reply(result: Any) -> Response:
+        return result if isinstance(result, Response) else JsonReply(result)
+
+    if inspect.iscoroutinefunction(endpoint):
+
+        @wraps(endpoint)
+        async def waiting(*args: Any, **kwargs: Any) -> Response:
+            return reply(await endpoint(*args, **kwargs))
+
+        return waiting
+
+    @wraps(endpoint)
+    def plain(*args: Any, **kwargs: Any) -> Response:
+        return reply(endpoint(*args, **kwargs))
+
+    return plain
 
 
 def refusal(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JsonReply:

@@ -3,7 +3,6 @@
 import io
 from typing import Any
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,10 +13,10 @@ from merit.web.answers import AnswerId, agent_of
 from merit.web.asked import rows_record
 from merit.web.events import FIRST_ROWS
 from merit.web.people import Judging, Reader, Served
-from merit.web.replies import Refused
+from merit.web.replies import JsonRouter, Refused
 from merit.web.site import Site
 
-router = APIRouter(tags=["answers"])
+router = JsonRouter(prefix="/api", tags=["answers"])
 _LARGEST = 2**63  # of Parquet's integers
 
 

@@ -2,16 +2,16 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from merit.report.page.live import LiveRuns
 from merit.report.page.shell import policy, shell
 from merit.web.people import MaybePerson, Reader, Served
-from merit.web.replies import Refused
+from merit.web.replies import JsonRouter, Refused
 from merit.web.site import Site
 
-router = APIRouter(tags=["runs"])
+router = JsonRouter(tags=["runs"])
 
 
 @router.get("/runs/", response_class=HTMLResponse, include_in_schema=False)

@@ -9,10 +9,11 @@ import uvicorn
 
 from merit.errors import InputError
 from merit.web.app import make_app
-from merit.web.logs import log
+from merit.web.logs import log, quiet_server
 from merit.web.protocol import TimedProtocol
 from merit.web.site import Site
 
+_HEAD_BYTES = 32 * 1024  # of a request line and its headers
 _THREADS = 64  # statements and files that are waited for at a time
 _LAST_S = 5.0  # for responses to end once their questions were dropped
 _KEEP_ALIVE_S = 15  # a connection without a request
@@ -39,9 +40,11 @@ def serve(site: Site, listening: socket.socket, ready: Callable[[], object], *, 
 
 def make_server(site: Site, ready: Callable[[], object], *, trusted_proxy: str = "") -> uvicorn.Server:
     """The server, to be run."""
+    quiet_server()
     config = uvicorn.Config(
         make_app(site),
         http=TimedProtocol,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
         ws="none",
         access_log=False,
         log_config=None,

@@ -2,15 +2,16 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from merit.live.tables import TableUse, answers_using, find_table, schema_record, table_record, table_uses
 from merit.web.answers import agent_of
 from merit.web.asked import short_record
 from merit.web.memory import entry_record
 from merit.web.people import Reader, Served
+from merit.web.replies import JsonRouter
 
-router = APIRouter(tags=["schema"])
+router = JsonRouter(prefix="/api", tags=["schema"])
 _MOST = 50  # entries and answers that are listed with a table
 
 

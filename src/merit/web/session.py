@@ -2,17 +2,17 @@
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit import __version__
 from merit.web.people import MaybePerson, Person, Served, cookie_name, site_of, wrong_token
-from merit.web.replies import JsonReply
+from merit.web.replies import JsonReply, JsonRouter
 from merit.web.sessions import LASTS_S
 from merit.web.site import Site
 from merit.web.tokens import Right
 
-router = APIRouter(tags=["session"])
+router = JsonRouter(prefix="/api", tags=["session"])
 
 
 class SignIn(BaseModel):

@@ -46,7 +46,7 @@ class Site:
             "tokens": tokens,
             "sessions": SessionStore(self.folder, tokens),
             "had_tokens": bool(tokens.listed()),
-            "asks": RunningAsks(self.settings.asks_each, self.settings.asks),
+            "asks": RunningAsks(self.settings.asks_each, self.settings.asks, self.without_paths),
             "proofs": Proofs(self.folder),
             "requests": RateLimit(self.settings.requests_per_minute),
             "failures": RateLimit(_FAILURES_PER_MINUTE),
@@ -58,6 +58,12 @@ class Site:
     def needs_token(self) -> bool:
         """Whether nothing but a token lets a request in."""
         return self.had_tokens or not self.names.local or bool(self.tokens.listed())
+
+    def without_paths(self, sentence: str) -> str:
+        """A sentence as other people may see it: files of the project by their names alone."""
+        for folder in (self.folder.resolve(), self.folder):
+            sentence = sentence.replace(f"{folder}/", "")
+        return sentence
 
     def check(self) -> None:
         """Refuse to be reachable from other machines without a token."""

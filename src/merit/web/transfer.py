@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
@@ -17,10 +17,10 @@ from merit.live import export_pairs
 from merit.types import Grade
 from merit.web.answers import agent_of
 from merit.web.people import Curating, Reader, Served
-from merit.web.replies import Refused
+from merit.web.replies import JsonRouter, Refused
 from merit.web.site import Site
 
-router = APIRouter(tags=["memory"])
+router = JsonRouter(prefix="/api", tags=["memory"])
 Format = Literal["csv", "jsonl", "vanna", "wren", "cortex", "dbt"]
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -7,8 +7,8 @@ import pytest
 
 from making.browser import browser, find_browser
 from making.endpoint import ChatServer
-from making.page import ServedPage, ToldModel, make_shop
 from making.looking import Looking
+from making.page import ServedPage, ToldModel, make_shop
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

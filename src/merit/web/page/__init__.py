@@ -1,4 +1,4 @@
-"""The page of `merit serve`: one document, its libraries, and the policy that nothing but its own parts may run in it."""
+"""The page of `merit serve`: one document, its libraries, and the policy that nothing else may run in it."""
 
 from merit.web.page.libraries import check_libraries, library
 from merit.web.page.shell import policy, shell

@@ -19,7 +19,11 @@ class Library:
     name: str  # under /assets/
     path: str  # in site-packages
     sha256: str  # of the pinned version
-    kind: str = "text/javascript"
+
+    @property
+    def kind(self) -> str:
+        """The content type."""
+        return "text/css" if self.name.endswith(".css") else "text/javascript"
 
     @property
     def integrity(self) -> str:
@@ -27,25 +31,20 @@ class Library:
         return f"sha256-{base64.b64encode(bytes.fromhex(self.sha256)).decode()}"
 
 
-LIBRARIES = {
-    library.name: library
-    for library in (
-        Library("ace.js", f"{_ACE}/ace.js", "072d13e53d11e2ceccfffe1a0fa7f15cf69c5435d897df53d98c71be1c4a2e7f"),
-        Library(
-            "ace-completion.js",
-            f"{_ACE}/ext-language_tools.js",
-            "799e3a3746f74240d7fbb1a38e525fa01b9718a207f3a50a2550111e11b3a560",
-        ),
-        Library("ace-sql.js", f"{_ACE}/mode-sql.js", "6569712317b0729fd77db9423cd427febc2e9b1cfe93a09913ddca004939bca7"),
-        Library(
-            "ace.css",
-            f"{_ACE}/css/ace.css",
-            "2272e3f6e5efac0fed1e2d4815fe2c3223fd6cda22aab6cd397fe6881f49ec13",
-            "text/css",
-        ),
-        Library("d3.js", "mpld3/js/d3.v5.min.js", "bdad5585ef9a965ff25458738309b006058c55f2c78d794d25fbecae35014609"),
-    )
-}
+_KNOWN = (
+    # name, path, sha256
+    ("ace.js", f"{_ACE}/ace.js", "072d13e53d11e2ceccfffe1a0fa7f15cf69c5435d897df53d98c71be1c4a2e7f"),
+    (
+        "ace-names.js",
+        f"{_ACE}/ext-language_tools.js",
+        "799e3a3746f74240d7fbb1a38e525fa01b9718a207f3a50a2550111e11b3a560",
+    ),
+    ("ace-sql.js", f"{_ACE}/mode-sql.js", "6569712317b0729fd77db9423cd427febc2e9b1cfe93a09913ddca004939bca7"),
+    ("ace.css", f"{_ACE}/css/ace.css", "2272e3f6e5efac0fed1e2d4815fe2c3223fd6cda22aab6cd397fe6881f49ec13"),
+    ("d3.js", "mpld3/js/d3.v5.min.js", "bdad5585ef9a965ff25458738309b006058c55f2c78d794d25fbecae35014609"),
+)
+LIBRARIES = {known[0]: Library(*known) for known in _KNOWN}
+_INSTALL = "pip install --force-reinstall merit-sql"
 
 
 @cache
@@ -60,11 +59,12 @@ def library(name: str) -> tuple[str, bytes] | None:
     try:
         content = (Path(folders[0]) / inside).read_bytes()
     except (IndexError, OSError):
-        raise InputError(f"{wanted.path}: not installed; install it with: pip install --force-reinstall merit-sql") from None
+        raise InputError(
+            f"{wanted.path}: not installed; install it with: pip install --force-reinstall merit-sql"
+        ) from None
     if hashlib.sha256(content).hexdigest() != wanted.sha256:
         raise InputError(
-            f"{wanted.path}: not the file of the version that merit was tested with; "
-            "install that with: pip install --force-reinstall merit-sql"
+            f"{wanted.path}: not the file of the version that merit was tested with; install that with: {_INSTALL}"
         )
     return wanted.kind, content
 

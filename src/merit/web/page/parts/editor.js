@@ -40,7 +40,7 @@ function sqlEditor({ value, label, submit = () => {} }) {
 async function openAce(field, label, submit) {
   await load("ace.css");
   await load("ace.js");
-  const [tables] = await Promise.all([schemaTables().catch(() => []), load("ace-completion.js"), load("ace-sql.js")]);
+  const [tables] = await Promise.all([schemaTables().catch(() => []), load("ace-names.js"), load("ace-sql.js")]);
   prepareAce();
   const completer = namesCompleter(tables);
   const typed = field.value;
