@@ -67,6 +67,7 @@ def test_hostile_names_in_the_editor_stay_names(look: Looking, hostile: dict[str
     look.press("Edit")
     look.rewrite("SELECT 1")
     look.key(" FROM ba")
+    look.chord(Keys.CONTROL, " ")
     assert look.offers("bad <img")
     assert look.script("return window.hurt") is None
 

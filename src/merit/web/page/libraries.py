@@ -10,6 +10,7 @@ from pathlib import Path
 from merit.errors import InputError
 
 _ACE = "django_ace/static/django_ace/ace"  # Ace in django-ace; neither it nor Django is ever imported
+_NAMES = f"{_ACE}/ext-language_tools.js"
 
 
 @dataclass(frozen=True, slots=True)

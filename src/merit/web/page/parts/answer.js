@@ -73,7 +73,7 @@ function answerHead(record, fresh) {
 /** Every candidate, as it was heard, or as the history has it. */
 function foundView(record, seen) {
   const heard = seen?.events.filter(([name]) => name === "candidate").map(([, data]) => data);
-  const tried = heard ?? record.tried.map(asCandidate);
+  const tried = heard ?? recordedCandidates(record);
   const label = `How it was found: ${count(tried.length, "candidate")}`;
   const list = () => {
     const candidates = candidateList();
@@ -83,11 +83,22 @@ function foundView(record, seen) {
   return onDemand(label, list, { class: "part", open: Boolean(heard) && tried.length > 1 });
 }
 
-const asCandidate = ({ sql, status, error }, i) => ({ number: i + 1, sql, status, error, rows: null });
+/** The candidates of a recorded answer: a statement that no candidate names was mended into the next one. */
+function recordedCandidates({ tried, receipt, reason }) {
+  if (!receipt) return tried.map((statement, i) => ({ ...statement, number: i + 1, rows: null }));
+  const named = new Set(receipt.candidates.map(({ statement }) => statement));
+  return receipt.candidates.map(({ statement }, i) => {
+    if (statement === null)
+      return { number: i + 1, sql: "", status: "", error: null, rows: null, reason: reason || "it declined" };
+    const written = statement > 0 && !named.has(statement - 1) ? tried[statement - 1].sql : null;
+    return { ...tried[statement], number: i + 1, rows: null, grounded_from: written };
+  });
+}
 
 /** What the answer rests on: entries with their scores, tables, settings and costs. */
 function whyView(record) {
   const receipt = record.receipt;
+  const entries = distinctEntries(record.entries);
   const facts = factsOf([
     ["Asked", moment(record.time)],
     ["By", record.author],
@@ -105,14 +116,14 @@ function whyView(record) {
     ["Position", record.position],
     ["Id", record.id],
   ]);
-  const label = record.entries.length
-    ? `What it rests on: ${count(record.entries.length, "entry", "entries")} recalled`
+  const label = entries.length
+    ? `What it rests on: ${count(entries.length, "entry", "entries")} recalled`
     : "What it rests on";
   return onDemand(
     label,
     () =>
       [
-        recalledList(record.entries),
+        recalledList(entries),
         receipt?.values?.length
           ? h("p", { class: "note" }, `Stored values that the question mentions: ${receipt.values.join(", ")}.`)
           : null,

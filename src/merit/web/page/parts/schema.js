@@ -100,31 +100,17 @@ async function tableViewOf(name) {
   );
 }
 
+/** The columns of a table; what no column has is left out. */
 function columnsTable(table) {
-  const heads = ["Column", "Type", "Key", "Examples", "Comment"];
-  const line = (column) =>
-    h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, column.name),
-      h("td", {}, column.type),
-      h(
-        "td",
-        {},
-        [column.primary_key ? "primary" : "", ...(column.foreign_keys ?? []).map((key) => `→ ${key}`)]
-          .filter(Boolean)
-          .join(", "),
-      ),
-      h(
-        "td",
-        { class: "examples" },
-        (column.examples ?? [])
-          .map(cellText)
-          .map((text) => clipped(text, 60))
-          .join(" · "),
-      ),
-      h("td", {}, column.comment ?? ""),
-    );
+  const keysOf = ({ primary_key: primary, foreign_keys: foreign }) =>
+    [primary ? "primary" : "", ...(foreign ?? []).map((key) => `→ ${key}`)].filter(Boolean).join(", ");
+  const examplesOf = ({ examples }) => (examples ?? []).map((value) => clipped(cellText(value), 60)).join(" · ");
+  const facts = [
+    ["Type", ({ type }) => type, "type"],
+    ["Key", keysOf, "key-of-column"],
+    ["Examples", examplesOf, "examples"],
+    ["Comment", ({ comment }) => comment ?? "", "comment"],
+  ].filter(([, text]) => table.columns.some(text));
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "region", "aria-label": `Columns of ${table.name}` },
@@ -137,10 +123,21 @@ function columnsTable(table) {
         h(
           "tr",
           {},
-          heads.map((head) => h("th", { scope: "col" }, head)),
+          ["Column", ...facts.map(([head]) => head)].map((head) => h("th", { scope: "col" }, head)),
         ),
       ),
-      h("tbody", {}, table.columns.map(line)),
+      h(
+        "tbody",
+        {},
+        table.columns.map((column) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, column.name),
+            facts.map(([, text, kind]) => h("td", { class: kind }, text(column))),
+          ),
+        ),
+      ),
     ),
   );
 }

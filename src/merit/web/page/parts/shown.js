@@ -69,6 +69,13 @@ const RECALL_MEANING =
   "Recalled: what the memory held before this question was asked, most similar first. Meaning compares the questions' " +
   "embeddings, words their vocabulary; the score adds both. Only what came before can be shown.";
 
+/** Each entry once, as it scored best: every candidate's prompt recalls anew. */
+function distinctEntries(entries) {
+  const best = new Map();
+  for (const entry of entries) if (!(best.get(entry.id)?.score >= entry.score)) best.set(entry.id, entry);
+  return [...best.values()].sort((a, b) => b.score - a.score);
+}
+
 /** Everything that was recalled, and why. */
 function recalledList(entries) {
   if (!entries.length)
