@@ -8,7 +8,7 @@ from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.live.receipts import Receipt, read_receipt
 from merit.reading import check_fields, check_format, shown
-from merit.types import Status
+from merit.types import Status, is_scope
 
 FORMAT = 3
 
@@ -71,6 +71,7 @@ class Confirmed:
     time: str
     author: str
     entries: tuple[str, ...]  # what was learned
+    scope: str = ""  # whom it is for, as `types.scope` has it; empty for everyone
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Rejected:
     author: str
     entries: tuple[str, ...]
     reason: str
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Corrected:
     author: str
     entries: tuple[str, ...]
     sql: str
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,8 @@ _LATER_THAN_1 = _LATER_THAN_2 | {
     "replies",
     "receipt",
 }
-_LACKING = {1: {"asked": _LATER_THAN_1}, 2: {"asked": _LATER_THAN_2}}
+_JUDGING = dict.fromkeys(("confirmed", "rejected", "corrected"), frozenset({"scope"}))
+_LACKING = {1: {"asked": _LATER_THAN_1, **_JUDGING}, 2: {"asked": _LATER_THAN_2, **_JUDGING}}
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -161,6 +165,8 @@ def read_event(record: Any, where: str) -> Event:
         if name in fields and not _texts(fields[name]):
             raise InputError(f"{where}: the field {name!r} should be a list of texts")
     _check_numbers(fields, where)
+    if fields.get("scope") and not is_scope(fields["scope"]):
+        raise InputError(f"{where}: the field 'scope' cannot be {shown(fields['scope'])}")
     if kind is Asked:
         _check_asked(fields, where)
     made: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in fields.items()}

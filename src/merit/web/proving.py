@@ -24,7 +24,7 @@ class ProofRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100_000)] | None = Field(
+    limit: Annotated[int, Field(ge=1, le=100_000), BeforeValidator(_whole)] | None = Field(
         default=None, description="Only the last confirmed questions."
     )
     dry_run: bool = Field(default=False, description="Only say what it would cost.")
@@ -34,7 +34,7 @@ class ProofRequest(BaseModel):
 async def start(site: Served, who: Curating, given: ProofRequest | None = None) -> dict[str, Any]:
     """Start a proof, or say what it would cost: confirmed questions are asked again, with and without memory."""
     agent, wanted = agent_of(site), given or ProofRequest()
-    cost = await run_in_threadpool(agent.proof_cost, wanted.limit)
+    cost = await run_in_threadpool(agent.proof_cost, wanted.limit, author=who.author)
     if not wanted.dry_run:
         if not cost.questions:
             raise Conflict("no answer was confirmed yet, so there is nothing to prove with; confirm some first")

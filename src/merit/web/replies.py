@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from merit.errors import Conflict, InputError, NotFound
+from merit.errors import Conflict, InputError, NotFound, NotVisible
 
 _LARGEST = 2**53 - 1  # JavaScript's numbers hold no larger whole number exactly
 
@@ -96,6 +96,8 @@ class Refused(Exception):
 
 def status_of(error: Exception) -> int:
     """The status for an error that merit raises on purpose."""
-    if isinstance(error, NotFound | Conflict):
-        return 404 if isinstance(error, NotFound) else 409
+    if isinstance(error, NotFound | NotVisible):
+        return 404 if isinstance(error, NotFound) else 403
+    if isinstance(error, Conflict):
+        return 409
     return 400 if isinstance(error, InputError) else 503

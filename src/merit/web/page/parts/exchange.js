@@ -47,7 +47,8 @@ function importView() {
     h(
       "p",
       { class: "note" },
-      "Pairs of questions and SQL. Each statement is run first; what does not run is left out. Below confirmed, an entry waits for review.",
+      "Pairs of questions and SQL. Each statement is run first; what does not run is left out. Below confirmed, " +
+        "an entry waits for review.",
     ),
     h(
       "form",

@@ -11,7 +11,8 @@ async function proofView() {
     h(
       "p",
       { class: "lede" },
-      "Every confirmed question is asked again in its order: with what was remembered when it was first asked, and without. The rows decide.",
+      "Every confirmed question is asked again in its order: with what was remembered when it was first asked, and " +
+        "without. The rows decide.",
     ),
     place,
   );
@@ -100,7 +101,8 @@ function proofPicture(result) {
     h(
       "p",
       { class: "note" },
-      `${count(result.questions, "confirmed question")}; ${signed(share(result.difference))} percentage points, 95% interval ${signed(share(low))} to ${signed(share(high))}.`,
+      `${count(result.questions, "confirmed question")}; ${signed(share(result.difference))} percentage points, ` +
+        `95% interval ${signed(share(low))} to ${signed(share(high))}.`,
     ),
     rates.length ? proofFigure("How often the answer was right", right) : null,
     result.questions ? proofFigure("What the memory adds, with its interval", gain) : null,
@@ -120,7 +122,8 @@ function proofPicture(result) {
     h(
       "p",
       { class: "note" },
-      "The Brier score is the mean squared distance between how sure an answer was and whether it was right; less is better.",
+      "The Brier score is the mean squared distance between how sure an answer was and whether it was right; " +
+        "less is better.",
     ),
   );
 }

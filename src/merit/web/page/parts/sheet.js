@@ -13,7 +13,7 @@ function cellText(value) {
   return String(value);
 }
 
-/** A grid of `columns` and `rows`: sortable, windowed, with a cell that arrow keys move and whose whole text is shown. */
+/** A grid that sorts; arrow keys move a cell, whose whole text is shown below. */
 function sheetView({ columns, rows, label }) {
   const numeric = columns.map(
     (_, i) => rows.length > 0 && rows.every((row) => row[i] === null || typeof row[i] === "number"),

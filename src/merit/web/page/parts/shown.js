@@ -66,7 +66,7 @@ function recalledView(entry) {
 }
 
 const RECALL_MEANING =
-  "Recalled: what the memory held before this question was asked, most similar first. Meaning compares the questions' " +
+  "Recalled: what the memory held before this question, most similar first. Meaning compares the questions' " +
   "embeddings, words their vocabulary; the score adds both. Only what came before can be shown.";
 
 /** Each entry once, as it scored best: every candidate's prompt recalls anew. */
