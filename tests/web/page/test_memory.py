@@ -1,6 +1,7 @@
 """History, memory, review, exchange, schema and proof on the page."""
 
 import csv
+from functools import partial
 from pathlib import Path
 
 from selenium.webdriver.common.by import By
@@ -98,8 +99,9 @@ def test_what_waits_for_a_person_is_reviewed_in_place(look: Looking, served: Ser
     for answer, button, kind in ((wait[0], "Confirm", "confirmed"), (wait[1], "Reject", "rejected")):
         line = next(one for one in look.all(".to-review") if f"#/answer/{answer}" in one.get_attribute("innerHTML"))
         press = next(one for one in line.find_elements(By.TAG_NAME, "button") if one.text == button)
+        done = len(look.all(".to-review.done"))
         look.script("arguments[0].click()", press)
-        look.until(lambda line=line: "done" in line.get_attribute("class"))
+        look.until(partial(lambda before: len(look.all(".to-review.done")) > before, done))
         assert served.api(f"answers/{answer}")["feedback"]["kind"] == kind
 
 

@@ -94,9 +94,21 @@ const namesCompleter = (tables) => ({
   triggerCharacters: ["."],
   getCompletions(editor, session, position, prefix, done) {
     const before = session.getLine(position.row).slice(0, position.column - prefix.length);
-    done(null, completions(tables, editor.getValue(), before));
+    const found = completions(tables, editor.getValue(), before);
+    done(
+      null,
+      found.map((one) => ({ ...one, completer: { insertMatch } })),
+    );
   },
 });
+
+/** Put a name in place of what was typed of it until now; Ace itself goes by what was typed when it last looked. */
+function insertMatch(editor, { value }) {
+  const { row, column } = editor.getCursorPosition();
+  const typed = /[\p{L}\p{N}_$]*$/u.exec(editor.session.getLine(row).slice(0, column))[0];
+  const { Range } = ace.require("ace/range");
+  editor.session.replace(new Range(row, column - typed.length, row, column), value);
+}
 
 function completions(tables, sql, before) {
   const written = sql.toLowerCase();

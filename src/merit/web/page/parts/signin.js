@@ -15,7 +15,7 @@ function signInView() {
     field(
       "Token",
       token,
-      "Made with `merit token add` by the person who runs this server. The browser keeps a cookie that no script can read.",
+      "Made with `merit token add` on the server. The browser keeps it as a cookie that no script can read.",
     ),
     h("div", { class: "actions" }, button),
   );
