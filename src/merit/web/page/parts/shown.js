@@ -61,7 +61,7 @@ function recalledView(entry) {
       entry.author && h("span", {}, `by ${entry.author}`),
       entry.time && h("span", {}, moment(entry.time)),
     ),
-    entrySql(entry),
+    onDemand("SQL", () => entrySql(entry), { class: "sql-on-demand" }),
   );
 }
 
