@@ -14,7 +14,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/test_canonical_dialects.py
 ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_private.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
 	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_own_functions.py tests/grounding/test_engines.py \
-	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py tests/bench
+	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py tests/bench tests/web/page
 # One more process than there are cores: many tests wait for another process, a time limit or a browser.
 WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/oracle/test_rewrite.py \

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from merit import __version__
 from merit.errors import MeritError
-from merit.web import answers, health, judging, memory, proving, results, run_pages, schema, session, transfer
+from merit.web import answers, assets, health, judging, memory, proving, results, run_pages, schema, session, transfer
 from merit.web.gate import Gate
 from merit.web.logs import log
 from merit.web.page import policy, shell
@@ -21,7 +21,7 @@ from merit.web.replies import JsonReply, Refused, refusal, status_of
 from merit.web.site import Site
 from merit.web.upkeep import Upkeep
 
-_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving, health, run_pages)
+_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving, health, run_pages, assets)
 _ERROR = {
     "content": {
         "application/json": {

@@ -27,7 +27,7 @@ def schema(site: Served, who: Reader) -> dict[str, Any]:
     }
 
 
-@router.get("/schema/{table}")
+@router.get("/schema/{table:path}")  # a table's name may have a slash
 def one_table(table: Annotated[str, Path(max_length=300)], site: Served, who: Reader) -> dict[str, Any]:
     """One table, with example values where they may be read, and the entries and answers that use it."""
     parts = agent_of(site).parts

@@ -14,6 +14,7 @@ _SCRIPTS = (
     "diff.js",
     "tables.js",
     "scales.js",
+    "pointing.js",
     "plots.js",
     "filters.js",
     "grid.js",
@@ -23,6 +24,7 @@ _SCRIPTS = (
     "references.js",
     "left.js",
     "episode.js",
+    "theme.js",
     "keys.js",
     "main.js",
 )
@@ -35,21 +37,22 @@ _HOLDING = (
 
 
 @cache
-def _part(name: str) -> str:
+def part(name: str) -> str:
+    """One of the page's parts; the page of `merit serve` shares some of them."""
     return (files(__package__) / "parts" / name).read_text(encoding="utf-8")
 
 
 @cache
 def script() -> str:
     """All scripts as one, in a scope of its own."""
-    body = "\n".join(_part(name) for name in _SCRIPTS)
+    body = "\n".join(part(name) for name in _SCRIPTS)
     return f'(() => {{\n"use strict";\n{body}\n}})();\n'
 
 
 @cache
 def style() -> str:
     """All styles as one."""
-    return "\n".join(_part(name) for name in ("page.css", "grid.css"))
+    return "\n".join(part(name) for name in ("page.css", "shared.css", "grid.css"))
 
 
 @cache
@@ -79,7 +82,7 @@ def shell(title: str, *, live: bool, references: bool = False) -> tuple[str, str
     }
     before, after = (
         re.sub(r"\{\{([A-Z]+)\}\}", lambda match: values[match[1]], half)
-        for half in _part("page.html").split("{{DATA}}")
+        for half in part("page.html").split("{{DATA}}")
     )
     return before, after
 

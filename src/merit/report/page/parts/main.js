@@ -211,8 +211,7 @@ async function runsView(about) {
 }
 
 function begin() {
-  const theme = kept("merit-theme");
-  if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
+  startTheme();
   if (typeof DecompressionStream === "undefined")
     throw new Error("this browser is too old: it cannot unpack compressed data");
   listenToKeys();

@@ -1,6 +1,7 @@
 // Tables that can be sorted by any column.
 
 const sortedBy = new Map(); // by table: how it was sorted last, so that a rebuilt table keeps its order
+const COLLATOR = new Intl.Collator("en", { numeric: true }); // many times faster than localeCompare
 const WIDE = 10; // columns of a table that needs all the room there is
 
 /** A table of the report with its notes. `linked` makes the content of a cell that is a link. */
@@ -95,7 +96,7 @@ function order(a, b, falling) {
   if (noA || noB) return noA - noB;
   const found =
     typeof a === "string" || typeof b === "string"
-      ? String(a).localeCompare(String(b), "en", { numeric: true })
+      ? COLLATOR.compare(a, b)
       : a - b;
   return falling ? -found : found;
 }
