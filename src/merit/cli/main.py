@@ -51,6 +51,7 @@ _COMMANDS = [
     "import",
     "init",
     "label",
+    "mcp",
     "memory",
     "methods",
     "model",

@@ -123,7 +123,7 @@ def _receipt(console: Console, asked: Asked, receipt: Receipt) -> None:
 
 
 def _vote(candidate: CandidateVote, asked: Asked) -> str:
-    prompt = f"prompt {candidate.prompt + 1}"
+    prompt = "given" if candidate.prompt is None else f"prompt {candidate.prompt + 1}"
     if candidate.statement is None or candidate.statement >= len(asked.tried):
         return f"{prompt}: says that the database holds no answer"
     tried = asked.tried[candidate.statement]

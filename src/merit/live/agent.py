@@ -8,11 +8,12 @@ from merit.agent import Method
 from merit.errors import InputError
 from merit.formats import FoundPairs
 from merit.live.answer import Answer, AnswerStatus
-from merit.live.asking import Asker
+from merit.live.asking import Asker, check_question
 from merit.live.calls import PlainCalls, check_text
 from merit.live.chat import Chat
 from merit.live.checkup import Checkup, check_up
 from merit.live.contradictions import Contradiction, contradictions
+from merit.live.describing import Description, describe
 from merit.live.feedback import Learner
 from merit.live.gate import GateResult, accept, check
 from merit.live.importing import Imported, import_pairs
@@ -21,9 +22,11 @@ from merit.live.parts import LiveParts
 from merit.live.progress import Progress
 from merit.live.proof import Proof
 from merit.live.proving import ProofCost, Tell, proof_cost, prove
+from merit.live.recalling import Recollection, recollect
 from merit.live.records import Asked, Confirmed, Corrected, Rejected, Withdrawn
 from merit.live.results import StatementResults
 from merit.live.selecting import SchemaSelection
+from merit.live.suggesting import suggest
 from merit.live.switch import switch_off, switch_on
 from merit.live.why import Comparison, Why, compared, explained
 from merit.memory import Grade
@@ -90,6 +93,22 @@ class LiveAgent:
             asking = self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier)
             return self._calls.run(asking)
 
+    async def repair_async(self, question: str, sql: str, *, progress: Progress = None) -> Answer:
+        """The answer to a question, beginning with a given statement in place of the model's first candidate.
+
+        It is executed and grounded like any candidate, the next prompts show why it failed, and it has one vote.
+        Without a model it is the only candidate.
+        """
+        asker = self._asker
+        if not self._parts.has_model:
+            asker = replace(asker, asking=replace(asker.asking, candidates=1))
+        return await asker.ask(question, given=sql, progress=progress)
+
+    def repair(self, question: str, sql: str, *, progress: Progress = None) -> Answer:
+        """The same, for plain code."""
+        with self._in_plain_code:
+            return self._calls.run(self.repair_async(question, sql, progress=progress))
+
     def chat(self) -> Chat:
         """A conversation: its questions see those before them."""
         return Chat(self.ask, self.ask_async)
@@ -140,6 +159,11 @@ class LiveAgent:
         return import_pairs(
             self._parts, self._results(), pairs, grade=grade, importer=author, source=source, keep=keep, done=done
         )
+
+    def suggest(self, answer: str, sql: str = "", *, author: str) -> Imported:
+        """A program says that an answer, or another SQL for its question, is right: kept for a person to review."""
+        check_text(sql + author, "the SQL or the author")
+        return suggest(self._parts, self._results(), self._turn(answer), sql, author)
 
     def check_memory(self, tell: Tell | None = None) -> Checkup:
         """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
@@ -203,6 +227,20 @@ class LiveAgent:
         """What of the schema the prompts of a question would show, and why; `budget` is in tokens."""
         selection = self._parts.selection or SchemaSelection(Selector(self._schema, dialect=self._parts.engine.dialect))
         return selection.choose(question, missing, budget)
+
+    def describe(self, question: str = "", table: str = "") -> Description:
+        """The schema as prompts show it: for a question, or one table; without both, everything that fits."""
+        return describe(self._parts, question, table)
+
+    def recall(self, question: str) -> Recollection:
+        """What the memory would show for a question; the model is not called."""
+        check_question(question)
+        return recollect(self._parts, self._asker.method, question)
+
+    @property
+    def parts(self) -> LiveParts:
+        """What it works with."""
+        return self._parts
 
     @property
     def schema(self) -> Schema:

@@ -174,10 +174,12 @@ class _Audit:
             yield f"knew the memory up to number {max(numbers)}, and its log ends at {self._log.last}"
         if {shown.id for shown in receipt.shown} != {*asked.recalled}:
             yield "lists other entries as recalled than its receipt shows"
-        if receipt.prompts[:1] != (asked.first_prompt_sha256,):
+        if receipt.prompts[:1] != ((asked.first_prompt_sha256,) if asked.first_prompt_sha256 else ()):
             yield "has a first prompt that is not the first of its receipt"
-        if any(vote.prompt >= len(receipt.prompts) for vote in receipt.candidates):
+        if any(vote.prompt is not None and vote.prompt >= len(receipt.prompts) for vote in receipt.candidates):
             yield "has a candidate whose prompt is not on record"
+        if any(vote.prompt is None for vote in receipt.candidates[1:]):
+            yield "has a given statement that is not its first candidate"
         forms = {canonical(tried.sql, asked.dialect) for tried in asked.tried}
         if asked.sql and receipt.settings.get("execute", True) and canonical(asked.sql, asked.dialect) not in forms:
             yield "has SQL that is not among its candidates"

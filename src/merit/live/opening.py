@@ -116,6 +116,7 @@ def open_live(
             settings.checks,
             Grade(settings.memory.keep),
             KnownSchemas(folder, schema, engine.dialect),
+            has_model=bool(model or settings.model.uri),
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
         follow_schema(parts, limits)

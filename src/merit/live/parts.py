@@ -32,6 +32,7 @@ class LiveParts:
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
     schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
+    has_model: bool = True  # False: only a given statement can be judged
 
     def unlearned(self) -> "LiveParts":
         """The same with a selection from the schema that knows of no confirmed question."""

@@ -44,7 +44,7 @@ def asked_of(
         position=prepared.position,
         method=prepared.method.name,
         model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
-        first_prompt_sha256=prepared.prompt.sha256,
+        first_prompt_sha256=prepared.prompt.sha256 if prepared.given is None else next(iter(account.prompts), ""),
         sql=kept(answer.sql),
         status=answer.status,
         agreement=answer.agreement,
@@ -90,10 +90,13 @@ def kept(text: str) -> str:
 
 
 def shown_by(prepared: "Prepared", attempts: Sequence[Attempt]) -> Iterator[list[Match]]:
-    """What the prompt of each candidate shows of the memory; the first prompt has no place for changes."""
+    """What the prompt of each candidate shows of the memory; the first prompt has no place for changes.
+
+    A statement that was given had no prompt.
+    """
     method = prepared.method
     parts = method.behaviour.shows
-    yield _shown(prepared.recalled, precedents=True, repairs=False)
+    yield [] if prepared.given is not None else _shown(prepared.recalled, precedents=True, repairs=False)
     for attempt in attempts[1:]:
         repairs = Part.REPAIRS in parts and (method.history or method.origin is not None)
         yield _shown(attempt.recall, precedents=Part.PRECEDENTS in parts, repairs=repairs)
@@ -158,7 +161,8 @@ def _candidates(prepared: "Prepared", attempts: Sequence[Attempt], prompts: Sequ
             places[canonical(attempt.sql)] = at - 1
         rows = attempt.verdict.result
         result = None if rows is None else results.setdefault(rows, len(results))
-        prompt = prompts.index(attempt.prompt_sha256 or prepared.prompt.sha256)
+        given = prepared.given is not None and not attempt.prompt_sha256
+        prompt = None if given else prompts.index(attempt.prompt_sha256 or prepared.prompt.sha256)
         yield CandidateVote(
             prompt, None if declined else places.get(canonical(attempt.sql)), float(vote.weight), result
         )
