@@ -2,6 +2,8 @@
 
 MeritError
 ├── InputError          a file, option or value given by the user is wrong
+│   ├── NotFound            there is nothing under an id
+│   └── Conflict            it was done already, or cannot be done in the state that things are in
 ├── DatabaseUnusable    a database is missing, damaged or out of reach
 ├── ReferenceFailed     a benchmark's own reference SQL does not run
 ├── CacheUnusable       a cache folder cannot be used
@@ -75,6 +77,14 @@ class InputError(MeritError):
     """The user gave something merit cannot work with."""
 
 
+class NotFound(InputError):
+    """An id that the user gave names nothing, or more than one thing."""
+
+
+class Conflict(InputError):
+    """What the user asked for was done already, or does not fit the state that things are in."""
+
+
 class DatabaseUnusable(MeritError):
     """A database that should be there cannot be read: the environment's fault, never the model's."""
 
@@ -135,6 +145,7 @@ __all__ = [
     "AuditFailed",
     "BudgetSpent",
     "CacheUnusable",
+    "Conflict",
     "ContextOverflow",
     "DatabaseUnusable",
     "EncoderFailed",
@@ -143,6 +154,7 @@ __all__ = [
     "MemoryUnusable",
     "MeritError",
     "ModelFailed",
+    "NotFound",
     "NotRecorded",
     "ReferenceFailed",
     "RunUnusable",

@@ -9,7 +9,7 @@ import pytest
 
 from making.commands import good, merit, refused
 from making.shop import COUNT, PAID, Model, open_shop
-from merit.errors import AuditFailed
+from merit.errors import AuditFailed, InputError
 from merit.live import LiveAgent
 from merit.models import open_encoder
 
@@ -44,6 +44,21 @@ def test_why_shows_the_receipt(shop: LiveAgent) -> None:
     assert record["entries"][0]["author"] == "ada"
     assert record["receipt"]["prompts"][0] == record["first_prompt_sha256"]
     assert "there is no answer 'zz'" in refused("why", "zz", "--folder", "own")
+
+
+def test_who_asked_is_shown(shop: LiveAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = shop.ask("How many orders are there?", author="ada")
+    assert f"answer     {answer.id}, asked on " in good("why", answer.id, "--folder", "own").output
+    assert " by ada, about shop" in " ".join(good("why", answer.id, "--folder", "own").output.split())
+    monkeypatch.setattr("merit.live.opening.open_completer", lambda _: Model(COUNT))
+    command = ("--database", URL, "--folder", "own", "--name", "shop", "--model", "openai:told")
+    good("ask", "How many are open?", *command, "--author", "bob")
+    listed = good("history", "--folder", "own").output.splitlines()
+    assert listed[0].endswith("How many orders are there?  (ada)")
+    assert listed[1].endswith("How many are open?  (bob)")
+    assert good("history", "--folder", "own", "--author", "bob").output.splitlines() == listed[1:]
+    with pytest.raises(InputError, match="the author"):
+        shop.ask("How many?", author="\ud800")
 
 
 def test_why_without_memory_shows_the_difference(shop: LiveAgent, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ ASKED = Asked(
     "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
     "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5, 1,
 )  # fmt: skip
-ADDED = ("earlier", "passed", "failed", "kept", "replies", "receipt")
+ADDED = ("earlier", "passed", "failed", "kept", "replies", "receipt", "author")
 SAID: list[Feedback] = [
     Confirmed("a1", "t", "ada", ("pre-1",)),
     Rejected("a1", "t", "ada", (), "it counts"),
@@ -54,8 +54,8 @@ def test_what_a_crash_left_of_a_line_is_cut_off(tmp_path: Path) -> None:
         ('"position":3', '"position":"3"', "line 1"),
         ('"status":"answered"', '"status":"sure"', "line 1: a status cannot be what it is; it was edited"),
         ('"recalled":["pre-1"]', '"recalled":"pre-1"', "line 1: the field 'recalled' should be a list of texts"),
-        ('"format":2', '"format":9', "line 1: a history of format 9, and this merit .* reads format 2; update merit"),
-        ('"format":2', '"format":1', "line 1: not the fields of an event asked"),
+        ('"format":3', '"format":9', "line 1: a history of format 9, and this merit .* reads format 3; update merit"),
+        ('"format":3', '"format":1', "line 1: not the fields of an event asked"),
         ('"calls":4', '"calls":-4', "line 1: a number cannot be below 0; it was edited"),
         ('"seconds":1.5', '"seconds":"1.5"', "line 1: the field 'seconds' should be a number"),
         ('"question":"How many?",', "", "line 1: not the fields of an event asked"),
@@ -81,6 +81,16 @@ def test_a_history_of_the_first_format_is_read(tmp_path: Path) -> None:
     older = replace(ASKED, calls=0, prompt_tokens=0, output_tokens=0, seconds=0.0, widened=0)
     assert history.find("a1") == (older, SAID[0])
     assert history.sent_on("2026-11-16").calls == 0
+
+
+def test_a_history_of_the_second_format_is_read(tmp_path: Path) -> None:
+    record = event_record(ASKED)
+    del record["author"]
+    history = History(tmp_path)
+    history.path.write_text(to_json({**record, "format": 2}) + "\n")
+    history.append(replace(ASKED, id="b1", author="ada"))
+    assert history.find("a1") == (ASKED, None)
+    assert history.find("b1")[0].author == "ada"
 
 
 def test_what_a_day_took_is_added_up_as_the_history_grows(tmp_path: Path) -> None:

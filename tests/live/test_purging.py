@@ -120,6 +120,16 @@ def test_everything_that_a_person_said_goes(tmp_path: Path) -> None:
     assert len(History(tmp_path / "own").answers()) == 3
 
 
+def test_everything_that_a_person_asked_goes(tmp_path: Path, cache: Path) -> None:
+    with open_shop(tmp_path, Model(COUNT)) as agent:
+        agent.confirm(agent.ask(QUESTION, author="countess").id, author="bob")
+        agent.confirm(agent.ask("How many orders are there?", author="bob").id, author="bob")
+    done = purge_all(tmp_path / "own", Purge(authors=("countess",)))
+    assert (done.entries, done.events) == (1, 2)
+    assert holding(tmp_path / "own", "countess") == holding(cache) == []
+    assert [asked.author for asked in History(tmp_path / "own").answers().values()] == ["bob"]
+
+
 @pytest.mark.usefixtures("answer")
 def test_everything_about_a_database_goes(tmp_path: Path, cache: Path) -> None:
     purge_all(tmp_path / "own", Purge(databases=("other",)))

@@ -1,15 +1,14 @@
 """`merit ask`: a question to a person's own database."""
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, author_or_user, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
 from merit.live import Answer, AnswerStatus, Found
+from merit.live.answer_record import answer_record
 from merit.live.progress import Progress
 from merit.types import Rows, Value
 
@@ -32,6 +31,7 @@ _UNANSWERABLE = 3  # the exit code
 @KEPT_IN
 @MEMORY
 @NAME
+@AUTHOR
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
 @click.option("--sql-only", is_flag=True, help="Print the SQL and nothing else.")
 @click.option("--no-execute", is_flag=True, help="Ask for one candidate, and check its text without executing it.")
@@ -43,6 +43,7 @@ def ask(
     folder: Path,
     memory: str,
     name: str,
+    author: str,
     rows: bool | None,
     sql_only: bool,
     no_execute: bool,
@@ -57,9 +58,9 @@ def ask(
     --json prints one object.
     """
     with opened(url, folder, name, model, memory=memory, rows=rows) as agent:
-        answer = agent.ask(question, execute=not no_execute, progress=progress_shown())
+        answer = agent.ask(question, execute=not no_execute, progress=progress_shown(), author=author_or_user(author))
     if as_json:
-        print_json(_record(answer))
+        print_json(answer_record(answer))
     elif sql_only:
         click.echo(answer.sql)
     else:
@@ -72,40 +73,7 @@ def ask(
 
 def progress_shown() -> Progress:
     """Tells what is being done, where there is a terminal to tell it on."""
-    return (lambda what: say(f"{what} ...", err=True)) if Console(stderr=True).is_terminal else None
-
-
-def _record(answer: Answer) -> dict[str, Any]:
-    rows = answer.rows
-    return {
-        "id": answer.id,
-        "question": answer.question,
-        "sql": answer.sql,
-        "status": answer.status,
-        "agreement": round(answer.agreement, 4),
-        "confidence": None if answer.confidence is None else round(answer.confidence, 4),
-        "calibrated_on": answer.calibrated_on or None,
-        "found": answer.found,
-        "reason": answer.reason,
-        "columns": list(rows.columns) if rows else [],
-        "rows": [[_plain(value) for value in row] for row in rows.rows] if rows else [],
-        "truncated": rows.truncated if rows else False,
-        "error": answer.error,
-        "candidates": len(answer.attempts),
-        "recalled": list(answer.recalled),
-        "remarks": list(answer.remarks),
-        "passed": list(answer.passed),
-        "left_out": asdict(answer.left_out),
-        "widened": answer.widened,
-        "calls": answer.calls,
-        "prompt_tokens": answer.prompt_tokens,
-        "output_tokens": answer.output_tokens,
-        "seconds": answer.seconds,
-    }
-
-
-def _plain(value: Value) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
+    return (lambda event: say(f"{event} ...", err=True)) if Console(stderr=True).is_terminal else None
 
 
 def show_answer(answer: Answer) -> None:

@@ -61,7 +61,7 @@ class _Conversation:
     def __init__(self, agent: LiveAgent, author: str) -> None:
         self._agent = agent
         self._author = author
-        self._chat: Chat = agent.chat()
+        self._chat: Chat = agent.chat(author=author)
         self.failed = False  # a line could not be followed
 
     def follow(self, line: str) -> None:

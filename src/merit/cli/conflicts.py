@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.contradictions import contradiction_record, show_contradictions
+from merit.cli.contradictions import show_contradictions
 from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, opened, place_shown
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import print_json, say
@@ -24,7 +24,7 @@ def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bo
     with opened(url, folder, name, memory=memory) as agent:
         found = agent.contradictions()
     if as_json:
-        print_json({"contradictions": [contradiction_record(one) for one in found]})
+        print_json({"contradictions": [one.record() for one in found]})
     elif found:
         show_contradictions(found, delete=f"{this_command()} memory delete {place_shown(url, folder, memory)}")
     else:

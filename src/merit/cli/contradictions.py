@@ -1,7 +1,6 @@
 """Contradictions as people and programs see them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from merit.cli.screen import Console, inline
 from merit.errors import counted
@@ -30,24 +29,3 @@ def _given(result: StatementResult) -> str:
         return f"does not run: {result.error}"
     rows = f"result {result.digest[:8]}" if result.digest else "no rows"
     return rows if result.comparable else f"{rows}, which was cut off or differs each time"
-
-
-def contradiction_record(found: Contradiction) -> dict[str, Any]:
-    """A contradiction as plain values."""
-    return {
-        "question": found.question,
-        "certain": found.certain,
-        "answers": [
-            {
-                "id": entry.id,
-                "sql": entry.sql,
-                "grade": entry.grade,
-                "author": entry.provenance.author,
-                "time": entry.provenance.time,
-                "result": result.digest,
-                "error": result.error,
-                "comparable": result.comparable,
-            }
-            for entry, result in zip(found.entries, found.results, strict=True)
-        ],
-    }

@@ -23,7 +23,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]{2,8})?")
 @click.option("--name", "database", default="", help="Only questions about this database, by its name in the memory.")
 @click.option("--status", type=click.Choice([status.value for status in AnswerStatus]), help="Only such answers.")
 @click.option("--feedback", type=click.Choice(_FEEDBACK), help="Only answers that people said this about.")
-@click.option("--author", default="", help="Only answers that this person said something about.")
+@click.option("--author", default="", help="Only answers that this person asked for or said something about.")
 @click.option("--since", default="", metavar="DAY", help="Only what was asked on this day or later: 2026-11-16.")
 @JSON
 def history(
@@ -53,7 +53,7 @@ def history(
         and database in ("", event.database)
         and status in (None, event.status)
         and feedback in (None, _kind(said.get(event.id)))
-        and author in ("", getattr(said.get(event.id), "author", ""))
+        and author in ("", event.author, getattr(said.get(event.id), "author", ""))
         and event.time >= since
     ]
     if as_json:
@@ -67,7 +67,8 @@ def _show(found: list[Asked], said: dict[str, Feedback], *, narrowed: bool) -> N
     console = Console()
     for event in found:
         state = _kind(said[event.id]) if event.id in said else event.status.value
-        line = f"{event.id}  {event.time}  {state:<9}  {event.question}"
+        by = f"  ({event.author})" if event.author else ""
+        line = f"{event.id}  {event.time}  {state:<9}  {event.question}{by}"
         console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
     if not found:
         console.print("no such question" if narrowed else "no question was asked yet")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.contradictions import contradiction_record, show_contradictions
+from merit.cli.contradictions import show_contradictions
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened, place_shown
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import print_json, say
@@ -113,9 +113,5 @@ def _record(imported: Imported, kind: str, grade: str, dry_run: bool) -> dict[st
         "format": kind,
         "grade": grade,
         "dry_run": dry_run,
-        "imported": [entry.id for entry in imported.entries],
-        "known": imported.known,
-        "deleted": imported.deleted,
-        "left_out": [{"where": skipped.where, "reason": skipped.reason} for skipped in imported.skipped],
-        "contradictions": [contradiction_record(one) for one in imported.contradictions],
+        **imported.record(),
     }

@@ -42,7 +42,7 @@ MEMORY = click.option(
 NAME = click.option(
     "--name", default="", help="What the memory calls the database (default: its file's name); copies may share one."
 )
-AUTHOR = click.option("--author", default="", help="Who says so (default: the user's name on this machine).")
+AUTHOR = click.option("--author", default="", help="Who asks or says so (default: the user's name on this machine).")
 
 
 OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what merit.toml says).")
@@ -59,18 +59,29 @@ def opened(
     rows: bool | None = None,
 ) -> Iterator[LiveAgent]:
     """The agent for a database, named by options or by merit.toml; without a model it only learns."""
-    if url is not None:
-        agent = connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False)
-    else:
-        settings = _settings(name, model)
-        if rows is not None:
-            database = replace(settings.database, rows="prompt" if rows else "never")
-            settings = replace(settings, database=database)
-        if memory:
-            settings = replace(settings, memory=replace(settings.memory, url=memory, url_env=""))
-        agent = open_live(settings, folder)
-    with agent:
+    with open_agent(url, folder, name, model, memory=memory, rows=rows) as agent:
         yield agent
+
+
+def open_agent(
+    url: str | None,
+    folder: Path,
+    name: str,
+    model: str | None = None,
+    *,
+    memory: str = "",
+    rows: bool | None = None,
+) -> LiveAgent:
+    """The same, to be closed by the caller."""
+    if url is not None:
+        return connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False)
+    settings = _settings(name, model)
+    if rows is not None:
+        database = replace(settings.database, rows="prompt" if rows else "never")
+        settings = replace(settings, database=database)
+    if memory:
+        settings = replace(settings, memory=replace(settings.memory, url=memory, url_env=""))
+    return open_live(settings, folder)
 
 
 def _settings(name: str, model: str | None) -> Settings:

@@ -23,7 +23,7 @@ from merit.memory.store import has_memory
 @PLACE
 @click.option("--entry", "entries", multiple=True, metavar="ID", help="This entry; the beginning of its id is enough.")
 @click.option("--answer", "answers", multiple=True, metavar="ID", help="Everything about this answer.")
-@click.option("--author", "authors", multiple=True, metavar="NAME", help="Everything that this person said.")
+@click.option("--author", "authors", multiple=True, metavar="NAME", help="Everything that this person asked or said.")
 @click.option("--database", "databases", multiple=True, metavar="NAME", help="Everything about this database.")
 @click.option("--deleted", is_flag=True, help="Every entry that was deleted: keeps the file small.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

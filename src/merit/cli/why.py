@@ -66,7 +66,9 @@ def _show(shown: Why, console: Console) -> None:
     asked = shown.asked
     console.print(f"[bold]{inline(asked.question)}[/]")
     console.block(asked.sql or "(no SQL)", 2, "cyan")
-    _line(console, "answer", f"{asked.id}, {asked.time}, about {asked.database} (schema {asked.schema_fingerprint})")
+    by = f" by {asked.author}" if asked.author else ""
+    about = f"about {asked.database} (schema {asked.schema_fingerprint})"
+    _line(console, "answer", f"{asked.id}, asked on {asked.time}{by}, {about}")
     _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes")
     if shown.said is not None:
         by = f" by {shown.said.author}" if shown.said.author else ""

@@ -1,5 +1,6 @@
 """The agent for one database: asks, and learns from what people say."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -13,7 +14,6 @@ from merit.live.calls import PlainCalls, check_text
 from merit.live.chat import Chat
 from merit.live.checkup import Checkup, check_up
 from merit.live.contradictions import Contradiction, contradictions
-from merit.live.describing import Description, describe
 from merit.live.feedback import Learner
 from merit.live.gate import GateResult, accept, check
 from merit.live.importing import Imported, import_pairs
@@ -26,7 +26,6 @@ from merit.live.recalling import Recollection, recollect
 from merit.live.records import Asked, Confirmed, Corrected, Rejected, Withdrawn
 from merit.live.results import StatementResults
 from merit.live.selecting import SchemaSelection
-from merit.live.suggesting import suggest
 from merit.live.switch import switch_off, switch_on
 from merit.live.why import Comparison, Why, compared, explained
 from merit.memory import Grade
@@ -69,15 +68,22 @@ class LiveAgent:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[str] = (),
+        author: str = "",
+        first: str | None = None,
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         Without `execute` it is one candidate that only the guard has seen. Without `memory` nothing that was learned
         enters, and the answer is not in the history: it cannot be judged. `progress` is told what is being done.
-        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them.
+        `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them. `author`
+        is who asks. `first` is a statement in place of the model's first candidate: it is executed and grounded like
+        any other, the next prompts show why it failed, and it has one vote; without a model it is the only candidate.
         """
+        check_text(author, "the author")
         turns = [self._turn(answer) for answer in earlier]
-        return await self._asker.ask(question, execute=execute, memory=memory, progress=progress, earlier=turns)
+        return await self._asker.ask(
+            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author, given=first
+        )
 
     def ask(
         self,
@@ -87,31 +93,25 @@ class LiveAgent:
         memory: bool = True,
         progress: Progress = None,
         earlier: Sequence[str] = (),
+        author: str = "",
+        first: str | None = None,
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
-            asking = self.ask_async(question, execute=execute, memory=memory, progress=progress, earlier=earlier)
+            asking = self.ask_async(
+                question,
+                execute=execute,
+                memory=memory,
+                progress=progress,
+                earlier=earlier,
+                author=author,
+                first=first,
+            )
             return self._calls.run(asking)
 
-    async def repair_async(self, question: str, sql: str, *, progress: Progress = None) -> Answer:
-        """The answer to a question, beginning with a given statement in place of the model's first candidate.
-
-        It is executed and grounded like any candidate, the next prompts show why it failed, and it has one vote.
-        Without a model it is the only candidate.
-        """
-        asker = self._asker
-        if not self._parts.has_model:
-            asker = replace(asker, asking=replace(asker.asking, candidates=1))
-        return await asker.ask(question, given=sql, progress=progress)
-
-    def repair(self, question: str, sql: str, *, progress: Progress = None) -> Answer:
-        """The same, for plain code."""
-        with self._in_plain_code:
-            return self._calls.run(self.repair_async(question, sql, progress=progress))
-
-    def chat(self) -> Chat:
+    def chat(self, *, author: str = "") -> Chat:
         """A conversation: its questions see those before them."""
-        return Chat(self.ask, self.ask_async)
+        return Chat(self.ask, self.ask_async, author)
 
     def _turn(self, answer: str) -> Asked:
         """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
@@ -160,11 +160,6 @@ class LiveAgent:
             self._parts, self._results(), pairs, grade=grade, importer=author, source=source, keep=keep, done=done
         )
 
-    def suggest(self, answer: str, sql: str = "", *, author: str) -> Imported:
-        """A program says that an answer, or another SQL for its question, is right: kept for a person to review."""
-        check_text(sql + author, "the SQL or the author")
-        return suggest(self._parts, self._results(), self._turn(answer), sql, author)
-
     def check_memory(self, tell: Tell | None = None) -> Checkup:
         """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
         return check_up(self._parts, self._limits, tell or _say_nothing)
@@ -178,7 +173,11 @@ class LiveAgent:
     def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
         """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
         with self._in_plain_code:
-            return self._calls.run(prove(self._asker, limit=limit, tell=tell or _say_nothing))
+            return self._calls.run(self.prove_async(limit=limit, tell=tell))
+
+    async def prove_async(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+        """The same, for an event loop."""
+        return await prove(self._asker, limit=limit, tell=tell or _say_nothing)
 
     def check(self, tell: Tell | None = None) -> GateResult:
         """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
@@ -206,11 +205,18 @@ class LiveAgent:
 
     def without_memory(self, answer: str, *, progress: Progress = None) -> Comparison:
         """Ask the question of an answer again without anything that was learned, and compare."""
+        with self._in_plain_code:
+            return self._calls.run(self.without_memory_async(answer, progress=progress))
+
+    async def without_memory_async(self, answer: str, *, progress: Progress = None) -> Comparison:
+        """The same, for an event loop."""
         asked = self._parts.history.find(answer)[0]
         self._turn(asked.id)  # it must be about this database
         execute = asked.status is not AnswerStatus.NOT_EXECUTED
-        without = self.ask(asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier)
-        return compared(asked, without, self._parts.engine, self._limits)
+        without = await self.ask_async(
+            asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier
+        )
+        return await asyncio.to_thread(compared, asked, without, self._parts.engine, self._limits)
 
     def contradictions(self, about: Collection[str] | None = None) -> list[Contradiction]:
         """Answers to one question that give different results, newest first; `about`: only those with these entries."""
@@ -228,10 +234,6 @@ class LiveAgent:
         selection = self._parts.selection or SchemaSelection(Selector(self._schema, dialect=self._parts.engine.dialect))
         return selection.choose(question, missing, budget)
 
-    def describe(self, question: str = "", table: str = "") -> Description:
-        """The schema as prompts show it: for a question, or one table; without both, everything that fits."""
-        return describe(self._parts, question, table)
-
     def recall(self, question: str) -> Recollection:
         """What the memory would show for a question; the model is not called."""
         check_question(question)
@@ -241,6 +243,23 @@ class LiveAgent:
     def parts(self) -> LiveParts:
         """What it works with."""
         return self._parts
+
+    @property
+    def limits(self) -> Limits:
+        """What a statement may take."""
+        return self._limits
+
+    def about(self) -> dict[str, object]:
+        """Database, model and settings, as a page shows them."""
+        parts = self._parts
+        return {
+            "database": self._name,
+            "dialect": parts.engine.dialect,
+            "model": parts.completer.identity.name,
+            "encoder": parts.encoder,
+            "rows": "prompt" if parts.values is not None else "never",
+            "calibrated_on": parts.calibration.about if parts.calibration is not None else None,
+        }
 
     @property
     def schema(self) -> Schema:

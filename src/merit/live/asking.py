@@ -1,7 +1,7 @@
 """Asking: a question becomes candidates, votes and an answer that is written down."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repair
@@ -15,10 +15,11 @@ from merit.live.deciding import answer_of, answer_without, unexecuted
 from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
 from merit.live.preparing import AskedBefore, Prepared, live_family, prepare
-from merit.live.progress import Progress
+from merit.live.progress import Progress, tell
 from merit.live.receipt import asked_of, spent_on, today
 from merit.live.records import Asked
 from merit.live.settling import settled
+from merit.live.telling import candidate, started
 from merit.live.widening import Widening
 from merit.models import Sent
 from merit.prompts import parse_sql
@@ -54,6 +55,7 @@ class Asker:
         earlier: Sequence[Asked] = (),
         again: AskedBefore | None = None,
         given: str | None = None,
+        author: str = "",
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
@@ -61,7 +63,8 @@ class Asker:
         `again` it is a question that was asked before, and nothing may be recalled that was not known then. `given` is
         a statement that takes the place of the model's first candidate.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
-        for the day. Without `memory` that is all that is written down, and nothing that was learned enters.
+        for the day. Without `memory` that is all that is written down, and nothing that was learned enters. `author`
+        is who asks.
         """
         check_question(question)
         given = None if given is None else _checked_sql(given)
@@ -70,9 +73,10 @@ class Asker:
         try:
             asker = self if memory else self._forgetful()
             prepared = await asyncio.to_thread(
-                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory
+                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, author=author
             )
             prepared = replace(prepared, given=given)
+            tell(progress, started(prepared))
             write = self._write if memory else self._write_cost
             try:
                 answer = await asker._answer(prepared, account, execute=execute, progress=progress)
@@ -86,20 +90,29 @@ class Asker:
         return answer
 
     async def _answer(self, prepared: Prepared, account: Account, *, execute: bool, progress: Progress) -> Answer:
-        dialect, most = self.parts.engine.dialect, self.asking.candidates if execute else 1
-        completer = AccountedCompleter(self.parts.completer, account, most, progress)
+        dialect = self.parts.engine.dialect
+        most = self.parts.candidates(self.asking.candidates, execute=execute, given=prepared.given)
+        completer = AccountedCompleter(
+            self.parts.completer, account, most, progress, before=0 if prepared.given is None else 1
+        )
         first = await self._first(prepared, completer)
         if not execute:
             return unexecuted(prepared, first.sql, dialect, account)
         schema, position = self.parts.schema, prepared.position
         text = self.parts.schema_text
         task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
-        oracle = LiveOracle(self.parts.engine, self.limits, account, progress)
+        oracle = LiveOracle(self.parts.engine, self.limits, account)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
-        widening = Widening(self.parts)
-        episode, stopped = await self._episode(
-            task, PeoplesOracle(oracle, prepared.rejected, dialect), completer, election, widening
-        )
+        widening, so_far = Widening(self.parts), list[Attempt]()
+
+        def goes_on(attempts: Sequence[Attempt]) -> bool:
+            so_far[:] = attempts
+            if progress is not None:
+                progress(candidate(prepared, attempts, election, oracle))
+            return election.goes_on(attempts)
+
+        people = PeoplesOracle(oracle, prepared.rejected, dialect)
+        episode, stopped = await self._episode(task, people, completer, goes_on, so_far, widening)
         answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
         return replace(answer, widened=widening.count)
 
@@ -112,19 +125,20 @@ class Asker:
         return FirstAnswer(parse_sql(reply.text, self.parts.engine.dialect), reply.text, *counts)
 
     async def _episode(
-        self, task: Task, oracle: Oracle, completer: AccountedCompleter, election: Election, widening: Widening
+        self,
+        task: Task,
+        oracle: Oracle,
+        completer: AccountedCompleter,
+        goes_on: Callable[[Sequence[Attempt]], bool],
+        so_far: list[Attempt],
+        widening: Widening,
     ) -> tuple[Episode, str]:
         """The episode as far as the budget reaches, and which limit ended it."""
-        method, so_far = self.method, list[Attempt]()
+        method = self.method
         if method.origin is None:  # a method of another package decides by itself what its prompts show
             method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
-
-        def goes_on(attempts: Sequence[Attempt]) -> bool:
-            so_far[:] = attempts
-            return election.goes_on(attempts)
-
         family, memory = live_family(self.parts), self.parts.memory
-        most = election.most - 1
+        most = self.asking.candidates - 1
         agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
         try:
             return await repair(agent, task), ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from merit.errors import BudgetSpent
-from merit.live.progress import Progress, tell
+from merit.live.progress import Asking, Progress, tell
 from merit.models import CachingCompleter, Prices
 from merit.models.spending import Sent
 from merit.models.tokens import with_tokens
@@ -101,12 +101,15 @@ class AccountedCompleter:
 
     recorded = False
 
-    def __init__(self, shared: CachingCompleter, account: Account, most: int, progress: Progress = None) -> None:
+    def __init__(
+        self, shared: CachingCompleter, account: Account, most: int, progress: Progress = None, *, before: int = 0
+    ) -> None:
+        """`most` is how many candidates there can be, `before` how many there are already."""
         self._shared = shared
         self._account = account
         self._most = most
         self._progress = progress
-        self._asked = 0
+        self._asked = before
 
     @property
     def identity(self) -> ModelIdentity:
@@ -124,7 +127,7 @@ class AccountedCompleter:
         with account.calling(prompt):
             self._asked += 1
             account.prompts.append(hashlib.sha256(prompt.encode()).hexdigest())
-            tell(self._progress, f"candidate {self._asked} of {self._most}: asking the model")
+            tell(self._progress, Asking(self._asked, self._most))
             limit = asyncio.timeout(None if account.left_s() == math.inf else account.left_s())
             try:
                 async with limit:

@@ -9,7 +9,6 @@ from merit.agent.agreement import agreement, choose, decided
 from merit.agent.behaviour import Moment, PaperBehaviour
 from merit.agent.rules import cast_votes, unfinished, votes
 from merit.live.budget import DECLINED, Account
-from merit.live.progress import Progress, tell
 from merit.prompts import Prompt
 from merit.sql import canonical, executed
 from merit.types import Cause, Engine, Limits, Question, Regime, Rows, Status, Verdict
@@ -25,18 +24,16 @@ def reason_to_decline(sql: str) -> str | None:
 class LiveOracle:
     """Has the database say what a candidate comes to. One that only differs in layout is not executed again."""
 
-    def __init__(self, engine: Engine, limits: Limits, account: Account, progress: Progress = None) -> None:
+    def __init__(self, engine: Engine, limits: Limits, account: Account) -> None:
         self._engine = engine
         self._limits = limits
         self._account = account
-        self._progress = progress
         self._verdicts: dict[str, Verdict] = {}
         self._rows: dict[str, Rows] = {}
 
     async def judge(self, question: Question, sql: str) -> Verdict:
         """The verdict of an execution within the question's time, or the one that was given before."""
         if (reason := reason_to_decline(sql)) is not None:
-            tell(self._progress, f"the model says that the database holds no answer: {reason}")
             return Verdict(Status.EXECUTION_ERROR, f"the database holds no answer: {reason}", Cause.STATEMENTS)
         form = canonical(sql, self._engine.dialect)
         if form not in self._verdicts:
@@ -45,9 +42,6 @@ class LiveOracle:
             verdict = executed(result, question.db_id, coded=self._engine.dialect != "sqlite")
             if isinstance(result, Rows):
                 self._rows[form] = result
-                tell(self._progress, f"the database returned {len(result.rows)} rows")
-            else:
-                tell(self._progress, f"the database said: {result.message}")
             self._verdicts[form] = verdict
         return self._verdicts[form]
 

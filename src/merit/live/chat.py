@@ -12,7 +12,9 @@ MOST_TURNS = 5  # earlier questions that a prompt shows
 class Ask(Protocol):
     """How an agent is asked."""
 
-    def __call__(self, question: str, *, progress: Progress = None, earlier: tuple[str, ...] = ()) -> Answer:
+    def __call__(
+        self, question: str, *, progress: Progress = None, earlier: tuple[str, ...] = (), author: str = ""
+    ) -> Answer:
         """The answer."""
         ...
 
@@ -20,7 +22,9 @@ class Ask(Protocol):
 class AskAsync(Protocol):
     """The same in an event loop."""
 
-    def __call__(self, question: str, *, progress: Progress = None, earlier: tuple[str, ...] = ()) -> Awaitable[Answer]:
+    def __call__(
+        self, question: str, *, progress: Progress = None, earlier: tuple[str, ...] = (), author: str = ""
+    ) -> Awaitable[Answer]:
         """The answer."""
         ...
 
@@ -28,19 +32,21 @@ class AskAsync(Protocol):
 class Chat:
     """The answers of a conversation, and the next question."""
 
-    def __init__(self, ask: Ask, ask_async: AskAsync) -> None:
+    def __init__(self, ask: Ask, ask_async: AskAsync, author: str = "") -> None:
         self._ask = ask
         self._ask_async = ask_async
+        self._author = author
         self.answers: list[Answer] = []  # oldest first
 
     def ask(self, question: str, *, progress: Progress = None) -> Answer:
         """The answer to a question that may refer to the ones before it."""
-        self.answers.append(self._ask(question, progress=progress, earlier=self._earlier()))
+        self.answers.append(self._ask(question, progress=progress, earlier=self._earlier(), author=self._author))
         return self.answers[-1]
 
     async def ask_async(self, question: str, *, progress: Progress = None) -> Answer:
         """The same in an event loop."""
-        self.answers.append(await self._ask_async(question, progress=progress, earlier=self._earlier()))
+        earlier = self._earlier()
+        self.answers.append(await self._ask_async(question, progress=progress, earlier=earlier, author=self._author))
         return self.answers[-1]
 
     def _earlier(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Nothing is decided here: people are shown what was said, by whom, and delete wha
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from merit.live.lines import plain_question
 from merit.live.results import StatementResult, StatementResults
@@ -23,6 +24,26 @@ class Contradiction:
     def certain(self) -> bool:
         """Whether two results differ that can be compared: neither was cut off, and each came twice."""
         return len({result.digest for result in self.results if result.error is None and result.comparable}) > 1
+
+    def record(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "question": self.question,
+            "certain": self.certain,
+            "answers": [
+                {
+                    "id": entry.id,
+                    "sql": entry.sql,
+                    "grade": entry.grade,
+                    "author": entry.provenance.author,
+                    "time": entry.provenance.time,
+                    "result": result.digest,
+                    "error": result.error,
+                    "comparable": result.comparable,
+                }
+                for entry, result in zip(self.entries, self.results, strict=True)
+            ],
+        }
 
 
 def contradictions(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
-from merit.errors import InputError
+from merit.errors import Conflict, InputError
 from merit.live.ladder import rejected_in, right_sql
 from merit.live.learning import kept_answer, provenance
 from merit.live.lines import plain_question
@@ -32,7 +32,7 @@ class Learner:
         """A person says that an answer is right: it is remembered as such."""
         with self._judging(answer) as (asked, write):
             if not asked.status.ran:
-                raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
+                raise Conflict(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
             source = provenance(asked, author, now())
             right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
             entries = self._commit([right], self._superseded(asked, asked.sql, "confirmed"))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from merit.errors import InputError, RunUnusable
+from merit.errors import Conflict, InputError, NotFound, RunUnusable
 from merit.files import atomic_write, open_regular, take_lock, write_all
 from merit.live.lines import HistoryLines, plain_question
 from merit.live.records import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
@@ -22,6 +22,7 @@ from merit.runs.text import decode_line, read_lines, to_json
 HISTORY = "history.jsonl"
 _WAIT_S = 5.0  # an append takes milliseconds
 _AGAIN_S = 0.001
+_PART = 200  # answers that are read at a time
 _WAY_OUT = "make the folder writable, or choose another one"
 
 
@@ -45,7 +46,7 @@ class History:
             asked, said = self.find(identity)
             if said is not None:
                 what, by = type(said).__name__.lower(), f" by {said.author}" if said.author else ""
-                raise InputError(f"{asked.id}: was {what} already, on {said.time}{by}")
+                raise Conflict(f"{asked.id}: was {what} already, on {said.time}{by}")
             yield asked, lambda feedback: self._append(file, feedback)
 
     @contextmanager
@@ -54,7 +55,7 @@ class History:
         with self._open() as file:
             asked, said = self.find(identity)
             if said is None:
-                raise InputError(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
+                raise Conflict(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
             yield asked, said, lambda withdrawn: self._append(file, withdrawn)
 
     @contextmanager
@@ -83,10 +84,20 @@ class History:
         found = self._lines.ids(identity) if identity else []
         if len(found) != 1:
             why = "there is no answer" if not found else "several answers begin with"
-            raise InputError(f"{self.path}: {why} {identity!r}; `merit history` lists them")
+            raise NotFound(f"{self.path}: {why} {identity!r}; `merit history` lists them")
         (asked,) = self._asked(self._lines.answers(found))
         said = self.judged([asked])
         return asked, said[-1][1] if said else None
+
+    def newest_first(self, before: str = "") -> Iterator[tuple[Asked, Feedback | None]]:
+        """Every answer that was asked before one (or all), with what was said about it; read in parts, as needed."""
+        ids = self._lines.ids("")[::-1]
+        if before:
+            ids = ids[ids.index(before) + 1 :] if before in ids else []
+        for start in range(0, len(ids), _PART):
+            answers = self._asked(self._lines.answers(ids[start : start + _PART]))
+            said = {asked.id: word for asked, word in self.judged(answers)}
+            yield from ((asked, said.get(asked.id)) for asked in answers)
 
     def judged(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
         """Those answers that people said something about, with what stands of it, in the order in which it was said."""

@@ -7,6 +7,7 @@ imports it. Rows are compared and never kept.
 import hashlib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from merit.formats import FoundPairs, Pair, SkippedPair
 from merit.live.contradictions import Contradiction, contradictions
@@ -30,6 +31,16 @@ class Imported:
     deleted: int  # pairs that were deleted here, and stay so
     skipped: tuple[SkippedPair, ...]
     contradictions: tuple[Contradiction, ...]
+
+    def record(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "imported": [entry.id for entry in self.entries],
+            "known": self.known,
+            "deleted": self.deleted,
+            "left_out": [{"where": skipped.where, "reason": skipped.reason} for skipped in self.skipped],
+            "contradictions": [one.record() for one in self.contradictions],
+        }
 
 
 @dataclass(slots=True)

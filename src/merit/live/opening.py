@@ -115,6 +115,7 @@ def open_live(
             _calibration(settings.model, completer.identity.name),
             settings.checks,
             Grade(settings.memory.keep),
+            encoder.identity.name if encoder is not None else None,
             KnownSchemas(folder, schema, engine.dialect),
             has_model=bool(model or settings.model.uri),
         )

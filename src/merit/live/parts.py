@@ -31,8 +31,13 @@ class LiveParts:
     calibration: Calibration | None = None  # what a share of votes is worth, where that was measured
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
+    encoder: str | None = None  # the name of the one whose vectors rank
     schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
     has_model: bool = True  # False: only a given statement can be judged
+
+    def candidates(self, most: int, *, execute: bool, given: str | None) -> int:
+        """How many a question can have: one where nothing is executed, or where no model follows a given statement."""
+        return most if execute and (self.has_model or given is None) else 1
 
     def unlearned(self) -> "LiveParts":
         """The same with a selection from the schema that knows of no confirmed question."""

@@ -33,6 +33,7 @@ class Prepared:
     prompt: Prompt
     earlier: tuple[Asked, ...]  # of the same conversation
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
+    author: str = ""  # who asks
     given: str | None = None  # a statement in place of the model's first candidate: then the first prompt is not sent
 
 
@@ -52,6 +53,7 @@ def prepare(
     again: AskedBefore | None = None,
     *,
     rejections: bool = True,
+    author: str = "",
 ) -> Prepared:
     """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well.
 
@@ -92,6 +94,7 @@ def prepare(
         prompt,
         tuple(earlier),
         rejected,
+        author,
     )
 
 

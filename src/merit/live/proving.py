@@ -1,5 +1,6 @@
 """Proving: a confirmed history is asked again in its order, with the memory of its time and without any."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -41,7 +42,8 @@ async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = lambda _
     if asker.method.recall is None:
         raise InputError(f"the method {asker.method.name!r} has no memory, so there is nothing to prove")
     questions, turns = _questions(asker, limit), list[ProofTurn]()
-    learned = [item for item in asker.parts.memory.listed() if item.recallable]
+    listed = await asyncio.to_thread(asker.parts.memory.listed)
+    learned = [item for item in listed if item.recallable]
     with repeating(asker) as repeater:
         with_memory, without = repeater.learning(), repeater.forgetful()
         known = 0  # how many entries the selection from the schema knows of
@@ -49,7 +51,7 @@ async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = lambda _
             earlier = sum(item.sequence <= asked.position for item in learned)
             with_memory.learn([item.entry for item in learned[known:earlier]])
             known = max(known, earlier)
-            if (expected := repeater.expected(asked)) is not None:
+            if (expected := await asyncio.to_thread(repeater.expected, asked)) is not None:
                 turns.append(await _turn(with_memory, without, asked, expected))
             tell(number, len(questions))
     return Proof(tuple(turns))

@@ -114,7 +114,7 @@ def _answers(wanted: Purge, asked: Iterable[Asked]) -> set[str]:
     """The answers that go; a follow-up goes with the answers that its prompt showed, since it is made of them."""
     answers = set(wanted.answers)
     for event in asked:  # a follow-up comes after what it follows
-        if event.database in wanted.databases or answers & {*event.earlier}:
+        if event.database in wanted.databases or event.author in wanted.authors or answers & {*event.earlier}:
             answers.add(event.id)
     return answers
 

@@ -59,7 +59,8 @@ def asked_of(
         widened=answer.widened,
         earlier=tuple(turn.id for turn in prepared.earlier),
         replies=tuple(dict.fromkeys(account.replies)),
-        receipt=_receipt(answer, prepared, account, _settings(prepared.method, asking, parts, execute)),
+        receipt=_receipt(answer, prepared, account, _settings(prepared, asking, parts, execute)),
+        author=prepared.author,
     )
 
 
@@ -168,10 +169,11 @@ def _candidates(prepared: "Prepared", attempts: Sequence[Attempt], prompts: Sequ
         )
 
 
-def _settings(method: Method, asking: AskingSettings, parts: LiveParts, execute: bool) -> dict[str, Setting]:
+def _settings(prepared: "Prepared", asking: AskingSettings, parts: LiveParts, execute: bool) -> dict[str, Setting]:
     """The settings that decided: how candidates were asked for and counted, and what could be recalled."""
+    method = prepared.method
     settings: dict[str, Setting] = {
-        "candidates": asking.candidates if execute else 1,
+        "candidates": parts.candidates(asking.candidates, execute=execute, given=prepared.given),
         "least": asking.least,
         "enough": asking.enough,
         "execute": execute,

@@ -10,7 +10,7 @@ from merit.live.receipts import Receipt, read_receipt
 from merit.reading import check_fields, check_format, shown
 from merit.types import Status
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Asked:
     kept: tuple[str, ...] = ()  # entries that were committed without a person's word, at the grade the answer earned
     replies: tuple[str, ...] = ()  # hashes of the model's replies, by which a cache can be rid of them
     receipt: Receipt | None = None  # what entered the prompts and decided; None in events of format 1
+    author: str = ""  # who asked, as far as it is known; events of formats 1 and 2 do not say
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +120,23 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 _LISTS = ("recalled", "entries", "earlier", "passed", "failed", "kept", "replies")
 _COUNTS = ("position", "calls", "prompt_tokens", "output_tokens", "widened")
 _OTHERS = (*_COUNTS, "agreement", "seconds", "error", "tried", "receipt", *_LISTS)  # fields that are not texts
-# Fields that events of format 1 lack.
-_SINCE_2 = {
-    "asked": frozenset(
-        {
-            "reason",
-            "calls",
-            "prompt_tokens",
-            "output_tokens",
-            "seconds",
-            "widened",
-            "earlier",
-            "passed",
-            "failed",
-            "kept",
-            "replies",
-            "receipt",
-        }
-    )
+# Fields that events of earlier formats lack.
+_LATER_THAN_2 = frozenset({"author"})
+_LATER_THAN_1 = _LATER_THAN_2 | {
+    "reason",
+    "calls",
+    "prompt_tokens",
+    "output_tokens",
+    "seconds",
+    "widened",
+    "earlier",
+    "passed",
+    "failed",
+    "kept",
+    "replies",
+    "receipt",
 }
+_LACKING = {1: {"asked": _LATER_THAN_1}, 2: {"asked": _LATER_THAN_2}}
 
 
 def event_record(event: Event) -> dict[str, Any]:
@@ -148,14 +147,14 @@ def event_record(event: Event) -> dict[str, Any]:
 def read_event(record: Any, where: str) -> Event:
     """An event from its record, every field checked."""
     check_fields(record, {"format": int, "kind": str}, where)
-    if record["format"] != 1:
+    if record["format"] not in _LACKING:
         check_format(record["format"], FORMAT, "a history", where)
     kind = _KINDS.get(record["kind"])
     if kind is None:
         raise InputError(f"{where}: there is no event {shown(record['kind'])}; use a newer merit")
     fields = {name: value for name, value in record.items() if name not in ("format", "kind")}
-    later = _SINCE_2.get(record["kind"], frozenset()) if record["format"] == 1 else frozenset()
-    if set(fields) != set(kind.__dataclass_fields__) - later:
+    lacking = _LACKING.get(record["format"], {}).get(record["kind"], frozenset())
+    if set(fields) != set(kind.__dataclass_fields__) - lacking:
         raise InputError(f"{where}: not the fields of an event {record['kind']}")
     check_fields(fields, {name: str for name in fields if name not in _OTHERS}, where)
     for name in _LISTS:

@@ -2,18 +2,19 @@
 
 from merit.errors import InputError
 from merit.formats import FoundPairs, Pair
-from merit.live.importing import Imported, import_pairs
-from merit.live.parts import LiveParts
-from merit.live.records import Asked
-from merit.live.results import StatementResults
+from merit.live.agent import LiveAgent
+from merit.live.calls import check_text
+from merit.live.importing import Imported
 from merit.memory import Grade
 
 
-def suggest(parts: LiveParts, results: StatementResults, asked: Asked, sql: str, author: str) -> Imported:
+def suggest(agent: LiveAgent, answer: str, sql: str, author: str) -> Imported:
     """Keep an answer, or another statement for its question, if it runs; `author` names the program."""
+    check_text(sql + author, "the SQL or the author")
+    asked = agent.why(answer).asked
+    if asked.database != agent.schema.db_id:
+        raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is another")
     if not sql.strip() and not asked.status.ran:
         raise InputError(f"{asked.id}: nothing ran, so there is nothing to suggest")
-    pair = Pair(parts.history.standing(asked), sql.strip() or asked.sql, asked.id)
-    return import_pairs(
-        parts, results, FoundPairs((pair,)), grade=Grade.EXECUTED, importer=author, source=f"suggestion:{asked.id}"
-    )
+    pair = Pair(agent.parts.history.standing(asked), sql.strip() or asked.sql, asked.id)
+    return agent.import_pairs(FoundPairs((pair,)), grade=Grade.EXECUTED, author=author, source=f"suggestion:{asked.id}")

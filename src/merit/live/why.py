@@ -65,6 +65,7 @@ class Comparison:
     same_sql: bool  # apart from layout
     same_rows: bool | None  # None where one of the two has no rows now
     now: str  # what the earlier SQL comes to now, in words
+    rows: Rows | None = None  # what it gives now
 
     def record(self) -> dict[str, Any]:
         """As plain values."""
@@ -101,6 +102,6 @@ def compared(asked: Asked, without: Answer, engine: Engine, limits: Limits) -> C
         return Comparison(asked, without, same_sql, None, f"it fails now: {result.message}")
     rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
     if without.rows is None:
-        return Comparison(asked, without, same_sql, None, rows)
+        return Comparison(asked, without, same_sql, None, rows, result)
     then, there = (executed(rows, asked.database).result for rows in (result, without.rows))
-    return Comparison(asked, without, same_sql, then == there, rows)
+    return Comparison(asked, without, same_sql, then == there, rows, result)

@@ -35,6 +35,7 @@ class Gate:
     needs_token: bool  # decided at the start: revoking the last token opens nothing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it."""
         if scope["type"] == "http":
             headers = Headers(scope=scope)
             if (refusal := self._refusal(headers)) is not None:
@@ -62,7 +63,7 @@ class Gate:
 
 
 def _user(token: Token) -> AuthenticatedUser:
-    return AuthenticatedUser(AccessToken(token="", client_id=token.name, scopes=list(token.may)))  # noqa: S106
+    return AuthenticatedUser(AccessToken(token="", client_id=token.name, scopes=list(token.may)))
 
 
 def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from merit import __version__
 from merit.errors import MeritError, one_line
 from merit.live import LiveAgent
+from merit.live.describing import describe
 from merit.mcp.callers import FindCaller
 from merit.mcp.tools import add_asking, add_feedback, add_looking
 from merit.prompts.fence import escaped
@@ -103,12 +104,12 @@ def _add_resources(server: MeritServer, agent: LiveAgent) -> None:
     @server.resource("merit://schema", description="The schema, if it is small; else its tables' names.")
     def schema() -> str:
         with _as_resource_error():
-            return agent.describe().text
+            return describe(agent.parts).text
 
     @server.resource("merit://schema/{table}", description="One table.")
     def table(table: str) -> str:
         with _as_resource_error():
-            return agent.describe(table=table).text
+            return describe(agent.parts, table=table).text
 
 
 @contextmanager

@@ -10,7 +10,9 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from merit.errors import InputError
-from merit.live import Answer, LiveAgent
+from merit.live import LiveAgent
+from merit.live.describing import describe as describe_schema
+from merit.live.suggesting import suggest
 from merit.mcp.callers import FindCaller, ToolContext
 from merit.mcp.consent import (
     Consent,
@@ -84,12 +86,10 @@ def add_asking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> No
     places = asyncio.Semaphore(_AT_A_TIME)
 
     async def answered(context: ToolContext, question: str, sql: str | None, rows: int) -> CallToolResult:
-        caller_of(context).need(Right.ASK)
+        caller = caller_of(context)
+        caller.need(Right.ASK)
         async with places, _Progress(context).sending() as progress:
-            if sql is None:
-                answer: Answer = await agent.ask_async(question, progress=progress)
-            else:
-                answer = await agent.repair_async(question, sql, progress=progress)
+            answer = await agent.ask_async(question, progress=progress, author=caller.author, first=sql)
         result = answer_result(answer, rows, show_rows=agent.parts.values is not None)
         return structured(result, result.text())
 
@@ -125,7 +125,7 @@ def add_looking(server: MCPServer, agent: LiveAgent) -> None:
         return structured(result, result.text())
 
     async def describe(question: str = "", table: str = "") -> Annotated[CallToolResult, DescribeResult]:
-        found = await asyncio.to_thread(agent.describe, question, table)
+        found = await asyncio.to_thread(describe_schema, agent.parts, question, table)
         result = describe_result(found, agent.schema.db_id, agent.parts.engine.dialect)
         return structured(result, result.shown())
 
@@ -205,7 +205,7 @@ def _without_person(agent: LiveAgent, word: Word, author: str, *, suggestions: b
             f"this client cannot ask a person, so nothing was recorded; the person can type `merit {word.verdict} "
             f"{word.answer}`"
         )
-    kept = agent.suggest(word.answer, word.sql if word.verdict == "correct" else "", author=author)
+    kept = suggest(agent, word.answer, word.sql if word.verdict == "correct" else "", author)
     entries = [entry.id for entry in kept.entries]
     note = "it waits for a person: `merit memory review` lists it, and no question is shown it before"
     notes = [note] if entries else [skipped.reason for skipped in kept.skipped] or ["it is known already"]

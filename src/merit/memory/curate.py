@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from merit.errors import InputError, MemoryChanged, counted
+from merit.errors import Conflict, InputError, MemoryChanged, NotFound, counted
 from merit.files import atomic_write
 from merit.memory import format3, format4
 from merit.memory.contents import Contents, Listed, read_contents
@@ -57,11 +57,9 @@ def confirm(store: Store, identity: str) -> tuple[Entry, Entry]:
         listed = _find(store, contents, identity)
         old = listed.entry
         if old.polarity is Polarity.NEGATIVE:
-            raise InputError(
-                f"{store.name}: {old.id} is a direction seen to fail; only a right answer can be confirmed"
-            )
+            raise Conflict(f"{store.name}: {old.id} is a direction seen to fail; only a right answer can be confirmed")
         if old.grade is Grade.CONFIRMED:
-            raise InputError(f"{store.name}: {old.id} is confirmed already")
+            raise Conflict(f"{store.name}: {old.id} is confirmed already")
         new = with_id(_as_confirmed(old))
         _check_there(store, listed)
         _check_there(store, contents.entries.get(new.id))
@@ -171,13 +169,13 @@ def _find(store: Store, contents: Contents, identity: str) -> Listed:
     matches = [listed for known, listed in contents.entries.items() if known.startswith(identity)]
     if len(matches) != 1:
         count = counted(len(matches), "entry begins with", "entries begin with") if matches else "there is no entry"
-        raise InputError(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
+        raise NotFound(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
     return matches[0]
 
 
 def _check_there(store: Store, listed: Listed | None) -> None:
     if listed is not None and listed.deleted is not None:
-        raise InputError(f"{store.name}: {listed.entry.id} is deleted already ({listed.deleted})")
+        raise Conflict(f"{store.name}: {listed.entry.id} is deleted already ({listed.deleted})")
 
 
 def _as_confirmed(entry: Entry) -> Entry:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from merit.errors import InputError, MemoryChanged, MemoryUnusable
+from merit.errors import Conflict, InputError, MemoryChanged, MemoryUnusable, NotFound
 from merit.memory import snapshot
 from merit.memory.contents import Listed, read_contents
 from merit.memory.format4 import FORMAT, change_record, parse_entry
@@ -126,9 +126,9 @@ class Memory:
             while True:
                 self.refresh()
                 if identity not in self._index:
-                    raise InputError(f"{self._store.name}: there is no entry {identity}")
+                    raise NotFound(f"{self._store.name}: there is no entry {identity}")
                 if not self._is_live(identity):
-                    raise InputError(f"{self._store.name}: {identity} is deleted already")
+                    raise Conflict(f"{self._store.name}: {identity} is deleted already")
                 try:
                     return self._append([Deletion(identity, reason)])
                 except MemoryChanged:
@@ -152,7 +152,7 @@ class Memory:
 
     def _can_be(self, identity: str, stale: bool) -> bool:
         if identity not in self._index:
-            raise InputError(f"{self._store.name}: there is no entry {identity}")
+            raise NotFound(f"{self._store.name}: there is no entry {identity}")
         segment, row = self._index.row_of(identity)
         return not segment.is_deleted(row) and segment.is_stale(row) != stale
 
