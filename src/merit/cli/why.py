@@ -72,6 +72,7 @@ def _show(shown: Why, console: Console) -> None:
     _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes")
     if shown.said is not None:
         by = f" by {shown.said.author}" if shown.said.author else ""
+        by += f" through {shown.said.through}" if shown.said.through else ""
         _line(console, "feedback", f"{type(shown.said).__name__.lower()} on {shown.said.time}{by}")
     _line(console, "model", asked.model)
     listed = {entry.id: found for entry, found in shown.entries}

@@ -122,25 +122,25 @@ class LiveAgent:
 
     # Learning
 
-    def confirm(self, answer: str, *, author: str = "") -> Confirmed:
-        """A person says that an answer is right: it is remembered as such."""
-        check_text(author, "the author")
-        return self._learner.confirm(answer, author)
+    def confirm(self, answer: str, *, author: str = "", through: str = "") -> Confirmed:
+        """A person says that an answer is right: it is remembered; `through` is the program they said it to."""
+        check_text(author + through, "the author")
+        return self._learner.confirm(answer, author, through)
 
-    def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
+    def reject(self, answer: str, *, reason: str = "", author: str = "", through: str = "") -> Rejected:
         """A person says that an answer is wrong."""
-        check_text(reason + author, "the reason or the author")
-        return self._learner.reject(answer, reason, author)
+        check_text(reason + author + through, "the reason or the author")
+        return self._learner.reject(answer, reason, author, through)
 
-    def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
+    def correct(self, answer: str, sql: str, *, author: str = "", through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
-        check_text(sql + author, "the correction or the author")
-        return self._learner.correct(answer, sql, author)
+        check_text(sql + author + through, "the correction or the author")
+        return self._learner.correct(answer, sql, author, through)
 
-    def withdraw(self, answer: str, *, reason: str = "", author: str = "") -> Withdrawn:
+    def withdraw(self, answer: str, *, reason: str = "", author: str = "", through: str = "") -> Withdrawn:
         """A person takes back what was said about an answer; it can be judged again."""
-        check_text(reason + author, "the reason or the author")
-        return self._learner.withdraw(answer, reason, author)
+        check_text(reason + author + through, "the reason or the author")
+        return self._learner.withdraw(answer, reason, author, through)
 
     def import_pairs(
         self,

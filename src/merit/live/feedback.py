@@ -28,7 +28,7 @@ class Learner:
     parts: LiveParts
     limits: Limits
 
-    def confirm(self, answer: str, author: str) -> Confirmed:
+    def confirm(self, answer: str, author: str, through: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
         with self._judging(answer) as (asked, write):
             if not asked.status.ran:
@@ -36,21 +36,21 @@ class Learner:
             source = provenance(asked, author, now())
             right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
             entries = self._commit([right], self._superseded(asked, asked.sql, "confirmed"))
-            said = Confirmed(asked.id, str(source.time), author, entries)
+            said = Confirmed(asked.id, str(source.time), author, entries, through)
             write(said)
         return said
 
-    def reject(self, answer: str, reason: str, author: str) -> Rejected:
+    def reject(self, answer: str, reason: str, author: str, through: str = "") -> Rejected:
         """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
         with self._judging(answer) as (asked, write):
             source = provenance(asked, author, now())
             change = rejected_change(asked, self._question(asked), self._schema, source)
             entries = self._commit([change] if change else [], self._retracted(asked, asked.sql, "rejected"))
-            said = Rejected(asked.id, str(source.time), author, entries, reason)
+            said = Rejected(asked.id, str(source.time), author, entries, reason, through)
             write(said)
         return said
 
-    def correct(self, answer: str, sql: str, author: str) -> Corrected:
+    def correct(self, answer: str, sql: str, author: str, through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
         self._own(self.parts.history.find(answer)[0])
         result = self.parts.engine.execute(sql, self.limits)
@@ -63,17 +63,17 @@ class Learner:
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected")
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, "confirmed")])
-            said = Corrected(asked.id, str(source.time), author, entries, sql)
+            said = Corrected(asked.id, str(source.time), author, entries, sql, through)
             write(said)
         return said
 
-    def withdraw(self, answer: str, reason: str, author: str) -> Withdrawn:
+    def withdraw(self, answer: str, reason: str, author: str, through: str = "") -> Withdrawn:
         """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back."""
         with self.parts.history.withdrawing(answer) as (asked, said, write):
             self._own(asked)
             gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in said.entries]
             self.parts.memory.commit_all([], gone, self._returning(asked, said))
-            withdrawn = Withdrawn(asked.id, now(), author, said.entries, reason)
+            withdrawn = Withdrawn(asked.id, now(), author, said.entries, reason, through)
             write(withdrawn)
         return withdrawn
 

@@ -71,6 +71,7 @@ class Confirmed:
     time: str
     author: str
     entries: tuple[str, ...]  # what was learned
+    through: str = ""  # the program that the person said it through; empty where it was merit's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Rejected:
     author: str
     entries: tuple[str, ...]
     reason: str
+    through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Corrected:
     author: str
     entries: tuple[str, ...]
     sql: str
+    through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Withdrawn:
     author: str
     entries: tuple[str, ...]  # what is not remembered any more
     reason: str
+    through: str = ""
 
 
 Feedback = Confirmed | Rejected | Corrected
@@ -136,7 +140,8 @@ _LATER_THAN_1 = _LATER_THAN_2 | {
     "replies",
     "receipt",
 }
-_LACKING = {1: {"asked": _LATER_THAN_1}, 2: {"asked": _LATER_THAN_2}}
+_WORDS = dict.fromkeys(("confirmed", "rejected", "corrected", "withdrawn"), frozenset({"through"}))
+_LACKING = {1: {"asked": _LATER_THAN_1, **_WORDS}, 2: {"asked": _LATER_THAN_2, **_WORDS}}
 
 
 def event_record(event: Event) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 A program that calls `feedback` may have guessed. So its call by itself confirms nothing: the client is asked to show
 the person what would be recorded (elicitation). Where a client cannot do that, feedback is refused, or kept as a
-suggestion that waits for a person's review. merit cannot see whether a client really asked: what came through one says
-so in its author.
+suggestion that waits for a person's review. merit cannot see whether a client really asked: the history says through
+which program a word came.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from mcp.server.mcpserver import Elicit
 from pydantic import BaseModel, Field
 
 from merit.errors import InputError
-from merit.live import Asked, Corrected, Feedback, LiveAgent
+from merit.live import Asked, Corrected, Feedback, LiveAgent, Withdrawn
 from merit.mcp.callers import Caller, ToolContext
 
 Verdict = Literal["confirm", "reject", "correct", "withdraw"]
@@ -68,7 +68,7 @@ def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[C
         parts.append(f"Said so far: {type(said).__name__.lower()} by {said.author or 'unknown'} on {said.time[:10]}")
         parts += [_block("Correct SQL", said.sql)] if isinstance(said, Corrected) else []
     parts += [f"Reason: {' '.join(word.reason.split())}"] if word.reason else []
-    parts.append(f"Asked for by {caller.program}, recorded under the name {recorded_author(caller)}.")
+    parts.append(f"It is recorded as the word of {caller.author or 'unknown'}, said through {caller.program}.")
     if len(question) > _LONGEST_QUESTION or any(len(sql) > LONGEST_SQL for sql in (asked.sql, word.sql)):
         raise InputError(f"{asked.id}: is too long to be shown in a dialogue; a person can judge it with `merit`")
     message = "\n\n".join(parts)
@@ -76,11 +76,6 @@ def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[C
         spelled = ", ".join(f"U+{ord(char):04X}" for char in hidden[:3])
         raise InputError(f"{asked.id}: holds characters that a dialogue would hide ({spelled}); leave them out")
     return Elicit(message, Consent)
-
-
-def recorded_author(caller: Caller) -> str:
-    """Under which name a person's word is recorded that came through a program."""
-    return f"{caller.author} via {caller.program}"
 
 
 def suggesting_author(caller: Caller) -> str:
@@ -106,15 +101,15 @@ def _block(name: str, sql: str) -> str:
     return "\n".join([f"{name}:", *(f"  | {line}" for line in sql.splitlines())])
 
 
-def recorded(agent: LiveAgent, word: Word, author: str) -> Feedback | None:
-    """Record a person's word; None where it takes another one back."""
+def recorded(agent: LiveAgent, word: Word, caller: Caller) -> Feedback | Withdrawn:
+    """Record a person's word."""
+    author, through = caller.author, caller.program
     match word.verdict:
         case "confirm":
-            return agent.confirm(word.answer, author=author)
+            return agent.confirm(word.answer, author=author, through=through)
         case "reject":
-            return agent.reject(word.answer, reason=word.reason, author=author)
+            return agent.reject(word.answer, reason=word.reason, author=author, through=through)
         case "correct":
-            return agent.correct(word.answer, word.sql, author=author)
+            return agent.correct(word.answer, word.sql, author=author, through=through)
         case "withdraw":
-            agent.withdraw(word.answer, reason=word.reason, author=author)
-            return None
+            return agent.withdraw(word.answer, reason=word.reason, author=author, through=through)

@@ -93,10 +93,10 @@ def http_app(server: MeritServer, agent: LiveAgent, names: Names, tokens: TokenS
     begin = app.router.lifespan_context
 
     @asynccontextmanager
-    async def lifespan(of: Starlette) -> AsyncIterator[object]:
+    async def lifespan(of: Starlette) -> AsyncIterator[None]:
         try:
-            async with begin(of) as state:
-                yield state
+            async with begin(of):
+                yield
         finally:
             await agent.close_async()
 

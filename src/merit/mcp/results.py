@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from merit.errors import counted
-from merit.live import Answer, Description, Found, Recollection
+from merit.live import Answer, AnswerStatus, Description, Found, Recollection
 from merit.memory import Entry, Match
 from merit.prompts.fence import escaped, fenced
 from merit.types import Rows, Value
@@ -22,19 +22,28 @@ _LONGEST_NOTE = 600
 _LONGEST_TEXT = 60_000  # of a schema
 
 
+AnswerState = Literal["answered", "unsure", "unanswerable", "failed"]
+_STATUS: dict[AnswerStatus, AnswerState] = {
+    AnswerStatus.ANSWERED: "answered",
+    AnswerStatus.UNSURE: "unsure",
+    AnswerStatus.UNANSWERABLE: "unanswerable",
+    AnswerStatus.FAILED: "failed",
+    AnswerStatus.NOT_EXECUTED: "failed",  # tools always execute
+}
+
+
 class AnswerResult(BaseModel):
     """An answer."""
 
     id: str
-    status: Literal["answered", "unsure", "unanswerable", "failed", "not_executed"]
+    status: AnswerState
     sql: str
     columns: list[str]
     rows: list[list[Any]]
     row_count: int
     agreement: float = Field(description="share of votes")
-    confidence: float | None = Field(description="measured; null if never calibrated")
-    candidates: int
-    recalled: list[str] = Field(description="memory entries used")
+    confidence: float | None = Field(description="null if not calibrated")
+    recalled: list[str] = Field(description="memory entries shown")
     notes: list[str]
 
     def text(self) -> str:
@@ -83,7 +92,6 @@ class RecallResult(BaseModel):
 class DescribeResult(BaseModel):
     """A schema."""
 
-    database: str
     dialect: str
     tables: list[str]
     left_out: int = Field(description="tables not shown")
@@ -118,14 +126,13 @@ def answer_result(answer: Answer, most_rows: int, *, show_rows: bool) -> AnswerR
     cells = _cells(rows, most_rows) if rows is not None and show_rows else []
     return AnswerResult(
         id=answer.id,
-        status=answer.status.value,
+        status=_STATUS[answer.status],
         sql=answer.sql,
         columns=[_clean(column, _LONGEST_CELL) for column in rows.columns] if rows is not None else [],
         rows=cells,
         row_count=len(rows.rows) if rows is not None else 0,
         agreement=round(answer.agreement, 4),
         confidence=None if answer.confidence is None else round(answer.confidence, 4),
-        candidates=len(answer.attempts),
         recalled=list(answer.recalled),
         notes=[_clean(note, _LONGEST_NOTE) for note in _notes(answer, len(cells), show_rows=show_rows)],
     )
@@ -203,11 +210,10 @@ def _entry(match: Match) -> RecalledEntry:
     )
 
 
-def describe_result(found: Description, database: str, dialect: str) -> DescribeResult:
+def describe_result(found: Description, dialect: str) -> DescribeResult:
     """A schema with the notes that people wrote down."""
     notes = "".join(f"\n-- {note}" for note in found.notes)
     return DescribeResult(
-        database=database,
         dialect=dialect,
         tables=[_clean(name, _LONGEST_CELL) for name in found.tables],
         left_out=found.left_out,

@@ -37,6 +37,8 @@ _LONGEST_RECEIPT = 60_000  # characters
 class MeritServer(MCPServer):
     """An MCP server that tells every failure in one sentence and describes its tools in few tokens."""
 
+    hidden = ""  # the place of the history on this machine, which callers need not know
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
@@ -48,7 +50,7 @@ class MeritServer(MCPServer):
             cause = error.__cause__
             if isinstance(error, UnexpectedToolError) and not isinstance(cause, MeritError):
                 raise
-            sentence = _sentence(cause) if isinstance(cause, MeritError | ValidationError) else str(error)
+            sentence = self.sentence(cause if isinstance(cause, MeritError | ValidationError) else error)
             return CallToolResult(content=[TextContent(type="text", text=escaped(sentence))], is_error=True)
 
     async def _check_names(self, tool: str, arguments: dict[str, Any]) -> None:
@@ -58,6 +60,13 @@ class MeritServer(MCPServer):
             if listed.name == tool and unknown:
                 known = ", ".join(listed.input_schema["properties"])
                 raise ToolError(f"{tool} has no argument {one_line(repr(unknown[0]))[:80]}; it has {known}")
+
+    def sentence(self, error: Exception) -> str:
+        """One sentence; of arguments that do not fit, about the first one."""
+        if not isinstance(error, ValidationError):
+            return one_line(str(error).removeprefix(self.hidden))
+        first = error.errors(include_url=False, include_input=False)[0]
+        return one_line(f"{'.'.join(map(str, first['loc'])) or 'arguments'}: {first['msg']}")
 
     async def list_tools(self) -> list[Tool]:
         """The tools, without the titles that pydantic makes of names."""
@@ -78,6 +87,7 @@ def make_server(agent: LiveAgent, caller_of: FindCaller, *, suggestions: bool = 
         subscriptions=False,
         log_level="WARNING",
     )
+    server.hidden = f"{agent.parts.history.path}: "
     add_asking(server, agent, caller_of)
     add_looking(server, agent)
     add_feedback(server, agent, caller_of, suggestions=suggestions)
@@ -91,11 +101,19 @@ def make_server(agent: LiveAgent, caller_of: FindCaller, *, suggestions: bool = 
 
 
 def _add_resources(server: MeritServer, agent: LiveAgent) -> None:
+    @contextmanager
+    def refusing() -> Iterator[None]:
+        """Tells what merit refuses as a resource that is not there, in merit's own sentence."""
+        try:
+            yield
+        except MeritError as error:
+            raise ResourceNotFoundError(server.sentence(error)) from error
+
     @server.resource(
         "merit://answer/{answer}", description="An answer's receipt: what it rests on.", mime_type="application/json"
     )
     def receipt(answer: str) -> str:
-        with _as_resource_error():
+        with refusing():
             record = json.dumps(agent.why(answer).record(), ensure_ascii=True, default=str)
         if len(record) > _LONGEST_RECEIPT:
             raise ResourceError(f"{answer}: the receipt is too long to be sent; see `merit why {answer}`")
@@ -103,30 +121,13 @@ def _add_resources(server: MeritServer, agent: LiveAgent) -> None:
 
     @server.resource("merit://schema", description="The schema, if it is small; else its tables' names.")
     def schema() -> str:
-        with _as_resource_error():
+        with refusing():
             return describe(agent.parts).text
 
     @server.resource("merit://schema/{table}", description="One table.")
     def table(table: str) -> str:
-        with _as_resource_error():
+        with refusing():
             return describe(agent.parts, table=table).text
-
-
-@contextmanager
-def _as_resource_error() -> Iterator[None]:
-    """Tells what merit refuses as a resource that is not there, in merit's own sentence."""
-    try:
-        yield
-    except MeritError as error:
-        raise ResourceNotFoundError(_sentence(error)) from error
-
-
-def _sentence(error: MeritError | ValidationError) -> str:
-    """One sentence; of arguments that do not fit, the first one."""
-    if isinstance(error, MeritError):
-        return one_line(str(error))
-    first = error.errors(include_url=False, include_input=False)[0]
-    return one_line(f"{'.'.join(map(str, first['loc'])) or 'arguments'}: {first['msg']}")
 
 
 def _untitled(schema: Any) -> Any:

@@ -10,10 +10,10 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from merit.errors import InputError
-from merit.live import LiveAgent
+from merit.live import LiveAgent, Withdrawn
 from merit.live.describing import describe as describe_schema
 from merit.live.suggesting import suggest
-from merit.mcp.callers import FindCaller, ToolContext
+from merit.mcp.callers import Caller, FindCaller, ToolContext
 from merit.mcp.consent import (
     Consent,
     NobodyAsked,
@@ -22,7 +22,6 @@ from merit.mcp.consent import (
     can_ask,
     question_to_person,
     recorded,
-    recorded_author,
     suggesting_author,
 )
 from merit.mcp.results import (
@@ -47,7 +46,12 @@ _ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent
 # Rejecting and withdrawing take entries out of the memory.
 _JUDGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
 
-QuestionText = Annotated[str, Field(description="in plain words")]
+_RECORDED: dict[Verdict, Literal["confirmed", "rejected", "corrected", "withdrawn"]] = {
+    "confirm": "confirmed",
+    "reject": "rejected",
+    "correct": "corrected",
+    "withdraw": "withdrawn",
+}
 RowLimit = Annotated[int, Field(ge=0, le=MOST_ROWS)]
 
 
@@ -93,13 +97,11 @@ def add_asking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> No
         result = answer_result(answer, rows, show_rows=agent.parts.values is not None)
         return structured(result, result.text())
 
-    async def ask(
-        question: QuestionText, ctx: ToolContext, rows: RowLimit = 20
-    ) -> Annotated[CallToolResult, AnswerResult]:
+    async def ask(question: str, ctx: ToolContext, rows: RowLimit = 20) -> Annotated[CallToolResult, AnswerResult]:
         return await answered(ctx, question, None, rows)
 
     async def repair(
-        question: QuestionText, sql: str, ctx: ToolContext, rows: RowLimit = 20
+        question: str, sql: str, ctx: ToolContext, rows: RowLimit = 20
     ) -> Annotated[CallToolResult, AnswerResult]:
         return await answered(ctx, question, sql, rows)
 
@@ -120,13 +122,13 @@ def add_asking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> No
 def add_looking(server: MCPServer, agent: LiveAgent) -> None:
     """Add `recall` and `describe`, which change nothing: every token allows them."""
 
-    async def recall(question: QuestionText) -> Annotated[CallToolResult, RecallResult]:
+    async def recall(question: str) -> Annotated[CallToolResult, RecallResult]:
         result = recall_result(await asyncio.to_thread(agent.recall, question))
         return structured(result, result.text())
 
     async def describe(question: str = "", table: str = "") -> Annotated[CallToolResult, DescribeResult]:
         found = await asyncio.to_thread(describe_schema, agent.parts, question, table)
-        result = describe_result(found, agent.schema.db_id, agent.parts.engine.dialect)
+        result = describe_result(found, agent.parts.engine.dialect)
         return structured(result, result.shown())
 
     server.add_tool(
@@ -162,12 +164,12 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
         reason: str = "",
     ) -> Annotated[CallToolResult, FeedbackResult]:
         caller, word = caller_of(ctx), Word(answer, verdict, sql, reason)
-        given = consent.data if isinstance(consent, AcceptedElicitation) else None
+        given: object = consent.data if isinstance(consent, AcceptedElicitation) else None
         if isinstance(given, NobodyAsked):
             author = suggesting_author(caller)
             result = await asyncio.to_thread(_without_person, agent, word, author, suggestions=suggestions)
         elif isinstance(given, Consent) and given.agree:
-            result = await asyncio.to_thread(_by_person, agent, word, recorded_author(caller))
+            result = await asyncio.to_thread(_by_person, agent, word, caller)
         else:
             result = _nothing(word, "the person did not agree, so nothing was recorded")
         return structured(result, result.text())
@@ -180,22 +182,19 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
     )
 
 
-def _by_person(agent: LiveAgent, word: Word, author: str) -> FeedbackResult:
-    said = recorded(agent, word, author)
-    entries = list(said.entries) if said is not None else []
+def _by_person(agent: LiveAgent, word: Word, caller: Caller) -> FeedbackResult:
+    said = recorded(agent, word, caller)
+    entries = [] if isinstance(said, Withdrawn) else list(said.entries)
     against = {entry.id for found in agent.contradictions(entries) for entry in found.entries} - {*entries}
     notes = [f"contradicts {', '.join(sorted(against))}; see `merit memory conflicts`"] if against else []
-    what: Literal["confirmed", "rejected", "corrected", "withdrawn"]
-    match word.verdict:
-        case "confirm":
-            what = "confirmed"
-        case "reject":
-            what = "rejected"
-        case "correct":
-            what = "corrected"
-        case "withdraw":
-            what = "withdrawn"
-    return FeedbackResult(answer=word.answer, recorded=what, by="person", author=author, entries=entries, notes=notes)
+    return FeedbackResult(
+        answer=said.answer,
+        recorded=_RECORDED[word.verdict],
+        by="person",
+        author=caller.author,
+        entries=entries,
+        notes=notes,
+    )
 
 
 def _without_person(agent: LiveAgent, word: Word, author: str, *, suggestions: bool) -> FeedbackResult:
@@ -207,7 +206,7 @@ def _without_person(agent: LiveAgent, word: Word, author: str, *, suggestions: b
         )
     kept = suggest(agent, word.answer, word.sql if word.verdict == "correct" else "", author)
     entries = [entry.id for entry in kept.entries]
-    note = "it waits for a person: `merit memory review` lists it, and no question is shown it before"
+    note = "it is kept as merely executed, and waits for a person: `merit memory review` lists it"
     notes = [note] if entries else [skipped.reason for skipped in kept.skipped] or ["it is known already"]
     return FeedbackResult(
         answer=word.answer,
