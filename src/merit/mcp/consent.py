@@ -60,22 +60,18 @@ def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[C
     why = agent.why(word.answer)
     asked, said = why.asked, why.said
     _check_judgeable(asked, said, word)
-    question = " ".join(agent.parts.history.standing(asked).split())
-    parts = [_ASKED[word.verdict], f"Database: {asked.database}", f"Question: {question}"]
+    question = agent.parts.history.standing(asked)
+    right = said.sql if isinstance(said, Corrected) else word.sql
+    _check_shown(asked.id, question, asked.sql, right, word.reason)
+    parts = [_ASKED[word.verdict], f"Database: {asked.database}", f"Question: {' '.join(question.split())}"]
     parts += [_block("SQL", asked.sql)] if asked.sql else []
     parts += [_block("Correct SQL", word.sql)] if word.verdict == "correct" else []
     if word.verdict == "withdraw" and said is not None:
         parts.append(f"Said so far: {type(said).__name__.lower()} by {said.author or 'unknown'} on {said.time[:10]}")
-        parts += [_block("Correct SQL", said.sql)] if isinstance(said, Corrected) else []
+        parts += [_block("Correct SQL", right)] if isinstance(said, Corrected) else []
     parts += [f"Reason: {' '.join(word.reason.split())}"] if word.reason else []
     parts.append(f"It is recorded as the word of {caller.author or 'unknown'}, said through {caller.program}.")
-    if len(question) > _LONGEST_QUESTION or any(len(sql) > LONGEST_SQL for sql in (asked.sql, word.sql)):
-        raise InputError(f"{asked.id}: is too long to be shown in a dialogue; a person can judge it with `merit`")
-    message = "\n\n".join(parts)
-    if hidden := sorted({char for char in message if not char.isprintable() and char not in "\n\t"}):
-        spelled = ", ".join(f"U+{ord(char):04X}" for char in hidden[:3])
-        raise InputError(f"{asked.id}: holds characters that a dialogue would hide ({spelled}); leave them out")
-    return Elicit(message, Consent)
+    return Elicit("\n\n".join(parts), Consent)
 
 
 def suggesting_author(caller: Caller) -> str:
@@ -96,9 +92,19 @@ def _check_judgeable(asked: Asked, said: Feedback | None, word: Word) -> None:
         raise InputError(f"{asked.id}: a correction needs 'sql', the statement that is right")
 
 
+def _check_shown(answer: str, question: str, sql: str, right: str, reason: str) -> None:
+    """Refuse what a dialogue cannot show in full, and as it is."""
+    if max(len(question), len(reason)) > _LONGEST_QUESTION or max(len(sql), len(right)) > LONGEST_SQL:
+        raise InputError(f"{answer}: is too long to be shown in a dialogue; a person can judge it with `merit`")
+    text = "".join((question, sql, right, reason)).replace("\r\n", "\n")
+    if hidden := sorted({char for char in text if not char.isprintable() and char not in "\n\t"}):
+        spelled = ", ".join(f"U+{ord(char):04X}" for char in hidden[:3])
+        raise InputError(f"{answer}: holds characters that a dialogue would hide ({spelled}); leave them out")
+
+
 def _block(name: str, sql: str) -> str:
     """A statement, every line of it marked, so that no line of it can pass for the dialogue's own words."""
-    return "\n".join([f"{name}:", *(f"  | {line}" for line in sql.splitlines())])
+    return "\n".join([f"{name}:", *(f"  | {line}" for line in sql.replace("\r\n", "\n").split("\n"))])
 
 
 def recorded(agent: LiveAgent, word: Word, caller: Caller) -> Feedback | Withdrawn:
