@@ -1,10 +1,11 @@
 """The official MCP client in tests: persons who answer a dialogue, and short ways to call tools."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from mcp.client.context import ClientRequestContext
+from mcp.client.session import ElicitationFnT
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
 from mcp import Client
@@ -12,7 +13,7 @@ from merit.live import LiveAgent
 
 ERAS = ["auto", "legacy"]  # the protocol of 2026-07-28, and the one with a handshake before it
 Served = Callable[..., AbstractAsyncContextManager[tuple[Client, LiveAgent]]]  # of a model and settings
-Person = Callable[[ClientRequestContext, ElicitRequestParams], Awaitable[ElicitResult]]
+Person = ElicitationFnT
 
 
 class Dialogue:
@@ -22,7 +23,7 @@ class Dialogue:
         self._answer = ElicitResult.model_validate({"action": action, "content": content or None})
         self.shown: list[str] = []
 
-    async def __call__(self, _: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG002
         self.shown.append(params.message)
         return self._answer
 
@@ -36,7 +37,7 @@ async def result(client: Client, tool: str, /, **arguments: object) -> dict[str,
     """The typed result of a call that must succeed."""
     called = await client.call_tool(tool, arguments)
     assert not called.is_error, text(called)
-    assert called.structured_content is not None
+    assert isinstance(called.structured_content, dict)
     return called.structured_content
 
 

@@ -173,7 +173,7 @@ def test_where_rows_are_kept_from_models_they_are_kept_from_callers(serve: Serve
 def test_progress_is_told_while_a_question_is_asked(serve: Served, era: str) -> None:
     told: list[str] = []
 
-    async def hear(progress: float, _: float | None, message: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         assert progress == len(told) + 1
         told.append(message or "")
 

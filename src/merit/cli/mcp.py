@@ -54,7 +54,7 @@ def mcp(
     """
     try:
         from merit.mcp import callers, running, server
-        from merit.mcp.http import PATH, http_app
+        from merit.mcp.http import PATH, http_app, new_gate
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] in ("mcp", "mcp_types"):
             raise InputError(_MISSING) from None
@@ -71,8 +71,9 @@ def mcp(
 
     with listen(host, int(port)) as listening:
         names = Names(host, int(listening.getsockname()[1]), check_public_url(public_url) if public_url else "")
+        gate = new_gate(names, TokenStore(folder))
         agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
         offered = server.make_server(agent, callers.token_holder(who), suggestions=suggestions)
-        app = http_app(offered, agent, names, TokenStore(folder))
+        app = http_app(offered, agent, gate)
         say(f"{names.address.removesuffix('/')}{PATH} (Ctrl-C ends it)", err=True)
         running.serve_http(app, listening)

@@ -1,6 +1,6 @@
 """Streamable HTTP: the server as an ASGI application behind a gate that knows hosts, origins and tokens."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -22,6 +22,7 @@ PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
 _IDLE_S = 1800.0  # a session that nothing was asked in for so long is forgotten
 _MOST_SESSIONS = 1000
+NewGate = Callable[[ASGIApp], ASGIApp]
 _BEARER = {"WWW-Authenticate": "Bearer"}
 
 
@@ -70,19 +71,19 @@ def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) 
     return JSONResponse({"error": sentence}, status, headers)
 
 
-def needs_token(names: Names, tokens: TokenStore) -> bool:
-    """Whether callers need a token: wherever there are some, and always where other machines can call."""
-    there = bool(tokens.listed())
-    if not there and not names.local:
+def new_gate(names: Names, tokens: TokenStore) -> NewGate:
+    """A gate that asks for tokens wherever there are some; where other machines can call, there must be some."""
+    needed = bool(tokens.listed())
+    if not needed and not names.local:
         raise InputError(
             f"{names.host}: other machines could call, and there is no token; make one with `merit token add NAME`, or "
             "leave --host out"
         )
-    return there
+    return lambda app: Gate(app, names, tokens, needed)
 
 
-def http_app(server: MeritServer, agent: LiveAgent, names: Names, tokens: TokenStore) -> ASGIApp:
-    """The application; it closes the agent when it ends."""
+def http_app(server: MeritServer, agent: LiveAgent, gate: NewGate) -> ASGIApp:
+    """The application behind a gate; it closes the agent when it ends."""
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=_MOST_BYTES,
@@ -101,4 +102,4 @@ def http_app(server: MeritServer, agent: LiveAgent, names: Names, tokens: TokenS
             await agent.close_async()
 
     app.router.lifespan_context = lifespan
-    return Gate(app, names, tokens, needs_token(names, tokens))
+    return gate(app)

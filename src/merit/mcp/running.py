@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import sys
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ def serve_stdio(server: MeritServer, agent: LiveAgent) -> None:
 
     async def serve() -> None:
         _more_threads()
+        _end_at_signals()
         try:
             await server.run_stdio_async()
         finally:
@@ -46,7 +48,10 @@ def serve_stdio(server: MeritServer, agent: LiveAgent) -> None:
                 await agent.close_async()
 
     with redirect_stdout(sys.__stdout__):  # the SDK takes over the real one, and leaves standard error in its place
-        anyio.run(serve)
+        try:
+            anyio.run(serve)
+        except* BrokenPipeError:
+            pass  # the client went away while something was being sent to it
 
 
 def serve_http(app: ASGIApp, listening: socket.socket) -> None:
@@ -67,6 +72,12 @@ def serve_http(app: ASGIApp, listening: socket.socket) -> None:
         await uvicorn.Server(config).serve(sockets=[listening])
 
     asyncio.run(serve())
+
+
+def _end_at_signals() -> None:
+    """End at once: a thread that waits for standard input cannot be woken, and what was answered is on the disk."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, os._exit, 128 + number)
 
 
 def _more_threads() -> None:
