@@ -63,7 +63,19 @@ _MAKING_AND_PROVING |= {"oracle", "prompts", "reading", "runs", "sql", "toml", "
 ALLOWED["stream"] = ALLOWED["audit"] = _MAKING_AND_PROVING  # and neither imports the other
 ALLOWED["live"] = {"agent", "cache", "errors", "failure", "files", "memory", "models", "prompts", "reading", "runs"}
 ALLOWED["live"] |= {"context", "formats", "selection", "settings", "sql", "types", "values"}
-ALLOWED["web"] = {"errors", "files", "live", "memory", "reading", "report", "tracing", "types"}
+ALLOWED["web"] = {
+    "errors",
+    "files",
+    "formats",
+    "live",
+    "memory",
+    "reading",
+    "report",
+    "settings",
+    "spreadsheet",
+    "tracing",
+}
+ALLOWED["web"] |= {"types"}
 ALLOWED["library"] = {"agent", "benchmark", "cache", "data", "errors", "memory", "models", "prompts", "runs"}
 ALLOWED["library"] |= {"scoring", "sql", "stream", "types"}
 ALLOWED["cli"] = {*ALLOWED} - {"cli", "library"}

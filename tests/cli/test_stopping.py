@@ -63,10 +63,10 @@ def test_every_command_says_what_is_kept(
         ("run.run_stream", ["run", *common, "--initial", root / "predictions.jsonl", "--method", "iterative", "--out", out], "no turn was finished"),
         ("score.run", ["score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--out", tmp_path / "v"], "no verdict was written"),
         ("show.open_run", ["show", one], "nothing was changed"),
-        ("view.PageServer.serve_forever", ["view", one, "--port", 0, "--no-browser"], "the page is closed"),
+        ("view.serve", ["view", one, "--port", 0, "--no-browser"], "the page is closed"),
     ]  # fmt: skip
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
-    monkeypatch.setattr("merit.cli.view.say", lambda _: None)
+    monkeypatch.setattr("merit.cli.serving.say", lambda _: None)
     monkeypatch.setattr("merit.cli.demo._announce", lambda *_: None)
     for place, arguments, said in cases:
         with monkeypatch.context() as patch:

@@ -1,31 +1,22 @@
-"""`merit view`: the page follows runs that go on, and answers nobody but this machine's browser."""
+"""The page over runs that go on: what it knows of them, and of what is damaged."""
 
 import fcntl
-import http.client
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
-from selenium.webdriver.common.by import By
 
-from making.browser import browser, find_browser
 from making.disks import no_waiting
 from making.runs import Bench, make_bench
-from merit.cli.main import cli
-from merit.errors import InputError, RunUnusable
+from merit.errors import RunUnusable
 from merit.report import build
-from merit.report.page import LiveRuns, PageServer
+from merit.report.page import LiveRuns
 from merit.report.page.pack import pack
 from merit.report.page.progress import LiveProgress, RunPace, duration, summary
 from merit.runs import RunView
@@ -48,27 +39,6 @@ def live_over(folder: Path) -> LiveRuns:
 
 def asked(live: LiveRuns, name: str, start: int = 0) -> Any:
     return json.loads(live.answer(name, start) or "null")
-
-
-@contextmanager
-def served(live: LiveRuns) -> Iterator[PageServer]:
-    with PageServer(live, "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def get(server: PageServer, path: str, host: str = "localhost") -> tuple[int, str, dict[str, str]]:
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1])
-    connection.request("GET", path, headers={"Host": host})
-    answer = connection.getresponse()
-    found = answer.status, answer.read().decode(), dict(answer.headers)
-    connection.close()
-    return found
 
 
 def cut(run: RunView, turns: int, torn: bytes = b"") -> bytes:
@@ -292,75 +262,3 @@ def test_a_damaged_run_is_said_and_the_others_are_shown(run: RunView, bench: Ben
     path.write_bytes(b"".join(lines))
     live.look()
     assert len(asked(live, "overview")["runs"]) == 2
-
-
-def test_only_who_names_this_machine_is_answered(run: RunView, tmp_path: Path) -> None:
-    live = live_over(tmp_path / "runs")
-    live.look()
-    with served(live) as server:
-        port = server.server_address[1]
-        for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"):
-            assert get(server, "/data/state", host)[0] == 200
-        for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "", "127.0.0.1.nip.io"):
-            status, text, _ = get(server, "/data/state", host)
-            assert status == 421
-            assert "episodes" not in text
-        status, text, headers = get(server, "/")
-        assert status == 200
-        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-        assert headers["X-Content-Type-Options"] == "nosniff"
-        for path in ("/data/nothing", "/../etc/passwd", "/data/run/..%2f..%2fetc", "/data/run/x?from=1"):
-            assert get(server, path)[0] == 404
-
-
-def test_a_port_that_is_taken_and_a_folder_that_is_not_there_are_said(tmp_path: Path) -> None:
-    with served(live_over(tmp_path)) as server, pytest.raises(InputError, match="choose another --port"):
-        PageServer(live_over(tmp_path), "127.0.0.1", server.server_address[1])
-    result = CliRunner().invoke(cli, ["view", str(tmp_path / "nowhere")])
-    assert isinstance(result.exception, InputError)
-    assert "no such folder" in str(result.exception)
-
-
-def test_ctrl_c_ends_it_with_one_line(run: RunView) -> None:
-    begin = (  # a shell's background jobs ignore the signal, and so would their children
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from merit.cli import main; sys.argv = ['merit', *sys.argv[1:]]; main()"
-    )
-    command = [sys.executable, "-c", begin, "view", str(run.path), "--port", "0", "--no-browser"]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONUNBUFFERED": "1"}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
-        assert process.stdout is not None
-        assert "http://127.0.0.1:" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    said = "merit: stopped; the page is closed, runs are as they were; the same command opens it again\n"
-    assert (out, err, process.returncode) == ("", said, 130)
-
-
-@pytest.mark.skipif(
-    find_browser() is None, reason="no browser: install chromium and chromium-driver, or set MERIT_BROWSER"
-)
-def test_a_browser_sees_a_run_grow(run: RunView, tmp_path: Path) -> None:
-    metrics, rest = (run.path / "metrics.json").read_bytes(), cut(run, 4)
-    live = live_over(tmp_path / "runs")
-    live.start()
-    with served(live) as server, browser() as driver:
-        driver.get(f"{server.address}#/episodes?as=list")
-        _until(lambda: len(driver.find_elements(By.CSS_SELECTOR, "a.row")) == 4)
-        with (run.path / "trajectories.jsonl").open("ab") as file:
-            file.write(rest)
-        _until(lambda: len(driver.find_elements(By.CSS_SELECTOR, "a.row")) == len(run.turns))
-        (run.path / "metrics.json").write_bytes(metrics)
-        driver.get(f"{server.address}#/")
-        _until(lambda: driver.find_elements(By.CSS_SELECTOR, "[id='table/main']"))
-        _until(lambda: "1 finished: " in driver.find_element(By.CSS_SELECTOR, ".live").text)
-        assert [one for one in driver.get_log("browser") if "favicon" not in one["message"]] == []
-    live.stop()
-
-
-def _until(seen: Any, seconds: float = 15.0) -> None:
-    over = time.monotonic() + seconds
-    while not seen():
-        assert time.monotonic() < over, "nothing came"
-        time.sleep(0.05)

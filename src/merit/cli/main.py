@@ -28,6 +28,7 @@ _STOPPED = {
     "report": f"no report was written; {AGAIN}",
     "score": f"no verdict was written; reference results are kept, except with --no-cache; {AGAIN}",
     "why": "what was asked of the model counts for the day; the same command asks again",
+    "serve": "the page is closed; every answer that was given is in the history; the same command opens it again",
     "view": "the page is closed, runs are as they were; the same command opens it again",
 }
 

@@ -1,24 +1,20 @@
 """`merit serve`: the page and the API over a database of your own."""
 
-import webbrowser
+import sys
 from pathlib import Path
 
 import click
 
 from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, open_agent
-from merit.cli.plain import Number
-from merit.cli.screen import say
+from merit.cli.options import TRACE, traced
+from merit.cli.serving import HOST, NO_BROWSER, PORT, check_folder, followed, said
+from merit.settings import FILE_NAME, ServeSettings, read_settings
 from merit.sql.address import masked
-from merit.web.names import Names
+from merit.web.logs import start_logging
+from merit.web.names import Names, check_public_url
 from merit.web.running import listen
 from merit.web.running import serve as run_server
 from merit.web.site import Site
-from merit.web.tokens import TokenStore
-
-PORT = click.option("--port", type=Number(int, 0, 65535), default=8765, show_default=True, help="0 takes any free one.")
-HOST = click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Another address lets other machines in, with tokens only."
-)
 
 
 @click.command()
@@ -28,9 +24,21 @@ HOST = click.option(
 @MEMORY
 @NAME
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
+@click.option("--runs", type=click.Path(path_type=Path), help="A folder of runs to show, too, as `merit view` does.")
 @HOST
 @PORT
-@click.option("--no-browser", is_flag=True, help="Only say where the page is.")
+@click.option("--public-url", default="", metavar="URL", help="https://HOST, where people reach it through a proxy.")
+@click.option(
+    "--trust-proxy",
+    default="",
+    metavar="ADDRESS",
+    help="The proxy's address: only its word is taken for where a request comes from.",
+)
+@click.option(
+    "--json-log/--no-json-log", default=None, help="Logs as JSON lines on the standard error (unless it is a terminal)."
+)
+@TRACE
+@NO_BROWSER
 def serve(
     url: str | None,
     model: str | None,
@@ -38,29 +46,37 @@ def serve(
     memory: str,
     name: str,
     rows: bool | None,
+    runs: Path | None,
     host: str,
     port: int,
+    public_url: str,
+    trust_proxy: str,
+    json_log: bool | None,
+    trace: bool,
     no_browser: bool,
 ) -> None:
-    """Ask in a browser, watch, confirm and correct; Ctrl-C ends it."""
-    with listen(host, int(port)) as listening:
-        names = Names(host, int(listening.getsockname()[1]))
-        tokens = TokenStore(folder)
-        agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
+    """Ask in a browser, watch, confirm and correct; Ctrl-C ends it.
+
+    For example: merit serve, in a folder with merit.toml; or with --database and --model. Only this machine can reach
+    it. Anything else needs tokens: `merit token add NAME --may ask,confirm,curate`. The API is under /api, its
+    description under /openapi.json.
+    """
+    settings = read_settings(Path(FILE_NAME)).serve if url is None and Path(FILE_NAME).exists() else ServeSettings()
+    if runs is not None:
+        check_folder(runs)
+    start_logging_if(json_log)
+    with listen(host, int(port)) as listening, followed(runs) as live:
+        names = Names(host, int(listening.getsockname()[1]), check_public_url(public_url) if public_url else "")
+        Site(names, folder, "").check()  # before anything else is opened
         place = memory_place(url, folder, memory)
-        site = Site(
-            names,
-            tokens,
-            bool(tokens.listed()),
-            author_or_user(""),
-            agent,
-            memory=masked(place) if isinstance(place, str) else str(place),
-            folder=folder,
-        )
+        shown = masked(place) if isinstance(place, str) else str(place)
+        agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
+        site = Site(names, folder, author_or_user(""), agent, live, shown, settings)
+        with traced(trace):
+            run_server(site, listening, said(names, no_browser), trusted_proxy=trust_proxy)
 
-        def ready() -> None:
-            say(f"{names.address} (Ctrl-C ends it)")
-            if not no_browser:
-                webbrowser.open(names.address)
 
-        run_server(site, listening, ready)
+def start_logging_if(json_log: bool | None) -> None:
+    """Write logs where that is asked for, or where no person reads the standard error."""
+    if json_log if json_log is not None else not sys.stderr.isatty():
+        start_logging()

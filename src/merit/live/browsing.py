@@ -10,6 +10,7 @@ from merit.memory import Listed, Repair
 
 T = TypeVar("T")
 _MOST_LOOKED_AT = 20_000  # answers for one page, so that a search ends; the next page goes on from there
+_ID_CHARACTERS = 4
 NOT_JUDGED = "none"  # as a kind of feedback
 STATES = ("live", "stale", "retracted", "all")
 
@@ -26,7 +27,7 @@ class Page(Generic[T]):
 class HistorySearch:
     """Conditions on answers; an empty one fits all."""
 
-    words: str = ""  # all of which the question, the SQL or the id has
+    words: str = ""  # all of which the question or the SQL has, or with which the id begins
     status: str = ""
     feedback: str = ""  # confirmed, rejected, corrected or none
     author: str = ""  # of the feedback, or of the question
@@ -37,7 +38,7 @@ class HistorySearch:
     def fits(self, asked: Asked, said: Feedback | None) -> bool:
         """Whether an answer is looked for."""
         kind = type(said).__name__.lower() if said is not None else NOT_JUDGED
-        authors = {said.author if said is not None else "", getattr(asked, "author", "")}
+        authors = {said.author if said is not None else "", asked.author}
         return (
             self.database in ("", asked.database)
             and self.status in ("", asked.status)
@@ -45,7 +46,7 @@ class HistorySearch:
             and (not self.author or self.author in authors)
             and (not self.since or asked.time >= self.since)
             and (not self.until or asked.time[: len(self.until)] <= self.until)
-            and _has_words(self.words, (asked.question, asked.sql, asked.id))
+            and _has_words(self.words, (asked.question, asked.sql), asked.id)
         )
 
 
@@ -79,7 +80,7 @@ class MemorySearch:
             and self.database in ("", source.db_id)
             and self.author in ("", source.author)
             and self.scope in ("", getattr(source, "scope", ""))
-            and _has_words(self.words, (entry.question, entry.id, *sql))
+            and _has_words(self.words, (entry.question, *sql), entry.id)
         )
 
 
@@ -109,8 +110,11 @@ def _page(items: Iterable[T], fits: Callable[[T], bool], identity: Callable[[T],
     return Page(tuple(found), None)
 
 
-def _has_words(words: str, texts: Iterable[str]) -> bool:
+def _has_words(words: str, texts: Iterable[str], identity: str) -> bool:
+    """Whether all words are in some texts; one of several characters may be the beginning of an id."""
     if not words:
         return True
     text = "\n".join(texts).casefold()
-    return all(word in text for word in words.casefold().split())
+    return all(
+        word in text or (len(word) >= _ID_CHARACTERS and identity.startswith(word)) for word in words.casefold().split()
+    )

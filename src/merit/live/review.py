@@ -1,6 +1,7 @@
 """What waits for a person's word: answers that were never judged, and entries below *confirmed*."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
 from merit.live.lines import plain_question
 from merit.live.records import Asked, Feedback
-from merit.memory import Entry, Grade, entries_in
+from merit.memory import Entry, Grade, Listed, entries_in
 from merit.memory.store import has_memory
 from merit.sql import canonical
 from merit.types import Polarity
@@ -40,10 +41,16 @@ def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[W
 
     `memory` is where entries are, if not in the folder.
     """
-    history = History(folder)
+    place = memory or folder / "memory"
+    there = not isinstance(place, Path) or has_memory(place)
+    return waiting_in(History(folder), entries_in(place) if there else [], database)
+
+
+def waiting_in(history: History, entries: Iterable[Listed], database: str = "") -> list[Waiting]:
+    """The same, of a history and entries that are at hand."""
     answers = history.answers()
     recalled = Counter(identity for asked in answers.values() for identity in asked.recalled)
-    items = [*_entries(memory or folder / "memory", answers, recalled), *_answers(history, answers, recalled)]
+    items = [*_entries(entries, answers, recalled), *_answers(history, answers, recalled)]
     newest_first = [item for item in reversed(items) if database in ("", item.database)]
     return sorted(newest_first, key=lambda item: item.usefulness)
 
@@ -88,11 +95,9 @@ def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -
     return any(sql and canonical(sql, asked.dialect) == form for sql in said)
 
 
-def _entries(memory: Path | str, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+def _entries(listed: Iterable[Listed], answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
     """Entries in quarantine that came from elsewhere, such as an import."""
-    if isinstance(memory, Path) and not has_memory(memory):
-        return []
-    entries = (item.entry for item in entries_in(memory) if item.deleted is None)
+    entries = (item.entry for item in listed if item.deleted is None)
     return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
 
 

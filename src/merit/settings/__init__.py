@@ -10,6 +10,7 @@ from merit.settings.settings import (
     DatabaseSettings,
     MemorySettings,
     ModelSettings,
+    ServeSettings,
     Settings,
     matches,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "DatabaseSettings",
     "MemorySettings",
     "ModelSettings",
+    "ServeSettings",
     "Settings",
     "check_model",
     "matches",

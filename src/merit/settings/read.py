@@ -23,6 +23,7 @@ from merit.settings.settings import (
     DatabaseSettings,
     MemorySettings,
     ModelSettings,
+    ServeSettings,
     Settings,
 )
 from merit.sql.address import masked
@@ -63,6 +64,7 @@ SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
     },
     "context": {"comments": bool, "dbt": str, "semantic": (str, list), "schema": str},
     "memory": {"recall": str, "keep": str, "url": str, "url_env": str},
+    "serve": {"keep_days": int, "requests_per_minute": int, "asks_each": int, "asks": int, "stop_seconds": int},
 }
 _SHOWN = "write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN, with * for anything"
 _PATTERNS = {"include": _SHOWN, "exclude": _SHOWN}
@@ -102,6 +104,7 @@ def read_settings(path: Path) -> Settings:
         glossary=_texts(record.get("glossary", {}), f"{path}, [glossary]"),
         memory=_memory(record.get("memory", {}), f"{path}, [memory]"),
         checks=checks,
+        serve=_serve(record.get("serve", {}), f"{path}, [serve]"),
     )
 
 
@@ -253,6 +256,12 @@ def _memory(section: Mapping[str, Any], where: str) -> MemorySettings:
     if url and not re.match("postgres(ql)?://", url):
         raise InputError(f"{where}: the field 'url' should be that of a PostgreSQL database, postgresql://...")
     return MemorySettings(**section)
+
+
+def _serve(section: Mapping[str, Any], where: str) -> ServeSettings:
+    for name in section:
+        _number(section, name, where)
+    return ServeSettings(**section)
 
 
 def _texts(section: Mapping[str, Any], where: str) -> dict[str, str]:

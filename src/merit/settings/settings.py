@@ -98,6 +98,17 @@ class MemorySettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The table `[serve]`: what `merit serve` lets one person take, and how long it keeps what was asked."""
+
+    keep_days: int | None = None  # answers without consequences are purged after so many days; None keeps them
+    requests_per_minute: int = 600  # of one person
+    asks_each: int = 4  # questions of one person at a time
+    asks: int = 64  # of all people together
+    stop_seconds: int = 20  # for questions under way to be answered once the server is told to stop
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a `merit.toml` says."""
 
@@ -111,6 +122,7 @@ class Settings:
     glossary: Mapping[str, str] = field(default_factory=dict)
     memory: MemorySettings = field(default_factory=MemorySettings)
     checks: tuple[CheckSettings, ...] = ()
+    serve: ServeSettings = field(default_factory=ServeSettings)
 
 
 def _resolved(url: str, variable: str, what: str, environment: Mapping[str, str]) -> str:

@@ -1,22 +1,31 @@
-"""Asking, and what was answered."""
+"""Asking, and looking at what was answered."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header
+from fastapi import Header, Path, Query
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live import LiveAgent
+from merit.live.browsing import HistorySearch, search_history
 from merit.live.progress import ProgressEvent
+from merit.web.asked import first_rows, short_record
 from merit.web.asks import RunningAsk
 from merit.web.events import Sent, short_answer
-from merit.web.people import Asking, Served
-from merit.web.replies import JsonReply, Refused, refusal
+from merit.web.people import Asking, Reader, Served
+from merit.web.replies import JsonReply, JsonRouter, Refused, refusal
 from merit.web.site import Site
 
-router = APIRouter()
+router = JsonRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"
+AnswerId = Annotated[str, Path(pattern="^[0-9a-f]{1,32}$", description="Its id, or an unambiguous beginning of it.")]
+Words = Annotated[str, Query(max_length=200)]
+Name = Annotated[str, Query(max_length=64)]
+Limit = Annotated[int, Query(ge=1, le=500)]
+Day = Annotated[str, Query(pattern=r"^(\d{4}-\d{2}-\d{2}(T[\d:.+Z-]{0,30})?)?$", description="ISO 8601, in UTC.")]
+Status = Literal["", "answered", "unsure", "unanswerable", "failed", "not_executed"]
+Judged = Literal["", "confirmed", "rejected", "corrected", "none"]
 
 
 class Question(BaseModel):
@@ -44,8 +53,20 @@ async def ask(asked: Question, site: Served, who: Asking, accept: Annotated[str,
 
     async def work(tell: Callable[[ProgressEvent], object]) -> Sent:
         answer = await agent.ask_async(
-            asked.question, execute=asked.execute, memory=asked.memory, progress=tell, earlier=asked.earlier
+            asked.question,
+            execute=asked.execute,
+            memory=asked.memory,
+            progress=tell,
+            earlier=asked.earlier,
+            author=who.author,
         )
+        if answer.rows is not None and asked.memory:
+            site.rows.keep(answer.id, answer.rows)
+        site.metrics.count("merit_asks_total", status=answer.status.value)
+        site.metrics.observe("merit_ask_seconds", answer.seconds)
+        site.metrics.count("merit_model_calls_total", answer.calls)
+        site.metrics.count("merit_model_tokens_total", answer.prompt_tokens, direction="prompt")
+        site.metrics.count("merit_model_tokens_total", answer.output_tokens, direction="output")
         return Sent("answer", short_answer(answer))
 
     return await answered(site.asks.start(who.author, work), accept)
@@ -61,11 +82,59 @@ async def answered(ask: RunningAsk, accept: str) -> Response:
     last = ask.result or Sent("failed", {"error": "the server failed; its log says more"})
     if last.name == "cancelled":
         return refusal(409, "the question was cancelled")
-    return refusal(400, last.data["error"]) if last.name == "failed" else JsonReply(last.data)
+    return refusal(ask.status, last.data["error"]) if last.name == "failed" else JsonReply(last.data)
 
 
 @router.delete("/answers/running/{ticket}")
-async def cancel(ticket: str, site: Served, who: Asking) -> dict[str, Any]:
+async def cancel(ticket: Annotated[str, Path(pattern="^[0-9a-f]{16}$")], site: Served, who: Asking) -> dict[str, Any]:
     """Stop a question under way; the ticket comes with its first event."""
     site.asks.cancel(ticket, who.author)
     return {"cancelled": ticket}
+
+
+@router.get("/answers")
+def history(
+    site: Served,
+    _: Reader,
+    words: Words = "",
+    status: Status = "",
+    feedback: Judged = "",
+    author: Name = "",
+    since: Day = "",
+    until: Day = "",
+    limit: Limit = 50,
+    before: Annotated[str, Query(pattern="^[0-9a-f]{0,32}$", description="`next` of the page before.")] = "",
+) -> dict[str, Any]:
+    """What was asked, newest first."""
+    parts = agent_of(site).parts
+    search = HistorySearch(words, status, feedback, author, since, until)
+    page = search_history(parts.history, search, limit, before)
+    return {"answers": [short_record(*item) for item in page.items], "next": page.after}
+
+
+@router.get("/answers/{answer}")
+def why(answer: AnswerId, site: Served, _: Reader) -> dict[str, Any]:
+    """An answer in full: what entered its prompts, what decided, what was said about it, and what stands against it."""
+    agent = agent_of(site)
+    found = agent.why(answer)
+    entries = [*found.asked.kept, *(found.said.entries if found.said is not None else ())]
+    against = agent.contradictions(entries) if entries else []
+    return {**found.record(), "contradictions": [one.record() for one in against]}
+
+
+@router.post("/answers/{answer}/without-memory", response_model=None)
+async def without_memory(
+    answer: AnswerId, site: Served, who: Asking, accept: Annotated[str, Header()] = ""
+) -> Response:
+    """Ask the question of an answer again without anything that was learned; the last event is `comparison`."""
+    agent = agent_of(site)
+    agent.parts.history.find(answer)
+
+    async def work(tell: Callable[[ProgressEvent], object]) -> Sent:
+        found = await agent.without_memory_async(answer, progress=tell)
+        record = found.record()
+        record["with_memory"]["result"] = first_rows(found.rows)
+        record["without_memory"]["result"] = first_rows(found.without.rows)
+        return Sent("comparison", record)
+
+    return await answered(site.asks.start(who.author, work), accept)

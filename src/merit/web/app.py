@@ -1,19 +1,50 @@
-"""The application: routes put together, errors as sentences, and what is begun and ended with the server."""
+"""The application: routes put together, errors as sentences, and what begins and ends with the server."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from merit import __version__
-from merit.errors import InputError, MeritError
-from merit.web import answers, session
+from merit.errors import MeritError
+from merit.web import answers, health, judging, memory, proving, results, run_pages, schema, session, transfer
+from merit.web.gate import Gate
+from merit.web.logs import log
 from merit.web.page import policy, shell
-from merit.web.replies import JsonReply, Refused, refusal
+from merit.web.people import site_of
+from merit.web.replies import JsonReply, Refused, refusal, status_of
 from merit.web.site import Site
+from merit.web.upkeep import Upkeep
+
+_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving, health, run_pages)
+_ERROR = {
+    "content": {
+        "application/json": {
+            "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+        }
+    }
+}
+_WORDS = {
+    400: "It cannot be done as it is asked for.",
+    401: "A token is needed, or the given one is not valid.",
+    403: "The token does not allow this, or a page of another site asks.",
+    404: "There is nothing under this id or path.",
+    408: "The body did not arrive in time.",
+    409: "It was done already, or does not fit the state of things.",
+    413: "The body is too large.",
+    421: "The server does not answer to this Host.",
+    422: "A field or parameter is missing or cannot be what it is.",
+    429: "Too many requests or questions at a time; see Retry-After.",
+    501: "A package that this needs is not installed.",
+    503: "The database, the memory or the model is out of reach, or the server is stopping.",
+}
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"description": words, **_ERROR} for status, words in _WORDS.items()
+}
 
 
 def make_app(site: Site) -> FastAPI:
@@ -21,33 +52,42 @@ def make_app(site: Site) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        upkeep = Upkeep(site)
+        upkeep.start()
         try:
             yield
         finally:
+            await upkeep.stop()
+            await site.proofs.stop()
             await site.asks.drain(0)
             if site.agent is not None:
                 await site.agent.close_async()
 
     app = FastAPI(
         title="merit",
+        summary="Ask a database, watch, confirm and correct.",
         version=__version__,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
         default_response_class=JsonReply,
+        responses=_RESPONSES,
+        redirect_slashes=False,
     )
     app.state.site = site
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(MeritError, _failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    for part in (session, answers):
-        app.include_router(part.router, prefix="/api")
-    app.add_api_route("/", _page, include_in_schema=False)
+    app.add_middleware(Gate, names=site.names, metrics=site.metrics)
+    for kind, handler in _HANDLERS.items():
+        app.add_exception_handler(kind, handler)
+    for part in _ROUTERS:
+        app.include_router(part.router)
+    app.add_api_route("/", _page, include_in_schema=False, response_model=None)
     return app
 
 
-async def _page() -> HTMLResponse:
+async def _page(request: Request) -> Response:
+    site = site_of(request)
+    if site.agent is None and not site.needs_token:
+        return RedirectResponse("/runs/", 307)
     return HTMLResponse(shell(), headers={"Content-Security-Policy": f"{policy()}; frame-ancestors 'none'"})
 
 
@@ -56,17 +96,32 @@ async def _refused(_: Request, error: Exception) -> JsonReply:
     return refusal(error.status, error.sentence, error.headers)
 
 
-async def _failed(_: Request, error: Exception) -> JsonReply:
-    return refusal(400 if isinstance(error, InputError) else 503, str(error))
+async def _failed(request: Request, error: Exception) -> JsonReply:
+    return refusal(status_of(error), site_of(request).without_paths(str(error)))
 
 
 async def _invalid(_: Request, error: Exception) -> JsonReply:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return refusal(422, f"{where}: {first['msg']}")
+    where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    return refusal(422, f"{where or 'the body'}: {first['msg'][:300]}")
 
 
 async def _http(_: Request, error: Exception) -> JsonReply:
     assert isinstance(error, HTTPException)
-    return refusal(error.status_code, str(error.detail), error.headers)
+    words = {404: "there is nothing here", 405: "this method is not for this path"}
+    return refusal(error.status_code, words.get(error.status_code, str(error.detail)), error.headers)
+
+
+async def _broken(request: Request, error: Exception) -> JsonReply:
+    log("failed", level=40, exception=type(error).__name__, route=getattr(request.scope.get("route"), "path", ""))
+    return refusal(500, "the server failed; its log says more")
+
+
+_HANDLERS: dict[type[Exception], Any] = {
+    Refused: _refused,
+    MeritError: _failed,
+    RequestValidationError: _invalid,
+    HTTPException: _http,
+    Exception: _broken,
+}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from merit.errors import MeritError, counted
 from merit.live.progress import ProgressEvent
 from merit.web.events import KEEP_ALIVE, Sent, sent
-from merit.web.replies import Refused
+from merit.web.replies import Refused, status_of
 
 _KEEP_ALIVE_S = 10.0
 _RETRY_S = "2"
@@ -25,6 +25,7 @@ class RunningAsk:
     events: asyncio.Queue[Sent | None] = field(default_factory=asyncio.Queue)
     task: asyncio.Task[None] | None = None
     result: Sent | None = None  # the last event
+    status: int = 500  # of the response where that is `failed`
 
     async def stream(self) -> AsyncIterator[bytes]:
         """The events as they come, until the last one; a line now and then keeps the connection open."""
@@ -42,11 +43,18 @@ class RunningAsk:
 class RunningAsks:
     """All questions under way, limited for each person and in all."""
 
-    def __init__(self, most_each: int, most: int) -> None:
+    def __init__(self, most_each: int, most: int, shown: Callable[[str], str] = str) -> None:
+        """`shown` is how a sentence of an error is shown to people."""
+        self._shown = shown
         self._most_each = most_each
         self._most = most
         self._running: dict[str, RunningAsk] = {}
         self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether no more questions are taken."""
+        return self._closed
 
     def __len__(self) -> int:
         return len(self._running)
@@ -96,7 +104,7 @@ class RunningAsks:
         except asyncio.CancelledError:
             ask.result = Sent("cancelled", {})
         except MeritError as error:
-            ask.result = Sent("failed", {"error": str(error)})
+            ask.result, ask.status = Sent("failed", {"error": self._shown(str(error))}), status_of(error)
         finally:
             del self._running[ask.ticket]
             last = ask.result or Sent("failed", {"error": "the server failed; its log says more"})

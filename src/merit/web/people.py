@@ -1,14 +1,23 @@
 """Who sends a request, and whether that person may do what it asks for."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+from fastapi.security.base import SecurityBase
 
 from merit.web.replies import Refused
 from merit.web.site import Site
-from merit.web.tokens import Right
+from merit.web.tokens import Right, Token
+
+_BEARER: SecurityBase = HTTPBearer(auto_error=False, scheme_name="token", description="From `merit token add`.")
+_COOKIE: SecurityBase = APIKeyCookie(
+    name="merit", auto_error=False, scheme_name="session", description="From POST /api/session, for a browser."
+)
+_CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +34,71 @@ def site_of(request: Request) -> Site:
     return site
 
 
-def person_or_none(request: Request) -> Person | None:
-    """Who sends a request; None where a token is needed and none is given."""
-    site, header = site_of(request), request.headers.get("authorization")
+async def served(request: Request) -> Site:
+    """The same, for a route; not in a thread of its own."""
+    return site_of(request)
+
+
+def cookie_name(site: Site) -> str:
+    """A browser does not tell ports apart, so the name does; with TLS it promises that no other host can set it."""
+    return "__Host-merit" if site.names.secure else f"merit-{site.names.port}"
+
+
+def signed_in(request: Request, site: Site) -> Token | None:
+    """The token that a request carries in its header or stands for by its cookie; a wrong header is refused."""
+    header = request.headers.get("authorization")
     if header is not None:
         scheme, _, text = header.partition(" ")
         token = site.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
         if token is None:
-            raise Refused(401, "this token is not valid here; it may have been revoked", {"WWW-Authenticate": "Bearer"})
-        return Person(token.name, frozenset(token.may))
-    return None if site.needs_token else Person(site.author, frozenset(Right))
+            raise wrong_token(request, site)
+        return token
+    cookie = request.cookies.get(cookie_name(site))
+    return site.sessions.find(cookie) if cookie else None
 
 
-def person(found: Annotated[Person | None, Depends(person_or_none)]) -> Person:
-    """Who sends a request; refused without a token where one is needed."""
-    if found is None:
-        raise Refused(401, "a token is needed; sign in with one", {"WWW-Authenticate": "Bearer"})
+def wrong_token(request: Request, site: Site) -> Refused:
+    """The refusal of a token; after many from one address, that it is too often. A right one is never kept out."""
+    address = request.client.host if request.client else ""
+    if wait := site.failures.wait_s(address):
+        return _too_often(wait)
+    return Refused(401, "this token is not valid here; it may have been revoked", _CHALLENGE)
+
+
+async def person_or_none(
+    request: Request, _header: Annotated[object, Security(_BEARER)], _cookie: Annotated[object, Security(_COOKIE)]
+) -> Person | None:
+    """Who sends a request; None where a token is needed and none is given."""
+    site = site_of(request)
+    token = signed_in(request, site)
+    if token is not None:
+        found = Person(token.name, frozenset(token.may))
+    elif site.needs_token:
+        return None
+    else:
+        found = Person(site.author, frozenset(Right))
+    request.state.author = found.author
+    if wait := site.requests.wait_s(found.author):
+        raise _too_often(wait)
     return found
 
 
-def allowed(right: Right) -> Callable[[Person], Person]:
+def _too_often(wait: float) -> Refused:
+    seconds = math.ceil(wait)
+    return Refused(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": str(seconds)})
+
+
+async def person(found: Annotated[Person | None, Depends(person_or_none)]) -> Person:
+    """Who sends a request; refused without a token where one is needed."""
+    if found is None:
+        raise Refused(401, "a token is needed; sign in with one", _CHALLENGE)
+    return found
+
+
+def allowed(right: Right) -> Callable[[Person], Awaitable[Person]]:
     """A person who has a right; refused otherwise."""
 
-    def check(found: Annotated[Person, Depends(person)]) -> Person:
+    async def check(found: Annotated[Person, Depends(person)]) -> Person:
         if right not in found.may:
             raise Refused(403, f"your token does not allow this; it needs the right {right.value!r}")
         return found
@@ -55,8 +106,9 @@ def allowed(right: Right) -> Callable[[Person], Person]:
     return check
 
 
+MaybePerson = Annotated[Person | None, Depends(person_or_none)]
 Reader = Annotated[Person, Depends(person)]
 Asking = Annotated[Person, Depends(allowed(Right.ASK))]
 Judging = Annotated[Person, Depends(allowed(Right.CONFIRM))]
 Curating = Annotated[Person, Depends(allowed(Right.CURATE))]
-Served = Annotated[Site, Depends(site_of)]
+Served = Annotated[Site, Depends(served)]

@@ -1,13 +1,22 @@
-"""Running the server: one process, one event loop."""
+"""Running the server: one process, one event loop; told to stop, it finishes or drops what is under way."""
 
+import asyncio
 import socket
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
 
 from merit.errors import InputError
 from merit.web.app import make_app
+from merit.web.logs import log, quiet_server
+from merit.web.protocol import TimedProtocol
 from merit.web.site import Site
+
+_HEAD_BYTES = 32 * 1024  # of a request line and its headers
+_THREADS = 64  # statements and files that are waited for at a time
+_LAST_S = 5.0  # for responses to end once their questions were dropped
+_KEEP_ALIVE_S = 15  # a connection without a request
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -20,20 +29,50 @@ def listen(host: str, port: int) -> socket.socket:
         raise InputError(f"{host}, port {port}: cannot be served on ({why}); choose another --port or --host") from None
 
 
-def serve(site: Site, listening: socket.socket, ready: Callable[[], object]) -> None:
-    """Serve until a signal ends it; `ready` is called once requests are answered."""
-    config = uvicorn.Config(
-        make_app(site), http="h11", ws="none", access_log=False, log_config=None, server_header=False
-    )
-    server = _Server(config, ready)
+def serve(site: Site, listening: socket.socket, ready: Callable[[], object], *, trusted_proxy: str = "") -> None:
+    """Serve until a signal ends it; `ready` is called once requests are answered.
+
+    `trusted_proxy` is the address of a proxy whose word is taken for where a request comes from.
+    """
+    server = make_server(site, ready, trusted_proxy=trusted_proxy)
     server.run(sockets=[listening])
 
 
+def make_server(site: Site, ready: Callable[[], object], *, trusted_proxy: str = "") -> uvicorn.Server:
+    """The server, to be run."""
+    quiet_server()
+    config = uvicorn.Config(
+        make_app(site),
+        http=TimedProtocol,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+        ws="none",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=bool(trusted_proxy),
+        forwarded_allow_ips=trusted_proxy or None,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        timeout_graceful_shutdown=int(site.settings.stop_seconds + _LAST_S),
+    )
+    return _Server(config, site, ready)
+
+
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
+    def __init__(self, config: uvicorn.Config, site: Site, ready: Callable[[], object]) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._site = site
+        self._ready_told = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "merit"))
         await super().startup(sockets)
-        self._ready()
+        log("started", address=self._site.names.address)
+        self._ready_told()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let questions under way be answered for some seconds, then drop them; each client is told which."""
+        log("stopping", asks=len(self._site.asks))
+        draining = asyncio.create_task(self._site.asks.drain(self._site.settings.stop_seconds))
+        await super().shutdown(sockets)
+        await draining
+        log("stopped")

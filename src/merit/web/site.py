@@ -3,11 +3,20 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.report.page import LiveRuns
+from merit.settings import ServeSettings
 from merit.web.asks import RunningAsks
+from merit.web.limits import RateLimit
+from merit.web.metrics import Metrics
 from merit.web.names import Names
+from merit.web.proofs import Proofs
+from merit.web.rows import KeptRows
+from merit.web.sessions import SessionStore
 from merit.web.tokens import TokenStore
+
+_FAILURES_PER_MINUTE = 60  # wrong tokens from one address
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +24,51 @@ class Site:
     """An agent, a folder of runs, or both; and who may use them."""
 
     names: Names
-    tokens: TokenStore
-    needs_token: bool  # decided at the start: revoking the last token opens nothing
+    folder: Path  # of the project: memory, history, tokens
     author: str  # the user's name, under which everything is recorded where no token is needed
     agent: LiveAgent | None = None
     runs: LiveRuns | None = None
     memory: str = ""  # where the memory is, without secrets
-    folder: Path = Path(".merit")
-    asks: RunningAsks = field(default_factory=lambda: RunningAsks(4, 64))
+    settings: ServeSettings = field(default_factory=ServeSettings)
+    tokens: TokenStore = field(init=False)
+    sessions: SessionStore = field(init=False)
+    had_tokens: bool = field(init=False)  # at the start: revoking the last token opens nothing
+    asks: RunningAsks = field(init=False)
+    proofs: Proofs = field(init=False)
+    requests: RateLimit = field(init=False)
+    failures: RateLimit = field(init=False)
+    rows: KeptRows = field(default_factory=KeptRows)
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def __post_init__(self) -> None:
+        tokens = TokenStore(self.folder)
+        made = {
+            "tokens": tokens,
+            "sessions": SessionStore(self.folder, tokens),
+            "had_tokens": bool(tokens.listed()),
+            "asks": RunningAsks(self.settings.asks_each, self.settings.asks, self.without_paths),
+            "proofs": Proofs(self.folder),
+            "requests": RateLimit(self.settings.requests_per_minute),
+            "failures": RateLimit(_FAILURES_PER_MINUTE),
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether nothing but a token lets a request in."""
+        return self.had_tokens or not self.names.local or bool(self.tokens.listed())
+
+    def without_paths(self, sentence: str) -> str:
+        """A sentence as other people may see it: files of the project by their names alone."""
+        for folder in (self.folder.resolve(), self.folder):
+            sentence = sentence.replace(f"{folder}/", "")
+        return sentence
+
+    def check(self) -> None:
+        """Refuse to be reachable from other machines without a token."""
+        if not self.names.local and not self.had_tokens:
+            raise InputError(
+                f"{self.names.address}: other machines can reach this address, and there is no token yet; make one "
+                "with `merit token add NAME --may ask,confirm,curate`, or leave out --host and --public-url"
+            )

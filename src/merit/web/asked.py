@@ -1,0 +1,76 @@
+"""Answers as the API sends them: a short form for lists, the whole with what became of them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from merit.live import Asked, Contradiction, Feedback, Withdrawn
+from merit.live.uses import Use
+from merit.types import Rows
+from merit.web.events import FIRST_ROWS
+
+
+def short_record(asked: Asked, said: Feedback | None) -> dict[str, Any]:
+    """A line of a list."""
+    return {
+        "id": asked.id,
+        "time": asked.time,
+        "question": asked.question,
+        "sql": asked.sql,
+        "status": asked.status,
+        "agreement": round(asked.agreement, 4),
+        "error": asked.error,
+        "reason": asked.reason,
+        "author": asked.author,
+        "database": asked.database,
+        "model": asked.model,
+        "recalled": list(asked.recalled),
+        "earlier": list(asked.earlier),
+        "seconds": asked.seconds,
+        "feedback": said_record(said) if said is not None else None,
+    }
+
+
+def said_record(said: Feedback | Withdrawn) -> dict[str, Any]:
+    """What a person said."""
+    return {"kind": type(said).__name__.lower(), **asdict(said)}
+
+
+def rows_record(rows: Rows, most: int | None = None) -> dict[str, Any]:
+    """Rows, all or the first ones, and how many there are."""
+    shown = rows.rows if most is None else rows.rows[:most]
+    return {
+        "columns": list(rows.columns),
+        "rows": [list(row) for row in shown],
+        "truncated": rows.truncated,
+        "row_count": len(rows.rows),
+    }
+
+
+def first_rows(rows: Rows | None) -> dict[str, Any] | None:
+    """The first rows, where there are some."""
+    return rows_record(rows, FIRST_ROWS) if rows is not None else None
+
+
+def use_record(use: Use) -> dict[str, Any]:
+    """A later answer that rests on an entry."""
+    return {
+        "answer": use.asked.id,
+        "time": use.asked.time,
+        "question": use.question,
+        "sql": use.asked.sql,
+        "status": use.asked.status,
+        "depth": use.depth,
+        "through": list(use.through),
+        "learned": list(use.learned),
+    }
+
+
+def judged_record(said: Feedback | Withdrawn, found: Sequence[Contradiction], uses: Sequence[Use]) -> dict[str, Any]:
+    """What a person said, what it left, and what that stands against or concerns."""
+    return {
+        "feedback": said_record(said),
+        "entries": list(said.entries),
+        "contradictions": [one.record() for one in found],
+        "uses": [use_record(use) for use in uses],
+    }

@@ -1,0 +1,63 @@
+"""Whether the server lives and is ready, and its metrics."""
+
+import threading
+import time
+
+from fastapi.responses import Response
+
+from merit.errors import MeritError
+from merit.types import Limits, Timeout
+from merit.web.metrics import CONTENT_TYPE
+from merit.web.people import Reader, Served
+from merit.web.replies import JsonRouter, Refused
+from merit.web.site import Site
+
+router = JsonRouter(tags=["operation"])
+_LOOK_AGAIN_S = 5.0  # so that nobody can keep the database busy by asking
+_lock = threading.Lock()
+_looked: dict[int, tuple[float, bool]] = {}  # by site
+
+
+@router.get("/health/live")
+async def live() -> dict[str, bool]:
+    """The process answers."""
+    return {"live": True}
+
+
+@router.get("/health/ready")
+def ready(site: Served) -> dict[str, bool]:
+    """The database can be read, and new questions are taken."""
+    if site.asks.closed:
+        raise Refused(503, "the server is stopping")
+    if not _database_answers(site):
+        raise Refused(503, "the database or the memory is out of reach")
+    return {"ready": True}
+
+
+@router.get("/metrics", response_class=Response)
+def metrics(site: Served, _: Reader) -> Response:
+    """Counters and times in Prometheus' text format; a token is needed where one is needed for all else."""
+    gauges = {"merit_asks_running": float(len(site.asks))}
+    if site.agent is not None:
+        gauges["merit_memory_sequence"] = float(site.agent.parts.memory.sequence)
+    return Response(site.metrics.text(gauges), media_type=CONTENT_TYPE)
+
+
+def _database_answers(site: Site) -> bool:
+    with _lock:
+        at, good = _looked.get(id(site), (0.0, False))
+        if time.monotonic() - at > _LOOK_AGAIN_S or at == 0.0:
+            good = _looks_good(site)
+            _looked[id(site)] = (time.monotonic(), good)
+        return good
+
+
+def _looks_good(site: Site) -> bool:
+    if site.agent is None:
+        return True
+    try:
+        site.agent.parts.memory.refresh()
+        result = site.agent.parts.engine.execute("SELECT 1", Limits(timeout_s=2.0))
+    except MeritError:
+        return False
+    return not isinstance(result, Timeout)

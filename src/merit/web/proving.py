@@ -1,0 +1,41 @@
+"""Proof: whether the memory helps on confirmed questions."""
+
+from dataclasses import asdict
+from typing import Any
+
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ConfigDict, Field
+
+from merit.errors import Conflict
+from merit.web.answers import agent_of
+from merit.web.people import Curating, Reader, Served
+from merit.web.replies import JsonRouter
+
+router = JsonRouter(prefix="/api", tags=["proof"])
+
+
+class ProofRequest(BaseModel):
+    """How much to prove with."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    limit: int | None = Field(default=None, ge=1, le=100_000, description="Only the last confirmed questions.")
+    dry_run: bool = Field(default=False, description="Only say what it would cost.")
+
+
+@router.post("/proof")
+async def start(site: Served, who: Curating, given: ProofRequest | None = None) -> dict[str, Any]:
+    """Start a proof, or say what it would cost: confirmed questions are asked again, with and without memory."""
+    agent, wanted = agent_of(site), given or ProofRequest()
+    cost = await run_in_threadpool(agent.proof_cost, wanted.limit)
+    if not wanted.dry_run:
+        if not cost.questions:
+            raise Conflict("no answer was confirmed yet, so there is nothing to prove with; confirm some first")
+        site.proofs.start(agent, wanted.limit, who.author)
+    return {"cost": asdict(cost), **site.proofs.record()}
+
+
+@router.get("/proof")
+def progress(site: Served, _: Reader) -> dict[str, Any]:
+    """How far a proof is, and the result of the last one."""
+    return site.proofs.record()
