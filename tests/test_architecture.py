@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "reading": {"errors"},
     "cache": {"errors", "files"},
     "toml": {"errors", "reading"},
-    "settings": {"errors", "reading", "sql", "toml"},
+    "settings": {"errors", "reading", "sql", "toml", "types"},
     "yaml": {"errors", "reading"},
     "spreadsheet": set(),
     "context": {"errors", "reading", "settings", "types", "yaml"},

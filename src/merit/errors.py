@@ -3,6 +3,7 @@
 MeritError
 ├── InputError          a file, option or value given by the user is wrong
 │   ├── NotFound            there is nothing under an id
+│   ├── NotVisible          it is for other people alone
 │   └── Conflict            it was done already, or cannot be done in the state that things are in
 ├── DatabaseUnusable    a database is missing, damaged or out of reach
 ├── ReferenceFailed     a benchmark's own reference SQL does not run
@@ -81,6 +82,10 @@ class NotFound(InputError):
     """An id that the user gave names nothing, or more than one thing."""
 
 
+class NotVisible(InputError):
+    """What an id names is for other people alone."""
+
+
 class Conflict(InputError):
     """What the user asked for was done already, or does not fit the state that things are in."""
 
@@ -156,6 +161,7 @@ __all__ = [
     "ModelFailed",
     "NotFound",
     "NotRecorded",
+    "NotVisible",
     "ReferenceFailed",
     "RunUnusable",
     "Stopped",

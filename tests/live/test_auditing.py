@@ -327,7 +327,7 @@ def taken_back(history: list[Line], _: list[Line]) -> None:
     answer = asked(history, "orders do we have")["id"]
     said = next(line for line in history if line.get("answer") == answer)
     history.append({**said, "kind": "withdrawn", "reason": ""})
-    del history[-1]["sql"]
+    del history[-1]["sql"], history[-1]["scope"]
 
 
 def nothing_said(history: list[Line], _: list[Line]) -> None:

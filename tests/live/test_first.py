@@ -11,6 +11,7 @@ from merit.errors import InputError
 from merit.live import AnswerStatus, LiveAgent, connect
 from merit.live.auditing import audit_live
 from merit.live.describing import describe
+from merit.live.recalling import recall
 from merit.settings import AskingSettings, BudgetSettings
 
 QUESTION = "How many orders are paid?"
@@ -100,12 +101,12 @@ def test_the_memory_is_recalled_without_asking(ask_shop: ShopOpener) -> None:
     entries = agent.confirm(agent.ask("How many orders are there?").id, author="ada").entries
     agent.reject(agent.ask(QUESTION).id, reason="only paid ones", author="ada")
     model.prompts.clear()
-    found = agent.recall(QUESTION)
+    found = recall(agent, QUESTION)
     assert [match.entry.id for match in found.matches] == list(entries)
     assert [rejected.sql for rejected in found.rejected] == [COUNT]
     assert (model.prompts, len(agent.history())) == ([], 2)
     with pytest.raises(InputError, match="empty"):
-        agent.recall(" ")
+        recall(agent, " ")
 
 
 def test_a_schema_is_described(ask_shop: ShopOpener) -> None:

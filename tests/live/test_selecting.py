@@ -11,8 +11,8 @@ import pytest
 from merit.live import open_live
 from merit.live.selecting import LearnedAnswers
 from merit.memory import Grade, Precedent, Provenance, VolatileStore
-from merit.settings import BudgetSettings, DatabaseSettings, Settings
-from merit.types import Completion, Deletion, ModelIdentity, Restoration, Sampling, Staleness, Status
+from merit.settings import BudgetSettings, DatabaseSettings, MemorySettings, Settings
+from merit.types import EVERYONE, Completion, Deletion, ModelIdentity, Restoration, Sampling, Staleness, Status
 
 ANSWER = "SELECT count(*) FROM zz_visits WHERE place_code = 'X'"
 
@@ -81,6 +81,23 @@ def test_a_confirmed_question_tells_which_table_a_similar_one_needs(settings: Se
         assert "CREATE TABLE zz_visits" in model.prompts[0]
 
 
+def test_a_question_that_a_person_keeps_tells_only_them_which_table_is_needed(
+    settings: Settings, tmp_path: Path
+) -> None:
+    model = Model()
+    personal = replace(settings, memory=MemorySettings(scope="personal"))
+    with open_live(personal, tmp_path / "own", model) as agent:
+        agent.confirm(agent.ask("How many people came by at the northern gate?", author="ada").id, author="ada")
+        for author, shown in [("bob", False), ("ada", True), ("", False), ("ada", True), ("bob", False)]:
+            assert ("zz_visits" in agent.select("How many came by at a gate?", author=author).text) is shown
+        model.prompts.clear()
+        agent.ask("How many people came by at the southern gate?", author="bob")
+        assert not any("zz_visits" in prompt for prompt in model.prompts)
+        entry = agent.history()[0]
+        agent.withdraw(entry.id, author="ada")
+        assert "zz_visits" not in agent.select("How many came by at a gate?", author="ada").text
+
+
 @pytest.mark.parametrize("lacking", ["SELECT count(*) FROM zz_visit_log", "SELECT place_codes FROM invoices"])
 def test_a_name_that_is_missing_has_more_shown_and_is_counted(settings: Settings, tmp_path: Path, lacking: str) -> None:
     model = Model(lacking, ANSWER)
@@ -109,12 +126,11 @@ def test_only_what_was_learned_here_and_may_be_recalled_tells_anything() -> None
     store.append([Deletion("a", "wrong"), Staleness("b", True, "gone"), Staleness("c", True, "gone")])
     last = store.append([Staleness("c", False, "it is back")])
     learned = LearnedAnswers(store, lambda: last, "shop")
-    assert learned.follow()
-    assert list(learned.answers()) == ["c", "d"]
-    assert not learned.follow()
+    learned.follow()
+    assert list(learned.answers(EVERYONE)) == ["c", "d"]
     store.append([Deletion("d", "withdrawn"), Restoration("a", "confirmed")])
-    assert learned.follow()
-    assert list(learned.answers()) == ["a", "c"]
+    learned.follow()
+    assert list(learned.answers(EVERYONE)) == ["a", "c"]
 
 
 def test_a_schema_that_fits_is_shown_whole(settings: Settings, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_programs_suggestion_waits_for_a_person(serve: Served, verdict: str, s
             answer = await result(client, "ask", question=QUESTION)
             given = sql if verdict == "correct" else ""
             said = await result(client, "feedback", answer=answer["id"], verdict=verdict, sql=given)
-            assert (said["recorded"], said["by"], said["author"]) == ("suggested", "program", "mcp (program of ada)")
+            assert (said["recorded"], said["by"], said["author"]) == ("suggested", "program", "mcp")
             (listed,) = agent.parts.memory.listed()
             assert (listed.entry.grade, listed.entry.provenance.author) == (Grade.EXECUTED, "mcp (program of ada)")
             assert listed.entry.delta == sql

@@ -92,6 +92,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
         failure_context=failure_context(last.sql, last.verdict.status, last.verdict.error),
         type=(last.failure or NO_FAILURE).type,
         until=task.until,
+        viewer=task.viewer,
     )
 
 

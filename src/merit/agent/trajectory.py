@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from merit.grounding import GroundingChange
 from merit.memory import Recall
 from merit.prompts import LiveContext
-from merit.types import Failure, Question, Schema, Verdict
+from merit.types import EVERYONE, Failure, Question, Schema, Verdict, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Task:
     tables: Schema | None = None  # what `schema` says, as grounding looks it up; None in runs of earlier versions
     live: LiveContext | None = None  # what the prompts for live use show of the database instead
     until: int | None = None  # the last change of the memory that may be known; None where only positions count
+    viewer: Viewer = EVERYONE  # who asks: what is for other people is not recalled
 
     @property
     def schema_block(self) -> str:

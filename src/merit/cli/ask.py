@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, again, author_or_user, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, TEAM, again, author_or_user, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
 from merit.live import Answer, AnswerStatus, Found
@@ -32,6 +32,7 @@ _UNANSWERABLE = 3  # the exit code
 @MEMORY
 @NAME
 @AUTHOR
+@TEAM
 @click.option("--rows/--no-rows", default=None, help="Whether values may be shown to the model (they may).")
 @click.option("--sql-only", is_flag=True, help="Print the SQL and nothing else.")
 @click.option("--no-execute", is_flag=True, help="Ask for one candidate, and check its text without executing it.")
@@ -44,6 +45,7 @@ def ask(
     memory: str,
     name: str,
     author: str,
+    team: str,
     rows: bool | None,
     sql_only: bool,
     no_execute: bool,
@@ -57,14 +59,14 @@ def ask(
     where a statement ran (or, with --no-execute, may run), 1 where none did, 3 where the database holds no answer.
     --json prints one object.
     """
-    with opened(url, folder, name, model, memory=memory, rows=rows) as agent:
+    with opened(url, folder, name, model, memory=memory, rows=rows, team=team) as agent:
         answer = agent.ask(question, execute=not no_execute, progress=progress_shown(), author=author_or_user(author))
     if as_json:
         print_json(answer_record(answer))
     elif sql_only:
         click.echo(answer.sql)
     else:
-        _show(answer, again(url, folder, name, memory))
+        _show(answer, again(url, folder, name, memory, author, team))
     if answer.status is AnswerStatus.UNANSWERABLE:
         raise SystemExit(_UNANSWERABLE)
     if answer.error is not None:

@@ -7,7 +7,19 @@ from pathlib import Path
 import click
 
 from merit.cli.ask import progress_shown, show_answer
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, learned, opened
+from merit.cli.live import (
+    AUTHOR,
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    OWN_MODEL,
+    SCOPE,
+    TEAM,
+    author_or_user,
+    learned,
+    opened,
+)
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError
 from merit.live import Answer, Chat, LiveAgent
@@ -23,14 +35,25 @@ _LONGEST_LINE = 100_000  # characters: a question, or the SQL of a correction
 @MEMORY
 @NAME
 @AUTHOR
-def chat(url: str | None, model: str | None, folder: Path, memory: str, name: str, author: str) -> None:
+@SCOPE
+@TEAM
+def chat(
+    url: str | None,
+    model: str | None,
+    folder: Path,
+    memory: str,
+    name: str,
+    author: str,
+    scope: str | None,
+    team: str,
+) -> None:
     """Talk with a database of your own: a question may refer to the ones before it.
 
     One question a line, on a terminal or piped in. :yes says that the last answer is right, :no REASON that it is
     wrong, and :sql SELECT ... how it should have been. :why shows how it was found, and :quit ends. Piped in, the exit
     code is 1 if a line could not be followed.
     """
-    with opened(url, folder, name, model, memory=memory) as agent:
+    with opened(url, folder, name, model, memory=memory, scope=scope, team=team) as agent:
         conversation = _Conversation(agent, author_or_user(author))
         for line in _lines():
             if line == ":quit":

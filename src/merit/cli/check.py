@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, opened
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
@@ -41,7 +41,7 @@ def check(
     one object.
     """
     with opened(url, folder, name, model) as agent:
-        result = agent.check(_tell if sys.stderr.isatty() else None)
+        result = agent.check(_tell if sys.stderr.isatty() else None, author=author_or_user(""))
         if not result.cases:
             raise InputError("no answer was confirmed yet, so there is nothing to check; use `merit confirm` first")
         refused = bool(result.worse) or (strict and result.right < len(result.cases))

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from merit.cli.contradictions import show_contradictions
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, opened, place_shown
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened, place_shown
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import print_json, say
 
@@ -22,7 +22,7 @@ def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bo
     Where a question has several statements, each is executed, read-only. Their rows are compared and not kept.
     """
     with opened(url, folder, name, memory=memory) as agent:
-        found = agent.contradictions()
+        found = agent.contradictions(author=author_or_user(""))
     if as_json:
         print_json({"contradictions": [one.record() for one in found]})
     elif found:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import KEPT_IN, MEMORY, memory_place
+from merit.cli.live import KEPT_IN, MEMORY, memory_place, viewer_here
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.errors import InputError, counted
@@ -33,9 +33,10 @@ from merit.types import Grade
 def export_pairs(kind: str, out: Path, least: str, folder: Path, memory: str, name: str, as_json: bool) -> None:
     """Write what was learned about a database as question-SQL pairs, in the files of other tools.
 
-    Only answers that later questions may be shown are written: none that was deleted, is stale, or is below --least.
+    Only answers that later questions may be shown are written: none that was deleted, is stale, or is below --least,
+    and none that is for other people alone.
     """
-    exported = pairs_of(entries_in(memory_place(None, folder, memory)), name, Grade(least))
+    exported = pairs_of(entries_in(memory_place(None, folder, memory)), name, Grade(least), viewer_here(None))
     if not exported.pairs:
         raise InputError(
             f"the memory has no answer{f' about {exported.database}' if exported.database else ''} that is {least} or "

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from merit.cli.contradictions import show_contradictions
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened, place_shown
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, opened, place_shown
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import print_json, say
 from merit.errors import counted
@@ -35,6 +35,8 @@ _OFTEN = 200  # pairs between two words on progress
     "merely executed is kept, but not shown to later questions.",
 )
 @AUTHOR
+@SCOPE
+@TEAM
 @DATABASE
 @KEPT_IN
 @MEMORY
@@ -46,6 +48,8 @@ def import_pairs(
     kind: str | None,
     grade: str,
     author: str,
+    scope: str | None,
+    team: str,
     url: str | None,
     folder: Path,
     memory: str,
@@ -60,7 +64,7 @@ def import_pairs(
     out, with the reason. All others are remembered at once, or none.
     """
     found_kind, pairs = read_pairs(path, kind or "")
-    with opened(url, folder, name, memory=memory) as agent:
+    with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         imported = agent.import_pairs(
             pairs,
             grade=Grade(grade),

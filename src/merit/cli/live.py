@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,8 +15,9 @@ from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
 from merit.live.opening import FOLDER
 from merit.models.completers import KNOWN
-from merit.settings import FILE_NAME, Settings, read_settings
+from merit.settings import FILE_NAME, SCOPES, Settings, read_settings
 from merit.sql.address import masked
+from merit.types import Viewer
 
 DATABASE = click.option(
     "--database",
@@ -45,6 +47,18 @@ NAME = click.option(
 AUTHOR = click.option("--author", default="", help="Who asks or says so (default: the user's name on this machine).")
 
 
+SCOPE = click.option(
+    "--scope",
+    type=click.Choice(SCOPES),
+    help="Whom what you say is for: you alone, your team, or all who ask the database (default: merit.toml's).",
+)
+TEAM = click.option(
+    "--team",
+    envvar="MERIT_TEAM",
+    default="",
+    metavar="NAME",
+    help="The team whose entries are recalled, and made with --scope team (default: MERIT_TEAM, or merit.toml's).",
+)
 OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what merit.toml says).")
 
 
@@ -57,9 +71,11 @@ def opened(
     *,
     memory: str = "",
     rows: bool | None = None,
+    scope: str | None = None,
+    team: str = "",
 ) -> Iterator[LiveAgent]:
     """The agent for a database, named by options or by merit.toml; without a model it only learns."""
-    with open_agent(url, folder, name, model, memory=memory, rows=rows) as agent:
+    with open_agent(url, folder, name, model, memory=memory, rows=rows, scope=scope, team=team) as agent:
         yield agent
 
 
@@ -71,11 +87,17 @@ def open_agent(
     *,
     memory: str = "",
     rows: bool | None = None,
+    scope: str | None = None,
+    team: str = "",
 ) -> LiveAgent:
     """The same, to be closed by the caller."""
+    team = team or os.environ.get("MERIT_TEAM", "")
     if url is not None:
-        return connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False)
+        told: dict[str, Any] = {"scope": scope or "database", "team": team}
+        return connect(url, model=model, folder=folder, memory=memory, name=name, rows=rows is not False, **told)
     settings = _settings(name, model)
+    kept = replace(settings.memory, scope=scope or settings.memory.scope, team=team or settings.memory.team)
+    settings = replace(settings, memory=kept)
     if rows is not None:
         database = replace(settings.database, rows="prompt" if rows else "never")
         settings = replace(settings, database=database)
@@ -103,17 +125,27 @@ def memory_place(url: str | None, folder: Path, memory: str) -> Path | str:
     return memory or folder / "memory"
 
 
+def viewer_here(url: str | None, author: str = "") -> Viewer:
+    """What the person at the keyboard may be shown of a memory; the team is named by MERIT_TEAM or merit.toml."""
+    team = os.environ.get("MERIT_TEAM", "")
+    if not team and url is None and Path(FILE_NAME).exists():
+        team = read_settings(Path(FILE_NAME)).memory.team
+    return Viewer(author_or_user(author), team)
+
+
 def place_shown(url: str | None, folder: Path, memory: str) -> str:
     """What a proposed `merit memory` command calls that memory; a team's URL is not printed."""
     return shlex.quote(str(folder)) if isinstance(memory_place(url, folder, memory), Path) else "MEMORY"
 
 
-def again(url: str | None, folder: Path, name: str, memory: str = "") -> str:
+def again(url: str | None, folder: Path, name: str, memory: str = "", author: str = "", team: str = "") -> str:
     """The options of a command that is proposed, so that it works as it is printed."""
     words = [] if url is None or _left_out(url, "MERIT_DATABASE") else ["--database", url]
     words += ["--folder", str(folder)] if folder != FOLDER else []
     words += ["--memory", memory] if memory and not _left_out(memory, "MERIT_MEMORY") else []
     words += ["--name", name] if name else []
+    words += ["--author", author] if author else []
+    words += ["--team", team] if team and not _left_out(team, "MERIT_TEAM") else []
     return "".join(f" {shlex.quote(word)}" for word in words)
 
 

@@ -20,7 +20,7 @@ from merit.errors import InputError, counted
 from merit.memory import Entry, Precedent, Repair, Store, curate, entries_in, is_url, memory_folder, open_store
 from merit.memory.format4 import entry_line
 from merit.runs.paths import MANIFEST
-from merit.types import FailureType, Polarity
+from merit.types import FailureType, Polarity, shown_scope
 
 Place = Path | str  # a folder, or a URL
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
@@ -108,12 +108,14 @@ class _MemoryCommands(CommandGroup):
         return command
 
 
-_ELSEWHERE = {"check": "checkup"} | {name: name for name in ("conflicts", "copy", "delete", "purge", "review", "uses")}
+_ELSEWHERE = {"check": "checkup"} | {
+    name: name for name in ("conflicts", "copy", "delete", "promote", "purge", "review", "uses")
+}
 
 
 @click.group(cls=_MemoryCommands)
 def memory() -> None:
-    """List, show, check, delete, confirm, review, purge, export, import, copy and count a memory's entries.
+    """List, show, check, delete, confirm, review, promote, purge, export, import, copy and count a memory's entries.
 
     MEMORY is a memory's folder, that of a run, which has its memory in it, or postgresql://... of a team's memory.
     """
@@ -199,6 +201,7 @@ def show(place: Place, identity: str, as_json: bool) -> None:
         ("database", source.db_id),
         ("from", f"run {source.run}, question {source.question_id}, position {source.position}, step {source.step}"),
         ("author", source.author or ""),
+        ("for", shown_scope(source.scope)),
         ("time", source.time or ""),
         ("deleted", listed.deleted or ""),
         ("stale", listed.stale or ""),
@@ -282,7 +285,7 @@ def stats(place: Place, as_json: bool) -> None:
     console = Console(soft_wrap=True)
     states = f"{counts['deleted']} deleted, {counts['stale']} stale"
     console.print(f"{_entries(counts['entries'])}, {states}, {counted(counts['bytes'], 'byte')}")
-    for group in ("by_polarity", "by_type", "by_grade", "by_database"):
+    for group in ("by_polarity", "by_type", "by_grade", "by_scope", "by_database"):
         console.print(f"[dim]{group.replace('_', ' ')}[/]")
         for name, count in counts[group].items():
             console.print(f"  {escape(f'{_visible(name):<24}')}{count:>8}")

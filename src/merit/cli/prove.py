@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, opened
 from merit.cli.options import JSON
 from merit.cli.plain import Number
 from merit.cli.screen import Console, print_json, say
@@ -48,9 +48,10 @@ def prove(
             agent.switch_memory(None)
             say("the memory is in use")
             return
-        cost = agent.proof_cost(limit)
+        author = author_or_user("")
+        cost = agent.proof_cost(limit, author=author)
         _agree(cost, yes)
-        proof = agent.prove(limit=limit, tell=_tell if sys.stderr.isatty() else None)
+        proof = agent.prove(limit=limit, tell=_tell if sys.stderr.isatty() else None, author=author)
         off = switch_off and proof.verdict is ProofVerdict.HARMS
         if off:
             low, high = proof.interval

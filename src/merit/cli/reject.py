@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, learned, opened
 
 
 @click.command()
@@ -15,8 +15,20 @@ from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_us
 @MEMORY
 @NAME
 @AUTHOR
-def reject(answer: str, reason: str, url: str | None, folder: Path, memory: str, name: str, author: str) -> None:
+@SCOPE
+@TEAM
+def reject(
+    answer: str,
+    reason: str,
+    url: str | None,
+    folder: Path,
+    memory: str,
+    name: str,
+    author: str,
+    scope: str | None,
+    team: str,
+) -> None:
     """Say that ANSWER, by its id or the beginning of it, is wrong, with a REASON if you like."""
-    with opened(url, folder, name, memory=memory) as agent:
+    with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         said = agent.reject(answer, reason=reason, author=author_or_user(author))
     click.echo(f"{said.answer}: rejected; {learned(said)}")

@@ -15,6 +15,7 @@ from merit.cli.live import (
     KEPT_IN,
     MEMORY,
     NAME,
+    TEAM,
     author_or_user,
     learned,
     memory_place,
@@ -25,8 +26,10 @@ from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.live import LiveAgent
+from merit.live.promoting import promote
 from merit.live.review import Waiting, waiting
 from merit.memory import curate, open_store
+from merit.types import shown_scope
 
 _CHOICES = "[y]es, right  [n]o, wrong  [c]orrect it  [s]kip  [q]uit"
 
@@ -37,12 +40,14 @@ _CHOICES = "[y]es, right  [n]o, wrong  [c]orrect it  [s]kip  [q]uit"
 @MEMORY
 @NAME
 @AUTHOR
+@TEAM
 @JSON
-def review(url: str | None, folder: Path, memory: str, name: str, author: str, as_json: bool) -> None:
+def review(url: str | None, folder: Path, memory: str, name: str, author: str, team: str, as_json: bool) -> None:
     """Go through answers and entries that no person has judged, the most useful first.
 
     On a terminal, answers that contradict each other come first. Then each is shown, and you say whether it is right:
-    the same as `merit confirm`, `merit reject` and `merit correct`. In a pipe they are listed, a line each; --json
+    the same as `merit confirm`, `merit reject` and `merit correct`. What people said for themselves alone is there,
+    too: yes promotes it, to the team that is named, else to everyone. In a pipe they are listed, a line each; --json
     prints one object a line.
     """
     if not folder.is_dir():
@@ -53,7 +58,7 @@ def review(url: str | None, folder: Path, memory: str, name: str, author: str, a
         for item in items:
             click.echo(json.dumps(asdict(item)))
     elif sys.stdin.isatty() and Console().is_terminal:
-        with opened(url, folder, name, memory=memory) as agent:
+        with opened(url, folder, name, memory=memory, team=team) as agent:
             delete = f"{this_command()} memory delete {place_shown(url, folder, memory)}"
             _go_through(items, agent, place, author_or_user(author), delete)
     elif not items:
@@ -61,7 +66,8 @@ def review(url: str | None, folder: Path, memory: str, name: str, author: str, a
     else:
         for item in items:
             times = f"{item.asked + item.recalled}x"
-            click.echo("\t".join(_plain(text) for text in (item.id, item.state, times, item.question, item.sql)))
+            state = f"for {shown_scope(item.scope)}" if item.promotes else item.state
+            click.echo("\t".join(_plain(text) for text in (item.id, state, times, item.question, item.sql)))
 
 
 def _plain(text: str) -> str:
@@ -70,7 +76,7 @@ def _plain(text: str) -> str:
 
 def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, author: str, delete: str) -> None:
     console = Console()
-    if found := agent.contradictions():
+    if found := agent.contradictions(author=author):
         say("answers that contradict each other:")
         show_contradictions(found, delete=delete)
     if not items:
@@ -81,7 +87,10 @@ def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, autho
         console.print(f"\n[bold]{inline(item.question)}[/]")
         console.block(item.sql or "(no SQL)", 2, "cyan")
         used = f"asked {item.asked}x, shown to the model {item.recalled}x"
-        console.print(f"  [dim]{item.id}  {inline(item.database)}  {item.state}, {item.agreement:.0%} agree, {used}[/]")
+        state = f"{item.state}, {item.agreement:.0%} agree"
+        if item.promotes:
+            state = inline(f"for {shown_scope(item.scope)}; yes makes it {_whose(agent)}")
+        console.print(f"  [dim]{item.id}  {inline(item.database)}  {state}, {used}[/]")
         if not _judge(item, agent, place, author):
             return
 
@@ -94,7 +103,7 @@ def _judge(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> b
             if choice in ("s", "q"):
                 return choice == "s"
             if choice == "y":
-                say(f"  confirmed; {_confirm(item, agent, place, author)}")
+                say(f"  {_accept(item, agent, place, author)}")
             elif choice == "n":
                 reason = click.prompt("  why", default="", show_default=False)
                 say(f"  rejected; {_reject(item, agent, place, author, reason)}")
@@ -112,11 +121,20 @@ def _judge(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> b
         return True
 
 
-def _confirm(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> str:
+def _whose(agent: LiveAgent) -> str:
+    return f"the team {agent.parts.team}'s" if agent.parts.team else "everyone's"
+
+
+def _accept(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> str:
+    """Confirm an answer or an entry, or promote an entry; in words."""
     if not item.is_entry:
-        return learned(agent.confirm(item.id, author=author))
+        return f"confirmed; {learned(agent.confirm(item.id, author=author))}"
+    if item.promotes:
+        made = [entry.id for entry in promote(agent.parts.memory, item.id, agent.parts.team, author)]
+        show_contradictions(agent.contradictions(made, author=author))
+        return f"promoted, {_whose(agent)} now as {', '.join(made)}"
     with closing(open_store(place)) as store:
-        return f"remembered as {curate.confirm(store, item.id)[1].id}"
+        return f"confirmed; remembered as {curate.confirm(store, item.id)[1].id}"
 
 
 def _reject(item: Waiting, agent: LiveAgent, place: Path | str, author: str, reason: str) -> str:

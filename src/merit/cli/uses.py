@@ -16,6 +16,7 @@ from merit.live.history import HISTORY
 from merit.live.opening import FOLDER
 from merit.live.uses import Use, uses_of
 from merit.memory import curate
+from merit.memory.contents import promoted, read_contents
 
 
 @click.command("uses")
@@ -36,7 +37,8 @@ def uses(place: Place, identities: tuple[str, ...], as_json: bool) -> None:
         )
     with reading(place) as store:
         entries = [curate.find(store, identity).entry.id for identity in identities]
-    found = uses_of(entries, History(project).events())
+        family = promoted(entries, read_contents(store).entries.values())
+    found = uses_of(family, History(project).events())
     if as_json:
         print_json({"entries": entries, "answers": [_record(use, project) for use in found]})
         return

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from merit.cli.ask import progress_shown
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, memory_place, opened
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, opened, viewer_here
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json
-from merit.errors import InputError, short_hash
+from merit.errors import InputError, NotVisible, short_hash
 from merit.live import Comparison, History, Why
 from merit.live.receipts import CandidateVote, Receipt, ShownEntry
 from merit.live.records import Asked
@@ -48,12 +48,16 @@ def why(
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
     if without_memory:
         with opened(url, folder, name, model, memory=memory) as agent:
-            comparison = agent.without_memory(answer, progress=progress_shown())
+            comparison = agent.without_memory(answer, progress=progress_shown(), author=author_or_user(""))
         print_json(comparison.record()) if as_json else _compare(comparison, Console())
         return
     asked, said = History(folder).find(answer)
     place, wanted = memory_place(url, folder, memory), set(asked.recalled)
     entries = entries_in(place) if wanted and (isinstance(place, str) or has_memory(place)) else []
+    viewer = viewer_here(url)
+    hidden = {item.entry.id for item in entries if not viewer.sees(item.entry.provenance.scope)}
+    if asked.author != viewer.author and (hidden & wanted or (said and not viewer.sees(said.scope or None))):
+        raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
     receipt = explained(asked, said, {item.entry.id: item for item in entries if item.entry.id in wanted})
     print_json(receipt.record()) if as_json else _show(receipt, Console())
 

@@ -13,10 +13,11 @@ from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.preparing import AskedBefore
 from merit.live.proof import AskedAgain
+from merit.live.seeing import visible
 from merit.memory import Entry, Grade, Precedent
 from merit.models import Prices, Sent
 from merit.sql import executed
-from merit.types import Rows
+from merit.types import EVERYONE, Rows, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,13 @@ class ConfirmedQuestion:
     position: int  # what was committed by then was known when it was asked
 
 
-def confirmed_questions(parts: LiveParts) -> list[ConfirmedQuestion]:
-    """Every question with a confirmed answer that still holds, in the order in which they were asked.
+def confirmed_questions(parts: LiveParts, viewer: Viewer = EVERYONE) -> list[ConfirmedQuestion]:
+    """Every question with a confirmed answer that still holds and that a person may see, in the order of asking.
 
     Where a question was confirmed several times, the last word counts.
     """
     found: dict[str, ConfirmedQuestion] = {}
-    for item in parts.memory.listed():
+    for item in visible(parts.memory.listed(), viewer):
         entry, source = item.entry, item.entry.provenance
         right = isinstance(entry, Precedent) and entry.grade is Grade.CONFIRMED and item.recallable
         if right and isinstance(entry, Precedent) and source.db_id == parts.schema.db_id:
@@ -57,6 +58,7 @@ class Repeater:
     """Asks again with an agent's own settings; nothing is learned from it, and the history does not know."""
 
     asker: Asker
+    author: str = ""  # who asks again
 
     def expected(self, asked: ConfirmedQuestion) -> str | None:
         """A hash of the rows that are right; None where the confirmed statement gives none that can be compared."""
@@ -66,11 +68,11 @@ class Repeater:
     def forgetful(self) -> "Repeater":
         """The same without any memory."""
         parts, method = self.asker.parts, replace(self.asker.method, recall=None)
-        return Repeater(replace(self.asker, method=method, parts=parts.unlearned()))
+        return Repeater(replace(self.asker, method=method, parts=parts.unlearned()), self.author)
 
     def learning(self) -> "Repeater":
         """The same, with a selection from the schema that knows of no confirmed question yet."""
-        return Repeater(replace(self.asker, parts=self.asker.parts.unlearned()))
+        return Repeater(replace(self.asker, parts=self.asker.parts.unlearned()), self.author)
 
     def learn(self, entries: list[Entry]) -> None:
         """Let the selection from the schema know of confirmed questions."""
@@ -80,7 +82,8 @@ class Repeater:
     async def ask(self, asked: ConfirmedQuestion, expected: str, position: int) -> AnswerAgain:
         """Ask with what was committed up to a position; its own answer is never recalled."""
         again = replace(self.asker, under_way=[])
-        answer = await again.ask(asked.question, again=AskedBefore(asked.answer, position))
+        before = AskedBefore(asked.answer, position)
+        answer = await again.ask(asked.question, again=before, author=self.author)
         right = answer.rows is not None and _rows_hash(answer.rows) == expected
         prompt = sum(attempt.prompt_tokens for attempt in answer.attempts)
         output = sum(attempt.output_tokens for attempt in answer.attempts)
@@ -90,11 +93,11 @@ class Repeater:
 
 
 @contextmanager
-def repeating(asker: Asker) -> Iterator[Repeater]:
+def repeating(asker: Asker, author: str = "") -> Iterator[Repeater]:
     """What asks again, with a history that is thrown away."""
     with tempfile.TemporaryDirectory(prefix="merit-") as folder:
         parts = replace(asker.parts, history=History(Path(folder)), keep=Grade.CONFIRMED)  # nothing is kept unasked
-        yield Repeater(replace(asker, parts=parts))
+        yield Repeater(replace(asker, parts=parts), author)
 
 
 def _rows_hash(rows: Rows) -> str | None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.errors import InputError
+from merit.errors import InputError, NotVisible
 from merit.formats import FoundPairs
 from merit.live.answer import Answer, AnswerStatus
-from merit.live.asking import Asker, check_question
+from merit.live.asking import Asker
 from merit.live.calls import PlainCalls, check_text
 from merit.live.chat import Chat
 from merit.live.checkup import Checkup, check_up
@@ -22,9 +22,9 @@ from merit.live.parts import LiveParts
 from merit.live.progress import Progress
 from merit.live.proof import Proof
 from merit.live.proving import ProofCost, Tell, proof_cost, prove
-from merit.live.recalling import Recollection, recollect
-from merit.live.records import Asked, Confirmed, Corrected, Rejected, Withdrawn
+from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.results import StatementResults
+from merit.live.seeing import sees_answer, visible
 from merit.live.selecting import SchemaSelection
 from merit.live.switch import switch_off, switch_on
 from merit.live.why import Comparison, Why, compared, explained
@@ -80,7 +80,7 @@ class LiveAgent:
         any other, the next prompts show why it failed, and it has one vote; without a model it is the only candidate.
         """
         check_text(author, "the author")
-        turns = [self._turn(answer) for answer in earlier]
+        turns = [self._turn(answer, author) for answer in earlier]
         return await self._asker.ask(
             question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author, given=first
         )
@@ -99,13 +99,7 @@ class LiveAgent:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
             asking = self.ask_async(
-                question,
-                execute=execute,
-                memory=memory,
-                progress=progress,
-                earlier=earlier,
-                author=author,
-                first=first,
+                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author, first=first
             )
             return self._calls.run(asking)
 
@@ -113,12 +107,19 @@ class LiveAgent:
         """A conversation: its questions see those before them."""
         return Chat(self.ask, self.ask_async, author)
 
-    def _turn(self, answer: str) -> Asked:
+    def _turn(self, answer: str, author: str) -> Asked:
         """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
-        asked, said = self._parts.history.find(answer)
+        asked, said = self._found(answer, author)
         if asked.database != self._name:
             raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
         return asked if said is None else replace(asked, sql=right_sql(asked, said) or "(rejected)")
+
+    def _found(self, answer: str, author: str) -> tuple[Asked, Feedback | None]:
+        """An answer and what was said about it, if a person may see both."""
+        asked, said = self._parts.history.find(answer)
+        if not sees_answer(self._parts, asked, said, self._parts.viewer(author)):
+            raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
+        return asked, said
 
     # Learning
 
@@ -166,23 +167,26 @@ class LiveAgent:
 
     # Measuring
 
-    def proof_cost(self, limit: int | None = None) -> ProofCost:
+    def proof_cost(self, limit: int | None = None, *, author: str = "") -> ProofCost:
         """What `prove` would take at most."""
-        return proof_cost(self._asker, limit)
+        return proof_cost(self._asker, limit, author)
 
-    def prove(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
-        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without."""
+    def prove(self, *, limit: int | None = None, tell: Tell | None = None, author: str = "") -> Proof:
+        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without.
+
+        `author` is who asks them.
+        """
         with self._in_plain_code:
-            return self._calls.run(self.prove_async(limit=limit, tell=tell))
+            return self._calls.run(self.prove_async(limit=limit, tell=tell, author=author))
 
-    async def prove_async(self, *, limit: int | None = None, tell: Tell | None = None) -> Proof:
+    async def prove_async(self, *, limit: int | None = None, tell: Tell | None = None, author: str = "") -> Proof:
         """The same, for an event loop."""
-        return await prove(self._asker, limit=limit, tell=tell or _say_nothing)
+        return await prove(self._asker, limit=limit, tell=tell or _say_nothing, author=author)
 
-    def check(self, tell: Tell | None = None) -> GateResult:
+    def check(self, tell: Tell | None = None, *, author: str = "") -> GateResult:
         """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
         with self._in_plain_code:
-            return self._calls.run(check(self._asker, tell or _say_nothing))
+            return self._calls.run(check(self._asker, tell or _say_nothing, author))
 
     def accept(self, result: GateResult) -> None:
         """Compare later checks with this one."""
@@ -198,29 +202,33 @@ class LiveAgent:
 
     # Looking
 
-    def why(self, answer: str) -> Why:
-        """What entered the prompts of an answer, and what decided between its candidates."""
-        asked, said = self._parts.history.find(answer)
+    def why(self, answer: str, *, author: str = "") -> Why:
+        """What entered the prompts of an answer, and what decided between its candidates; `author` is who looks."""
+        asked, said = self._found(answer, author)
         return explained(asked, said, {item.entry.id: item for item in self._parts.memory.listed()})
 
-    def without_memory(self, answer: str, *, progress: Progress = None) -> Comparison:
+    def without_memory(self, answer: str, *, progress: Progress = None, author: str = "") -> Comparison:
         """Ask the question of an answer again without anything that was learned, and compare."""
         with self._in_plain_code:
-            return self._calls.run(self.without_memory_async(answer, progress=progress))
+            return self._calls.run(self.without_memory_async(answer, progress=progress, author=author))
 
-    async def without_memory_async(self, answer: str, *, progress: Progress = None) -> Comparison:
+    async def without_memory_async(self, answer: str, *, progress: Progress = None, author: str = "") -> Comparison:
         """The same, for an event loop."""
-        asked = self._parts.history.find(answer)[0]
-        self._turn(asked.id)  # it must be about this database
+        asked = self._found(answer, author)[0]
+        self._turn(asked.id, author)  # it must be about this database
         execute = asked.status is not AnswerStatus.NOT_EXECUTED
         without = await self.ask_async(
-            asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier
+            asked.question, execute=execute, memory=False, progress=progress, earlier=asked.earlier, author=author
         )
         return await asyncio.to_thread(compared, asked, without, self._parts.engine, self._limits)
 
-    def contradictions(self, about: Collection[str] | None = None) -> list[Contradiction]:
-        """Answers to one question that give different results, newest first; `about`: only those with these entries."""
-        return contradictions(self._parts.memory.listed(), self._name, self._results(), about)
+    def contradictions(self, about: Collection[str] | None = None, *, author: str = "") -> list[Contradiction]:
+        """Answers to one question that give different results, newest first; `about`: only those with these entries.
+
+        `author` is who looks: what is for other people alone contradicts nothing.
+        """
+        seen = visible(self._parts.memory.listed(), self._parts.viewer(author))
+        return contradictions(seen, self._name, self._results(), about)
 
     def _results(self) -> StatementResults:
         return StatementResults(self._parts.engine, self._limits, self._name)
@@ -229,15 +237,12 @@ class LiveAgent:
         """The questions that were asked, in order."""
         return list(self._parts.history.answers().values())
 
-    def select(self, question: str, *, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
+    def select(
+        self, question: str, *, missing: Sequence[str] = (), budget: int | None = None, author: str = ""
+    ) -> Selection:
         """What of the schema the prompts of a question would show, and why; `budget` is in tokens."""
         selection = self._parts.selection or SchemaSelection(Selector(self._schema, dialect=self._parts.engine.dialect))
-        return selection.choose(question, missing, budget)
-
-    def recall(self, question: str) -> Recollection:
-        """What the memory would show for a question; the model is not called."""
-        check_question(question)
-        return recollect(self._parts, self._asker.method, question)
+        return selection.choose(question, missing, budget, viewer=self._parts.viewer(author))
 
     @property
     def parts(self) -> LiveParts:

@@ -72,8 +72,9 @@ class Asker:
         self.under_way.append(account)
         try:
             asker = self if memory else self._forgetful()
+            viewer = self.parts.viewer(author)
             prepared = await asyncio.to_thread(
-                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, author=author
+                prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, viewer=viewer
             )
             prepared = replace(prepared, given=given)
             tell(progress, started(prepared))
@@ -100,7 +101,9 @@ class Asker:
             return unexecuted(prepared, first.sql, dialect, account)
         schema, position = self.parts.schema, prepared.position
         text = self.parts.schema_text
-        task = Task(prepared.question, text, position, first, position + 1, schema, prepared.live, until=position)
+        task = Task(
+            prepared.question, text, position, first, position + 1, schema, prepared.live, position, prepared.viewer
+        )
         oracle = LiveOracle(self.parts.engine, self.limits, account)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
         widening, so_far = Widening(self.parts), list[Attempt]()

@@ -1,9 +1,10 @@
 """The audit of live answers: history and memory are gone through again, and must not contradict each other.
 
 For each answer the memory's log is folded up to the number that its recalls knew: what was shown must have been
-committed by then, not deleted, not stale, sure enough, in scope, and not the question's own.
+committed by then, not deleted, not stale, sure enough, for the person who asked, and not the question's own.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +12,19 @@ from pathlib import Path
 from merit.errors import counted
 from merit.live.answer import AnswerStatus
 from merit.live.ballot import wrong_count
+from merit.live.bounds import not_for, out_of_bounds
 from merit.live.fold import EntryState, FoldedLog, fold
 from merit.live.history import HISTORY, History, standing, standing_question
 from merit.live.purging import MEMORY
 from merit.live.receipts import Receipt
 from merit.live.records import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn
-from merit.memory import LIVE_RUN, Databases, Entry, Grade, Precedent, Repair, with_id
+from merit.live.seeing import narrowest
+from merit.memory import LIVE_RUN, Entry, Grade, Precedent, Repair, with_id
+from merit.memory.contents import PROMOTED
 from merit.sql import canonical
-from merit.types import Polarity
+from merit.types import Polarity, covers, shown_scope
+
+_TAKEN_OVER = re.compile(rf"(?:confirmed as|{PROMOTED}) ((?:pos|neg|pre)-[0-9a-f]{{16}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +171,8 @@ class _Audit:
                 yield f"was shown {identity}, which the memory never had"
             elif logged.entry is not None and str(logged.entry.provenance.question_id) == asked.id:
                 yield f"was shown {identity}, which was learned from itself"
+            elif logged.entry is not None and (problem := not_for(asked, logged.entry)):
+                yield f"was shown {identity}, {problem}"
 
     def _receipt(self, asked: Asked, receipt: Receipt) -> Iterator[str]:
         numbers = [asked.position, *receipt.positions]
@@ -203,7 +211,7 @@ class _Audit:
         state, since, why = logged.state(position)
         if state is not EntryState.THERE:
             return f"which was {state} since number {since} ({why}), and that was {position}"
-        return None if logged.entry is None else _out_of_bounds(asked, receipt, logged.entry)
+        return None if logged.entry is None else out_of_bounds(asked, receipt, logged.entry)
 
     def _kept(self, asked: Asked) -> Iterator[str]:
         """What an answer left without a person's word."""
@@ -218,6 +226,14 @@ class _Audit:
                 yield f"kept {identity} as tested, and did not pass the checks"
             elif entry.grade is Grade.AGREED and asked.status is not AnswerStatus.ANSWERED:
                 yield f"kept {identity} as agreed, and its candidates did not agree"
+            elif not covers(narrowest(self._shown_scopes(asked)), entry.provenance.scope):
+                yield f"kept {identity} for more people than an entry that it was shown"
+
+    def _shown_scopes(self, asked: Asked) -> list[str | None]:
+        """The scopes of the entries that an answer and those it follows were shown."""
+        turns = [asked, *(self._asked[turn] for turn in asked.earlier if turn in self._asked)]
+        shown = [entry for turn in turns for _, entry in self._learned(turn.recalled)]
+        return [entry.provenance.scope for entry in shown if entry is not None]
 
     def _learned(self, ids: Iterable[str]) -> Iterator[tuple[str, Entry | None]]:
         """Entries of the log by their ids, without those that were purged."""
@@ -233,6 +249,8 @@ class _Audit:
             return "is about another question"
         if entry.provenance.question_id != asked.id or entry.provenance.db_id != asked.database:
             return "is about another answer"
+        if entry.provenance.scope != (said.scope or None):
+            return f"is for {shown_scope(entry.provenance.scope)}, and was said for {shown_scope(said.scope or None)}"
         right = asked.sql if isinstance(said, Confirmed) else said.sql if isinstance(said, Corrected) else ""
         match entry:
             case Precedent():
@@ -244,31 +262,16 @@ class _Audit:
         return None if fits else "says another change than was said"
 
     def _confirmed_later(self, accounted: set[str]) -> set[str]:
-        """Entries that took the place of one that is accounted for, as `merit memory confirm` has it."""
+        """Entries that took the place of one that is accounted for, by `merit memory confirm` or `promote`."""
         taken_over: set[str] = set()
-        for identity in accounted & self._log.entries.keys():
-            logged = self._log.entries[identity]
-            _, _, why = logged.state(self._log.last)
-            new = self._log.entries.get(why.removeprefix("confirmed as "))
+        waiting = list(accounted & self._log.entries.keys())
+        while waiting:
+            logged = self._log.entries[waiting.pop()]
+            place = _TAKEN_OVER.match(logged.state(self._log.last)[2])
+            new = self._log.entries.get(place[1]) if place else None
             if new is not None and new.entry is not None and logged.entry is not None:
                 same = (new.entry.question, new.entry.delta) == (logged.entry.question, logged.entry.delta)
-                taken_over |= {new.entry.id} if same else set()
+                if same and new.entry.id not in taken_over:
+                    taken_over.add(new.entry.id)
+                    waiting.append(new.entry.id)
         return taken_over
-
-
-def _out_of_bounds(asked: Asked, receipt: Receipt, entry: Entry) -> str | None:
-    """Why an entry that was there could not be shown to a question all the same."""
-    source, least = entry.provenance, receipt.settings.get("recall_grade")
-    if str(source.question_id) == asked.id:
-        return "which was learned from itself"
-    if source.position > asked.position:
-        return f"which comes from position {source.position}, after {asked.position}"
-    if least is None:
-        return "and nothing was to be recalled"
-    wanted = Grade.CONFIRMED if entry.polarity is Polarity.POSITIVE else least
-    if wanted not in list(Grade) or not entry.grade.at_least(Grade(wanted)):
-        return f"which is {entry.grade}, and the least is {wanted}"
-    same, scope = source.db_id == asked.database, receipt.settings.get("recall_databases")
-    if scope != Databases.ANY and same is not (scope == Databases.SAME):
-        return f"which is about the database {source.db_id}, out of scope"
-    return None

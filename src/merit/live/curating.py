@@ -9,10 +9,13 @@ from merit.agent.feedback import confirmed_answer
 from merit.errors import Conflict, InputError, NotFound
 from merit.live.calls import check_text
 from merit.live.parts import LiveParts
+from merit.live.promoting import promote
 from merit.live.receipt import now
+from merit.live.seeing import visible
 from merit.live.uses import Use, uses_of
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, Restoration, with_id
-from merit.types import Limits, Polarity, Rows
+from merit.memory.contents import promoted
+from merit.types import Limits, Polarity, Rows, Viewer
 
 EDITED_RUN = "edited"  # the run that such entries name
 
@@ -23,17 +26,23 @@ class Curator:
 
     parts: LiveParts
     limits: Limits
+    viewer: Viewer | None = None  # who looks; None sees everything, as a person who curates does
 
     def find(self, identity: str) -> Listed:
         """An entry with its state, by its whole id."""
-        for item in self.parts.memory.listed():
+        listed = self.parts.memory.listed()
+        for item in listed if self.viewer is None else visible(listed, self.viewer):
             if item.entry.id == identity:
                 return item
         raise NotFound(f"there is no entry {identity!r} in this memory")
 
     def uses(self, identity: str) -> list[Use]:
-        """The later answers that rest on an entry, to any depth."""
-        return uses_of([identity], self.parts.history.events())
+        """The later answers that rest on an entry, or on one that took its place for more people, to any depth."""
+        return uses_of(promoted([identity], self.parts.memory.listed()), self.parts.history.events())
+
+    def promote(self, identity: str, author: str) -> list[Entry]:
+        """Let what is for one person be for their team, or where no team is named for everyone."""
+        return promote(self.parts.memory, identity, self.parts.team, author)
 
     def retract(self, identity: str, author: str, reason: str = "") -> None:
         """Take an entry out of every later recall."""
@@ -94,6 +103,7 @@ class Curator:
             time=now(),
             schema_fingerprint=self.parts.fingerprint,
             dialect=self.parts.engine.dialect,
+            scope=old.provenance.scope,
         )
         return with_id(confirmed_answer(question, sql, self.parts.schema_text, source))
 

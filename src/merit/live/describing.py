@@ -21,11 +21,11 @@ class Description:
     notes: tuple[str, ...]
 
 
-def describe(parts: LiveParts, question: str = "", table: str = "") -> Description:
-    """One table, or what the prompts of a question would show; without both, everything that fits into a prompt."""
+def describe(parts: LiveParts, question: str = "", table: str = "", *, author: str = "") -> Description:
+    """One table, or what the prompts of a person's question would show; without both, everything that fits into one."""
     if table:
         return _one_table(parts, table)
-    selection = parts.selection.choose(question) if parts.selection is not None else None
+    selection = parts.selection.choose(question, viewer=parts.viewer(author)) if parts.selection is not None else None
     if selection is not None and not selection.whole and not question.strip():
         return _names(parts)
     schema = parts.schema if selection is None else selection.schema

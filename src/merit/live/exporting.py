@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from merit.errors import InputError
 from merit.formats import Pair
 from merit.live.lines import plain_question
+from merit.live.seeing import visible
 from merit.memory import Grade, Listed, Precedent
 from merit.sql import canonical
-from merit.types import DIALECTS
+from merit.types import DIALECTS, EVERYONE, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +23,11 @@ class Exported:
     changes: int  # repairs, which are no answers by themselves
 
 
-def export_pairs(listed: Iterable[Listed], database: str = "", least: Grade = Grade.TESTED) -> Exported:
-    """The answers about a database that may be recalled and are at least so sure, each pair once, oldest first."""
-    entries = list(listed)
+def export_pairs(
+    listed: Iterable[Listed], database: str = "", least: Grade = Grade.TESTED, viewer: Viewer = EVERYONE
+) -> Exported:
+    """The answers about a database that a person may be shown and are at least so sure, each once, oldest first."""
+    entries = visible(listed, viewer)
     database = database or _only_database(entries)
     about = [item for item in entries if item.entry.provenance.db_id == database]
     kept = [item.entry for item in about if item.recallable]

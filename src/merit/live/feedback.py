@@ -4,21 +4,23 @@ Entries are committed first, the person's word last: until that is on the disk i
 again keeps the same entries. Meanwhile nobody else can judge an answer.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
 from merit.errors import Conflict, InputError
-from merit.live.ladder import rejected_in, right_sql
+from merit.live.ladder import RejectedSQL, rejected_in, right_sql
 from merit.live.learning import kept_answer, provenance
 from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Restoration, with_id
+from merit.live.seeing import narrowest, scopes_in
+from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
+from merit.memory.contents import promoted
 from merit.sql import canonical
-from merit.types import Error, Limits, Timeout
+from merit.types import Error, Limits, ScopeKind, Timeout, covers, scope_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +35,21 @@ class Learner:
         with self._judging(answer) as (asked, write):
             if not asked.status.ran:
                 raise Conflict(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
-            source = provenance(asked, author, now())
+            source = self._source(asked, author)
             right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
-            entries = self._commit([right], self._superseded(asked, asked.sql, "confirmed"))
-            said = Confirmed(asked.id, str(source.time), author, entries, through)
+            entries = self._commit([right], self._superseded(asked, asked.sql, source.scope))
+            said = Confirmed(asked.id, str(source.time), author, entries, source.scope or "", through)
             write(said)
         return said
 
     def reject(self, answer: str, reason: str, author: str, through: str = "") -> Rejected:
         """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
         with self._judging(answer) as (asked, write):
-            source = provenance(asked, author, now())
+            source = self._source(asked, author)
             change = rejected_change(asked, self._question(asked), self._schema, source)
-            entries = self._commit([change] if change else [], self._retracted(asked, asked.sql, "rejected"))
-            said = Rejected(asked.id, str(source.time), author, entries, reason, through)
+            wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
+            entries = self._commit([change] if change else [], wrong)
+            said = Rejected(asked.id, str(source.time), author, entries, reason, source.scope or "", through)
             write(said)
         return said
 
@@ -57,31 +60,41 @@ class Learner:
         if isinstance(result, Error | Timeout):
             raise InputError(f"the correction does not run ({result.message}); nothing was kept")
         with self._judging(answer) as (asked, write):
-            source, question = provenance(asked, author, now()), self._question(asked)
+            source, question = self._source(asked, author), self._question(asked)
             learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
             if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
-                wrong = self._retracted(asked, asked.sql, "corrected")
-            entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, "confirmed")])
-            said = Corrected(asked.id, str(source.time), author, entries, sql, through)
+                wrong = self._retracted(asked, asked.sql, "corrected", source.scope)
+            entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, source.scope)])
+            said = Corrected(asked.id, str(source.time), author, entries, sql, source.scope or "", through)
             write(said)
         return said
 
     def withdraw(self, answer: str, reason: str, author: str, through: str = "") -> Withdrawn:
-        """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back."""
+        """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back.
+
+        What was promoted since is forgotten as well: it rests on the same word.
+        """
         with self.parts.history.withdrawing(answer) as (asked, said, write):
             self._own(asked)
-            gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in said.entries]
-            self.parts.memory.commit_all([], gone, self._returning(asked, said))
-            withdrawn = Withdrawn(asked.id, now(), author, said.entries, reason, through)
+            self._check_own_word(said, author)
+            left = self._forget(asked, said)
+            withdrawn = Withdrawn(asked.id, now(), author, left, reason, through)
             write(withdrawn)
         return withdrawn
 
-    def keep(self, asked: Asked, grade: Grade | None) -> tuple[str, ...]:
-        """Keep an answer that no person has judged, where its grade is enough for that."""
+    def keep(self, asked: Asked, grade: Grade | None, others: Iterable[str | None] = ()) -> tuple[str, ...]:
+        """Keep an answer that no person has judged, where its grade is enough for that.
+
+        It is for no more people than what its prompts showed; `others` are scopes of what they showed besides entries.
+        """
         if grade is None or not grade.at_least(self.parts.keep):
             return ()
-        entry = kept_answer(asked, self._question(asked), self._schema, grade, provenance(asked, "", asked.time))
+        if self.parts.scope is ScopeKind.PERSONAL and not asked.author:
+            return ()  # it would be for nobody
+        scope = narrowest([self.parts.scope_of(asked.author), *others, *scopes_in(self.parts, asked)])
+        source = provenance(asked, "", asked.time, scope)
+        entry = kept_answer(asked, self._question(asked), self._schema, grade, source)
         return self._learn([entry], [], [])  # what a person took out stays out
 
     @contextmanager
@@ -95,6 +108,21 @@ class Learner:
         if asked.database != name:
             raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {name!r}")
 
+    def _source(self, asked: Asked, author: str) -> Provenance:
+        """Where an entry comes from that a person's word leaves; what is personal is about an answer of one's own."""
+        scope = self.parts.scope_of(author)
+        if self.parts.scope is ScopeKind.PERSONAL and asked.author not in ("", author):
+            raise InputError(
+                f"{asked.id}: was asked by {asked.author}, and what you say about it would be yours alone; ask the "
+                "question yourself, or say it with the scope team or database"
+            )
+        return provenance(asked, author, now(), scope)
+
+    @staticmethod
+    def _check_own_word(said: Feedback, author: str) -> None:
+        if scope_kind(said.scope or None) is ScopeKind.PERSONAL and said.scope != f"personal:{author}":
+            raise InputError(f"{said.answer}: what was said about it is another person's; only they can take it back")
+
     @property
     def _schema(self) -> str:
         return self.parts.schema_text
@@ -102,13 +130,25 @@ class Learner:
     def _question(self, asked: Asked) -> str:
         return self.parts.history.standing(asked)
 
-    def _retracted(self, asked: Asked, sql: str, why: str) -> list[Deletion]:
+    def _retracted(self, asked: Asked, sql: str, why: str, scope: str | None) -> list[Deletion]:
         """The entries that show this statement as an answer to this question, however sure they were."""
-        return [Deletion(identity, f"{why}: {asked.id}") for identity in self._examples(asked, sql, sure=True)]
+        examples = self._within(self._examples(asked, sql, sure=True), scope)
+        return [Deletion(identity, f"{why}: {asked.id}") for identity in examples]
 
-    def _superseded(self, asked: Asked, sql: str, why: str) -> list[Deletion]:
+    def _superseded(self, asked: Asked, sql: str, scope: str | None) -> list[Deletion]:
         """The entries below a person's word that say what a person now says."""
-        return [Deletion(identity, f"{why}: {asked.id}") for identity in self._examples(asked, sql, sure=False)]
+        examples = self._within(self._examples(asked, sql, sure=False), scope)
+        return [Deletion(identity, f"confirmed: {asked.id}") for identity in examples]
+
+    def _within(self, ids: Iterable[str], scope: str | None) -> list[str]:
+        """Entries for no more people than a word is for: what one says for oneself takes nothing from others."""
+        return [identity for identity in ids if covers(scope, self.parts.memory.scope_of(identity))]
+
+    def _promoted(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Entries, and those that took their places for more people."""
+        if not any(map(self.parts.memory.scope_of, ids)):  # what is for everyone cannot be promoted
+            return tuple(ids)
+        return tuple(promoted(ids, self.parts.memory.listed()))
 
     def _examples(self, asked: Asked, sql: str, *, sure: bool) -> list[str]:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
@@ -116,8 +156,8 @@ class Learner:
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
         for other, said in history.judged(same) if sure else ():
             if canonical(right_sql(other, said), other.dialect) == wanted:
-                find = self.parts.memory.find
-                found += [identity for identity in said.entries if isinstance(find(identity), Precedent)]
+                find, entries = self.parts.memory.find, self._promoted(said.entries)
+                found += [identity for identity in entries if isinstance(find(identity), Precedent)]
         return found + (self._shown(asked, wanted) if sure else [])
 
     def _shown(self, asked: Asked, wanted: str) -> list[str]:
@@ -130,21 +170,42 @@ class Learner:
             if plain_question(entry.question) == question and canonical(entry.sql, asked.dialect) == wanted
         ]
 
+    def _forget(self, asked: Asked, said: Feedback) -> tuple[str, ...]:
+        """Take out what a word left, and bring back what it took out; says what is not remembered any more."""
+        back, left = self._returning(asked, said), said.entries
+        while True:
+            gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in left]
+            self.parts.memory.commit_all([], gone, back)
+            found = self._promoted(left)  # also what was promoted just now
+            if found == left:
+                return left
+            left = found
+
     def _returning(self, asked: Asked, said: Feedback) -> list[Restoration]:
         """The entries that feedback took out and that nothing else speaks against."""
         history = self.parts.history
         same = history.same_question(asked.database, history.before(asked), asked.question)
         others = [(other, word) for other, word in history.judged(same) if other.id != asked.id]
-        rejected, found = rejected_in(others, asked.dialect), list[str]()
-        for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, said)) if sql} - {*rejected}:
+        found: dict[str, str] = {}  # entries, with the statement that each says
+        for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, said)) if sql}:
             right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
             kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
-            found += [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
-            found += [identity for identity in self._shown(asked, form) if self._is_imported(identity)]
+            ids = [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
+            ids += [identity for identity in self._shown(asked, form) if self._is_imported(identity)]
+            found |= dict.fromkeys(self._promoted(ids), form)
         own = {f"{why}: {asked.id}" for why in ("confirmed", "rejected", "corrected")}
         listed = self.parts.memory.listed() if found else []
-        taken_out = [item.entry.id for item in listed if item.entry.id in found and item.deleted in own]
-        return [Restoration(identity, f"withdrawn: {asked.id}") for identity in taken_out]
+        taken_out = [item.entry for item in listed if item.entry.id in found and item.deleted in own]
+        return [
+            Restoration(entry.id, f"withdrawn: {asked.id}")
+            for entry in taken_out
+            if found[entry.id] not in self._rejected(others, asked, entry.provenance.scope)
+        ]
+
+    @staticmethod
+    def _rejected(words: list[tuple[Asked, Feedback]], asked: Asked, scope: str | None) -> dict[str, RejectedSQL]:
+        """What people reject, of words that hold for an entry of this scope."""
+        return rejected_in([pair for pair in words if covers(pair[1].scope or None, scope)], asked.dialect)
 
     def _is_imported(self, identity: str) -> bool:
         entry = self.parts.memory.find(identity)

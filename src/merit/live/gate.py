@@ -67,12 +67,12 @@ class GateResult:
         return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
-async def check(asker: Asker, tell: Tell = lambda _done, _of: None) -> GateResult:
+async def check(asker: Asker, tell: Tell = lambda _done, _of: None, author: str = "") -> GateResult:
     """Ask every confirmed question again, with the present memory but without its own answer."""
     before = _read(asker.parts.history.path.parent / GATE)
-    questions, cases = confirmed_questions(asker.parts), list[GateCase]()
+    questions, cases = confirmed_questions(asker.parts, asker.parts.viewer(author)), list[GateCase]()
     position = asker.parts.memory.sequence
-    with repeating(asker) as repeater:
+    with repeating(asker, author) as repeater:
         for number, asked in enumerate(questions, 1):
             expected, last = repeater.expected(asked), (before or {}).get(asked.answer)
             if expected is None:

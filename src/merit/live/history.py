@@ -119,7 +119,11 @@ class History:
 
     def before(self, asked: Asked) -> list[str]:
         """The questions before one of a conversation, as far as they were not purged."""
-        return [turn.question for turn in self._asked(self._lines.answers(list(asked.earlier)))]
+        return [turn.question for turn in self.turns(asked)]
+
+    def turns(self, asked: Asked) -> list[Asked]:
+        """The answers before one of a conversation, as far as they were not purged."""
+        return self._asked(self._lines.answers(list(asked.earlier)))
 
     def standing(self, asked: Asked) -> str:
         """A question as it stands by itself: one of a conversation together with those before it."""

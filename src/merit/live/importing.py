@@ -16,8 +16,9 @@ from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.results import StatementResults
+from merit.live.seeing import visible
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, with_id
-from merit.types import Status
+from merit.types import Status, covers
 
 EARNED = (Grade.EXECUTED, Grade.CONFIRMED)  # what an import can claim: that it ran, or that people said it is right
 
@@ -88,30 +89,33 @@ def import_pairs(
         time=now(),
         schema_fingerprint=parts.fingerprint,
         dialect=parts.engine.dialect,
+        scope=parts.scope_of(importer),
     )
-    found = _sort(own, _answers(listed, database, results, own), parts, results, grade, template)
+    viewer = parts.viewer(importer)
+    about = [item for item in listed if item.entry.provenance.db_id == database]
+    there = [item for item in about if covers(item.entry.provenance.scope, template.scope)]
+    answers = _answers(there, own, results)
+    found = _sort(own, answers, parts, results, grade, template)
     found.skipped += [_of_another(pair, database) for pair in others]
     gone = {deletion.id for deletion in found.superseded}
-    after = [item for item in listed if item.entry.id not in gone]
+    after = [item for item in visible(listed, viewer) if item.entry.id not in gone]
     after += [Listed(entry) for entry in found.fresh.values()]
     against = contradictions(after, database, results, about=set(found.fresh))
     if keep:  # last of all: whatever failed before, nothing was remembered
         memory.commit_all(found.fresh.values(), found.superseded)
-        if parts.selection is not None:
-            parts.selection.learn(found.fresh.values())
     skipped = (*pairs.skipped, *found.skipped)
     return Imported(tuple(found.fresh.values()), found.known, found.deleted, skipped, tuple(against))
 
 
 def _answers(
-    listed: Iterable[Listed], database: str, results: StatementResults, pairs: Collection[Pair]
+    listed: Iterable[Listed], pairs: Collection[Pair], results: StatementResults
 ) -> dict[tuple[str, str], list[Listed]]:
-    """What the memory holds of the questions of some pairs, by question and statement."""
+    """What entries say of the questions of some pairs, by question and statement."""
     asked = {plain_question(pair.question) for pair in pairs}
     answers: dict[tuple[str, str], list[Listed]] = {}
     for item in listed:
         entry = item.entry
-        if isinstance(entry, Precedent) and entry.provenance.db_id == database:
+        if isinstance(entry, Precedent):
             question = plain_question(entry.question)
             if question in asked:
                 answers.setdefault((question, results.form(entry.sql)), []).append(item)
@@ -132,7 +136,7 @@ def _sort(
         key = (plain_question(pair.question), results.form(pair.sql))
         there = answers.get(key, [])
         kept = [item.entry for item in there if item.deleted is None]
-        if (reason := _against(pair, parts, results)) is not None:
+        if (reason := _against(pair, parts, results, template)) is not None:
             found.skipped.append(SkippedPair(pair.where, reason))
         elif key in seen or any(entry.grade.at_least(grade) for entry in kept):
             found.known += 1
@@ -142,16 +146,18 @@ def _sort(
             seen.add(key)
             new = _entry(pair, key[0], grade, template)
             found.fresh[new.id] = new
-            found.superseded += [Deletion(entry.id, f"{grade} as {new.id}") for entry in kept]
+            same = [entry for entry in kept if entry.provenance.scope == template.scope]  # others need theirs still
+            found.superseded += [Deletion(entry.id, f"{grade} as {new.id}") for entry in same]
     return found
 
 
-def _against(pair: Pair, parts: LiveParts, results: StatementResults) -> str | None:
+def _against(pair: Pair, parts: LiveParts, results: StatementResults, template: Provenance) -> str | None:
     """Why a pair is left out, if it is."""
     if (error := results.of(pair.sql).error) is not None:
         return f"does not run: {error}"
     dialect = parts.engine.dialect
-    rejected = rejected_before(parts.history, parts.schema.db_id, (), pair.question, dialect)
+    viewer = parts.viewer(template.author or "")
+    rejected = rejected_before(parts.history, parts.schema.db_id, (), pair.question, dialect, viewer)
     said = rejected.get(results.form(pair.sql))
     return None if said is None else f"a person said here that it is wrong: {said}"
 

@@ -12,7 +12,7 @@ from merit.live.history import History
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected
 from merit.memory import Grade
 from merit.sql import canonical
-from merit.types import Oracle, Question, Status, Verdict
+from merit.types import Oracle, Question, Status, Verdict, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,21 @@ class RejectedSQL:
     sql: str
     day: str
     reason: str
+    scope: str | None = None  # whom that was said for
 
     def __str__(self) -> str:
         return f"this SQL was rejected on {self.day}{f': {self.reason}' if self.reason else ''}"
 
 
 def rejected_before(
-    history: History, database: str, before: Sequence[str], question: str, dialect: str
+    history: History, database: str, before: Sequence[str], question: str, dialect: str, viewer: Viewer
 ) -> dict[str, RejectedSQL]:
-    """What people rejected for this very question, by its canonical form; the last word on a statement holds."""
-    return rejected_in(history.judged(history.same_question(database, before, question, judged=True)), dialect)
+    """What people rejected for this very question, by its canonical form; the last word on a statement holds.
+
+    What somebody said only for themselves, or for another team, does not count for this person.
+    """
+    words = history.judged(history.same_question(database, before, question, judged=True))
+    return rejected_in([(asked, said) for asked, said in words if viewer.sees(said.scope or None)], dialect)
 
 
 def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[str, RejectedSQL]:
@@ -42,7 +47,7 @@ def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[s
             rejected.pop(canonical(right, dialect), None)
         if wrong := wrong_sql(asked, said, dialect):
             reason = said.reason if isinstance(said, Rejected) else ""
-            rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, said.time[:10], reason)
+            rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, said.time[:10], reason, said.scope or None)
     return rejected
 
 

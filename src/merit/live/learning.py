@@ -8,7 +8,7 @@ from merit.memory import LIVE_RUN, Entry, Grade, Precedent, Provenance, with_id
 from merit.types import Status
 
 
-def provenance(asked: Asked, author: str, time: str) -> Provenance:
+def provenance(asked: Asked, author: str, time: str, scope: str | None) -> Provenance:
     """Where an entry comes from: the question's answer, and the person that judged it."""
     return Provenance(
         run=LIVE_RUN,
@@ -21,6 +21,7 @@ def provenance(asked: Asked, author: str, time: str) -> Provenance:
         time=time,
         schema_fingerprint=asked.schema_fingerprint,
         dialect=asked.dialect,
+        scope=scope,
     )
 
 

@@ -26,11 +26,19 @@ from merit.models import AnswerStore, CachingCompleter, check_encoder, open_comp
 from merit.models.answers import FILE as ANSWERS
 from merit.prompts import LIVE_VERSION
 from merit.selection import Selector
-from merit.settings import AskingSettings, BudgetSettings, DatabaseSettings, MemorySettings, ModelSettings, Settings
+from merit.settings import (
+    AskingSettings,
+    BudgetSettings,
+    DatabaseSettings,
+    MemorySettings,
+    ModelSettings,
+    Settings,
+    checked_scope,
+)
 from merit.sql import content_hash
 from merit.sql.address import FILES, parse
 from merit.sql.connect import SchemaFilter, open_engine
-from merit.types import Completer, Completion, Engine, Limits, ModelIdentity, Sampling, Schema
+from merit.types import Completer, Completion, Engine, Limits, ModelIdentity, Sampling, Schema, ScopeKind
 from merit.values import ValueIndex, open_values
 
 _log = logging.getLogger(__name__)
@@ -45,6 +53,8 @@ def connect(
     name: str = "",
     folder: str | Path = FOLDER,
     memory: str = "",
+    scope: str = "database",
+    team: str = "",
     encoder: str = "wordllama",
     method: str = DEFAULT_METHOD,
     rows: bool = True,
@@ -55,15 +65,20 @@ def connect(
 
     What it learns and what was asked is kept in `folder`; what it learns in `memory` instead, where that is the URL of
     a team's memory on PostgreSQL. `name` is what the memory calls the database: another copy of it under the same name
-    shares what was learned. Without `rows` no value of the database reaches a prompt; without a model, answers can be
-    judged but nothing can be asked.
+    shares what was learned. What people say is for everyone who asks the database, unless `scope` is `team` or
+    `personal`; what is for a `team` is recalled where that is named. Without `rows` no value of the database reaches a
+    prompt; without a model, answers can be judged but nothing can be asked.
     """
     address = url if "://" in url else f"sqlite:///{url}"
     database = DatabaseSettings(name or name_of(address), address, rows="prompt" if rows else "never")
     uri = model if isinstance(model, str) else ""
     limits = (budget or BudgetSettings(), asking or AskingSettings())
     settings = Settings(
-        Path("merit.toml"), database, ModelSettings(uri, encoder), *limits, memory=MemorySettings(url=memory)
+        Path("merit.toml"),
+        database,
+        ModelSettings(uri, encoder),
+        *limits,
+        memory=MemorySettings(url=memory, scope=scope, team=team),
     )
     given = model if not isinstance(model, str) else None
     return open_live(settings, Path(folder), given, method=method)
@@ -78,6 +93,7 @@ def open_live(
 ) -> LiveAgent:
     """An agent as `merit.toml` describes it; `model` stands in for the one that is named there."""
     check_encoder(settings.model.encoder)
+    checked_scope(settings.memory, "the memory")
     finish_purge(folder)  # one that was cut short
     url, database = settings.database.resolved_url(), settings.database
     chosen = only_sure(find_method(method), Grade(settings.memory.recall))
@@ -117,6 +133,8 @@ def open_live(
             Grade(settings.memory.keep),
             encoder.identity.name if encoder is not None else None,
             KnownSchemas(folder, schema, engine.dialect),
+            ScopeKind(settings.memory.scope),
+            settings.memory.team,
             has_model=bool(model or settings.model.uri),
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)

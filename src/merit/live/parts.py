@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from merit.agent.confidence import Calibration
+from merit.errors import InputError
 from merit.live.history import History
 from merit.live.schemas import KnownSchemas, fingerprint
 from merit.live.selecting import SchemaSelection
@@ -11,7 +12,7 @@ from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
 from merit.prompts import LiveTexts, StoredValues
 from merit.settings import CheckSettings
-from merit.types import Engine, Schema
+from merit.types import Engine, Schema, ScopeKind, Viewer, is_scope
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class LiveParts:
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
     encoder: str | None = None  # the name of the one whose vectors rank
     schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
+    scope: ScopeKind = ScopeKind.DATABASE  # whom what people say is for
+    team: str = ""  # whose entries are recalled besides
     has_model: bool = True  # False: only a given statement can be judged
 
     def candidates(self, most: int, *, execute: bool, given: str | None) -> int:
@@ -42,6 +45,19 @@ class LiveParts:
     def unlearned(self) -> "LiveParts":
         """The same with a selection from the schema that knows of no confirmed question."""
         return replace(self, selection=self.selection.unlearned() if self.selection is not None else None)
+
+    def viewer(self, author: str) -> Viewer:
+        """What a person may be shown."""
+        return Viewer(author, self.team)
+
+    def scope_of(self, author: str) -> str | None:
+        """The scope of what a person says."""
+        if self.scope is ScopeKind.DATABASE:
+            return None
+        scope = f"{self.scope}:{author if self.scope is ScopeKind.PERSONAL else self.team}"
+        if not is_scope(scope):
+            raise InputError("what is personal needs the name of its author, on one line and of at most 200 characters")
+        return scope
 
     @cached_property
     def texts(self) -> LiveTexts:

@@ -15,7 +15,7 @@ from merit.live.selecting import left_out_of
 from merit.memory import Cue, Recall
 from merit.prompts import Family, LiveContext, Prompt, mention_lines
 from merit.selection import Selection
-from merit.types import FailureType, Question, Schema
+from merit.types import EVERYONE, FailureType, Question, Schema, Viewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Prepared:
     prompt: Prompt
     earlier: tuple[Asked, ...]  # of the same conversation
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
-    author: str = ""  # who asks
+    viewer: Viewer = EVERYONE  # who asks
     given: str | None = None  # a statement in place of the model's first candidate: then the first prompt is not sent
 
 
@@ -53,7 +53,7 @@ def prepare(
     again: AskedBefore | None = None,
     *,
     rejections: bool = True,
-    author: str = "",
+    viewer: Viewer = EVERYONE,
 ) -> Prepared:
     """Choose from the schema, find mentioned values, recall, and render; a follow-up by what it follows as well.
 
@@ -64,12 +64,14 @@ def prepare(
     question = Question(identity, parts.schema.db_id, text)
     before = [turn.question for turn in earlier]
     whole = replace(question, text=standing_question(before, text))
-    selection = parts.selection.choose(whole.text) if parts.selection else None
+    selection = parts.selection.choose(whole.text, viewer=viewer) if parts.selection else None
     schema = selection.schema if selection else parts.schema
     left_out = left_out_of(parts.schema, selection, parts.include, parts.exclude)
     family = live_family(parts)
     mentioned = parts.values.mentioned(whole.text) if parts.values is not None else ()
-    rejected = rejected_before(parts.history, question.db_id, before, text, family.dialect) if rejections else {}
+    rejected = (
+        rejected_before(parts.history, question.db_id, before, text, family.dialect, viewer) if rejections else {}
+    )
     live = replace(
         shown_of(parts, selection),
         mentions=mention_lines(mentioned, family.dialect),
@@ -78,7 +80,7 @@ def prepare(
         conversation=tuple((turn.question, turn.sql) for turn in earlier),
         rejected=tuple(f"{statement.sql} ({statement})" for statement in rejected.values()),
     )
-    recalled = _recall(parts, method, whole, position)
+    recalled = _recall(parts, method, whole, position, viewer)
     precedents = recalled.precedents if recalled else ()
     prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
     columns = tuple(dict.fromkeys(f"{table}.{column}" for table, column, _ in mentioned))
@@ -94,7 +96,7 @@ def prepare(
         prompt,
         tuple(earlier),
         rejected,
-        author,
+        viewer,
     )
 
 
@@ -110,7 +112,7 @@ def live_family(parts: LiveParts) -> Family:
     return Family("own", evidence=False, dialect=parts.engine.dialect, live=True, fenced=True)
 
 
-def _recall(parts: LiveParts, method: Method, question: Question, position: int) -> Recall | None:
+def _recall(parts: LiveParts, method: Method, question: Question, position: int, viewer: Viewer) -> Recall | None:
     if method.recall is None:
         return None
     cue = Cue(
@@ -123,5 +125,6 @@ def _recall(parts: LiveParts, method: Method, question: Question, position: int)
         failure_context="",
         type=FailureType.UNKNOWN,
         until=position,
+        viewer=viewer,
     )
     return parts.memory.recall(cue, method.recall)

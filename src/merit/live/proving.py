@@ -8,6 +8,7 @@ from merit.errors import InputError
 from merit.live.again import ConfirmedQuestion, Repeater, confirmed_questions, repeating
 from merit.live.asking import Asker
 from merit.live.proof import Proof, ProofTurn
+from merit.live.seeing import visible
 from merit.models import Prices, Sent
 
 Tell = Callable[[int, int], object]  # how many questions of how many were asked again
@@ -23,9 +24,9 @@ class ProofCost:
     cost: float | None  # None where prices or tokens are not known
 
 
-def proof_cost(asker: Asker, limit: int | None = None) -> ProofCost:
+def proof_cost(asker: Asker, limit: int | None = None, author: str = "") -> ProofCost:
     """What proving takes at most, before anything is asked."""
-    questions = len(_questions(asker, limit))
+    questions = len(_questions(asker, limit, author))
     calls = 2 * questions * asker.asking.candidates
     asked = [event for event in asker.parts.history.answers().values() if event.calls]
     sent = Sent.total(Sent(event.calls, event.prompt_tokens, event.output_tokens) for event in asked)
@@ -37,14 +38,19 @@ def proof_cost(asker: Asker, limit: int | None = None) -> ProofCost:
     return ProofCost(questions, calls, likely.tokens, Prices(*prices).cost(likely) if prices else None)
 
 
-async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = lambda _done, _of: None) -> Proof:
-    """Ask confirmed questions again; of a long history the last `limit` ones. Nothing is learned from it."""
+async def prove(
+    asker: Asker, *, limit: int | None = None, tell: Tell = lambda _done, _of: None, author: str = ""
+) -> Proof:
+    """Ask confirmed questions again; of a long history the last `limit` ones. Nothing is learned from it.
+
+    `author` is who asks: what is for other people alone is neither asked nor shown.
+    """
     if asker.method.recall is None:
         raise InputError(f"the method {asker.method.name!r} has no memory, so there is nothing to prove")
-    questions, turns = _questions(asker, limit), list[ProofTurn]()
+    questions, turns = _questions(asker, limit, author), list[ProofTurn]()
     listed = await asyncio.to_thread(asker.parts.memory.listed)
-    learned = [item for item in listed if item.recallable]
-    with repeating(asker) as repeater:
+    learned = [item for item in visible(listed, asker.parts.viewer(author)) if item.recallable]
+    with repeating(asker, author) as repeater:
         with_memory, without = repeater.learning(), repeater.forgetful()
         known = 0  # how many entries the selection from the schema knows of
         for number, asked in enumerate(questions, 1):
@@ -63,6 +69,6 @@ async def _turn(with_memory: Repeater, without: Repeater, asked: ConfirmedQuesti
     return ProofTurn(asked.answer, one.outcome, other.outcome, len(one.answer.recalled))
 
 
-def _questions(asker: Asker, limit: int | None) -> list[ConfirmedQuestion]:
-    questions = confirmed_questions(asker.parts)
+def _questions(asker: Asker, limit: int | None, author: str) -> list[ConfirmedQuestion]:
+    questions = confirmed_questions(asker.parts, asker.parts.viewer(author))
     return questions if limit is None else questions[-limit:] if limit else []

@@ -143,6 +143,7 @@ def _chosen(folder: Path, wanted: Purge, asked: Iterable[Asked]) -> list[Entry]:
             entry.id in wanted.entries
             or (source.run == LIVE_RUN and source.question_id in answers)
             or (source.author is not None and source.author in wanted.authors)
+            or source.scope in [f"personal:{author}" for author in wanted.authors]
             or source.db_id in wanted.databases
         )
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from merit.agent import Method
+from merit.live.agent import LiveAgent
+from merit.live.asking import check_question
 from merit.live.ladder import RejectedSQL
-from merit.live.parts import LiveParts
 from merit.live.preparing import prepare
 from merit.live.receipt import shown_by
 from merit.memory import Match
@@ -18,7 +18,8 @@ class Recollection:
     rejected: tuple[RejectedSQL, ...]
 
 
-def recollect(parts: LiveParts, method: Method, question: str) -> Recollection:
-    """Recall as asking does; the model is not called and nothing is written down."""
-    prepared = prepare(parts, method, question)
+def recall(agent: LiveAgent, question: str, *, author: str = "") -> Recollection:
+    """Recall as asking does, for a person; the model is not called and nothing is written down."""
+    check_question(question)
+    prepared = prepare(agent.parts, agent._asker.method, question, viewer=agent.parts.viewer(author))
     return Recollection(tuple(next(shown_by(prepared, ()))), tuple(prepared.rejected.values()))

@@ -60,7 +60,7 @@ def asked_of(
         earlier=tuple(turn.id for turn in prepared.earlier),
         replies=tuple(dict.fromkeys(account.replies)),
         receipt=_receipt(answer, prepared, account, _settings(prepared, asking, parts, execute)),
-        author=prepared.author,
+        author=prepared.viewer.author,
     )
 
 
@@ -183,7 +183,7 @@ def _settings(prepared: "Prepared", asking: AskingSettings, parts: LiveParts, ex
         "recall_grade": method.recall.least_grade.value if method.recall else None,
         "recall_databases": method.recall.databases.value if method.recall else None,
     }
-    return settings | _differences(method)
+    return settings | ({"team": parts.team} if parts.team else {}) | _differences(method)
 
 
 def _differences(method: Method) -> dict[str, Setting]:

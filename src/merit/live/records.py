@@ -8,7 +8,7 @@ from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.live.receipts import Receipt, read_receipt
 from merit.reading import check_fields, check_format, shown
-from merit.types import Status
+from merit.types import Status, is_scope
 
 FORMAT = 3
 
@@ -71,6 +71,7 @@ class Confirmed:
     time: str
     author: str
     entries: tuple[str, ...]  # what was learned
+    scope: str = ""  # whom it is for, as `types.scope` has it; empty for everyone
     through: str = ""  # the program that the person said it through; empty where it was merit's own
 
 
@@ -83,6 +84,7 @@ class Rejected:
     author: str
     entries: tuple[str, ...]
     reason: str
+    scope: str = ""
     through: str = ""
 
 
@@ -95,6 +97,7 @@ class Corrected:
     author: str
     entries: tuple[str, ...]
     sql: str
+    scope: str = ""
     through: str = ""
 
 
@@ -140,7 +143,8 @@ _LATER_THAN_1 = _LATER_THAN_2 | {
     "replies",
     "receipt",
 }
-_WORDS = dict.fromkeys(("confirmed", "rejected", "corrected", "withdrawn"), frozenset({"through"}))
+_JUDGING = dict.fromkeys(("confirmed", "rejected", "corrected"), frozenset({"scope", "through"}))
+_WORDS = {**_JUDGING, "withdrawn": frozenset({"through"})}
 _LACKING = {1: {"asked": _LATER_THAN_1, **_WORDS}, 2: {"asked": _LATER_THAN_2, **_WORDS}}
 
 
@@ -166,6 +170,8 @@ def read_event(record: Any, where: str) -> Event:
         if name in fields and not _texts(fields[name]):
             raise InputError(f"{where}: the field {name!r} should be a list of texts")
     _check_numbers(fields, where)
+    if fields.get("scope") and not is_scope(fields["scope"]):
+        raise InputError(f"{where}: the field 'scope' cannot be {shown(fields['scope'])}")
     if kind is Asked:
         _check_asked(fields, where)
     made: dict[str, Any] = {name: tuple(value) if name in _LISTS else value for name, value in fields.items()}

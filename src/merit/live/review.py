@@ -8,6 +8,7 @@ from pathlib import Path
 from merit.live.history import History, standing_question
 from merit.live.ladder import right_sql, wrong_sql
 from merit.live.lines import plain_question
+from merit.live.promoting import waiting_for_promotion
 from merit.live.records import Asked, Feedback
 from merit.memory import Entry, Grade, Listed, entries_in
 from merit.memory.store import has_memory
@@ -29,6 +30,12 @@ class Waiting:
     agreement: float
     asked: int  # how often this very question was asked
     recalled: int  # how often the model was shown it
+    scope: str | None = None  # of a confirmed entry that waits to be promoted: whom it is for now
+
+    @property
+    def promotes(self) -> bool:
+        """Whether it is right already, and waits to be for more people."""
+        return self.scope is not None and self.state == Grade.CONFIRMED
 
     @property
     def usefulness(self) -> tuple[int, float]:
@@ -97,8 +104,10 @@ def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -
 
 def _entries(listed: Iterable[Listed], answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
     """Entries in quarantine that came from elsewhere, such as an import."""
-    entries = (item.entry for item in listed if item.deleted is None)
-    return [_of_entry(entry, recalled[entry.id]) for entry in entries if _waits(entry, answers)]
+    items = list(listed)
+    entries = [item.entry for item in items if item.deleted is None and _waits(item.entry, answers)]
+    entries += [entry for entry in waiting_for_promotion(items) if entry.grade is Grade.CONFIRMED]
+    return [_of_entry(entry, recalled[entry.id]) for entry in entries]
 
 
 def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
@@ -109,5 +118,15 @@ def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
 def _of_entry(entry: Entry, times: int) -> Waiting:
     source = entry.provenance
     return Waiting(
-        entry.id, True, entry.question, entry.delta, source.db_id, entry.grade, source.time or "", 0.0, 0, times
+        entry.id,
+        True,
+        entry.question,
+        entry.delta,
+        source.db_id,
+        entry.grade,
+        source.time or "",
+        0.0,
+        0,
+        times,
+        source.scope,
     )

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from merit.live.answer import LeftOut
 from merit.memory import Entry, Grade, Precedent
 from merit.selection import ConfirmedQuestions, Selection, Selector
-from merit.types import Deletion, Restoration, Schema, Staleness, Store
+from merit.types import EVERYONE, Deletion, Restoration, Schema, Staleness, Store, Viewer
 
 _LATEST = 5000  # changes of the memory that are looked through: reading a statement's names takes half a millisecond
+_MOST_VIEWERS = 200  # groups of people who see the same
 
 
 class SchemaSelection:
@@ -19,9 +20,7 @@ class SchemaSelection:
         self._selector = selector
         self._lock = threading.Lock()  # questions may be asked, and feedback be given, at the same time
         self._learned = learned
-        self._confirmed: ConfirmedQuestions | None = None
-        self._taken: list[str] = []  # the ids of the entries that `_confirmed` holds, in order
-        self._telling_nothing: set[str] = set()  # entries whose SQL names no table
+        self._seen: dict[frozenset[str], _SeenAnswers] = {}  # by the scopes besides what is for everyone
 
     def unlearned(self) -> "SchemaSelection":
         """The same for questions of which nothing is confirmed yet; it knows only what it is told by `learn`."""
@@ -30,37 +29,65 @@ class SchemaSelection:
     def learn(self, entries: Iterable[Entry]) -> None:
         """Take in confirmed answers, in their order; one that follows a memory's log does so by itself."""
         with self._lock:
-            self._confirmed = self._confirmed or self._selector.confirmed()
             for entry in entries:
                 if isinstance(entry, Precedent) and entry.grade.at_least(Grade.TESTED):
-                    self._confirmed.add(entry.question, entry.sql)
+                    self._answers_for(frozenset()).confirmed.add(entry.question, entry.sql)
 
-    def choose(self, question: str, missing: Sequence[str] = (), budget: int | None = None) -> Selection:
-        """The tables and columns for a question; a wider choice where names were missing."""
+    def choose(
+        self, question: str, missing: Sequence[str] = (), budget: int | None = None, *, viewer: Viewer = EVERYONE
+    ) -> Selection:
+        """The tables and columns for a question; a wider choice where names were missing.
+
+        What people keep to themselves tells only them which tables belong together.
+        """
         if self._selector.fits and budget is None:
             return self._selector.select(question)
         with self._lock:
-            return self._selector.select(question, earlier=self._followed(), missing=missing, budget=budget)
+            return self._selector.select(question, earlier=self._followed(viewer), missing=missing, budget=budget)
 
-    def _followed(self) -> ConfirmedQuestions:
-        """What was learned by now and not taken back, by whichever process."""
-        first = self._confirmed is None
-        confirmed = self._confirmed = self._confirmed or self._selector.confirmed()
-        if self._learned is None or not (self._learned.follow() or first):
-            return confirmed
-        answers = self._learned.answers()
+    def _followed(self, viewer: Viewer) -> ConfirmedQuestions:
+        """What was learned by now and not taken back, by whichever process, as far as a person may see it."""
+        if self._learned is None:
+            return self._answers_for(frozenset()).confirmed
+        self._learned.follow()
+        seen = self._answers_for(self._learned.scopes & {*viewer.scopes})
+        seen.follow(self._learned, viewer)
+        return seen.confirmed
+
+    def _answers_for(self, scopes: frozenset[str]) -> "_SeenAnswers":
+        """Those for people who see the same: everybody, where nothing is for some alone."""
+        if scopes not in self._seen:
+            if len(self._seen) >= _MOST_VIEWERS:
+                del self._seen[next(iter(self._seen))]
+            self._seen[scopes] = _SeenAnswers(self._selector.confirmed())
+        return self._seen[scopes]
+
+
+class _SeenAnswers:
+    """The confirmed answers that some people see, kept up with what was learned."""
+
+    def __init__(self, confirmed: ConfirmedQuestions) -> None:
+        self.confirmed = confirmed
+        self._sequence: int | None = None
+        self._taken: list[str] = []  # the ids of the entries that `confirmed` holds, in order
+        self._telling_nothing: set[str] = set()  # entries whose SQL names no table
+
+    def follow(self, learned: "LearnedAnswers", viewer: Viewer) -> None:
+        """Take in what is new, and forget what was taken back."""
+        if self._sequence == learned.sequence:
+            return
+        self._sequence, answers = learned.sequence, learned.answers(viewer)
         for number in reversed(range(len(self._taken))):
             if self._taken[number] not in answers:
-                confirmed.remove(number)
+                self.confirmed.remove(number)
                 del self._taken[number]
         known = {*self._taken, *self._telling_nothing}
         for identity, answer in answers.items():
             if identity not in known:
-                if confirmed.add(answer.question, answer.sql):
+                if self.confirmed.add(answer.question, answer.sql):
                     self._taken.append(identity)
                 else:
                     self._telling_nothing.add(identity)
-        return confirmed
 
 
 class LearnedAnswers:
@@ -69,17 +96,17 @@ class LearnedAnswers:
     def __init__(self, store: Store, latest: Callable[[], int], database: str) -> None:
         """`latest` gives the number of the log's last change; it is asked at the first look."""
         self._store, self._latest, self._database = store, latest, database
-        self._sequence: int | None = None
+        self.sequence: int | None = None  # up to which the log was followed
+        self.scopes: frozenset[str] = frozenset()  # of all answers that were ever there
         self._answers: dict[str, Precedent] = {}
         self._deleted: set[str] = set()
         self._stale: set[str] = set()
 
-    def follow(self) -> bool:
-        """Take in what was committed since the last look; whether there was something."""
-        if self._sequence is None:
-            self._sequence = max(0, self._latest() - _LATEST)
-        before = self._sequence
-        for self._sequence, change in self._store.since(self._sequence):  # noqa: B020 - begins where it ended
+    def follow(self) -> None:
+        """Take in what was committed since the last look."""
+        if self.sequence is None:
+            self.sequence = max(0, self._latest() - _LATEST)
+        for self.sequence, change in self._store.since(self.sequence):  # noqa: B020 - begins where it ended
             match change:
                 case Deletion():
                     self._deleted.add(change.id)
@@ -90,12 +117,17 @@ class LearnedAnswers:
                     (self._stale.add if change.stale else self._stale.discard)(change.id)
                 case Precedent() if change.provenance.db_id == self._database and change.grade.at_least(Grade.TESTED):
                     self._answers[change.id] = change
-        return self._sequence != before
+                    if change.provenance.scope is not None:
+                        self.scopes |= {change.provenance.scope}
 
-    def answers(self) -> dict[str, Precedent]:
-        """Those that may be recalled, by their ids, in the order in which they were learned."""
+    def answers(self, viewer: Viewer) -> dict[str, Precedent]:
+        """Those that may be recalled for a person, by their ids, in the order in which they were learned."""
         withheld = self._deleted | self._stale
-        return {identity: answer for identity, answer in self._answers.items() if identity not in withheld}
+        return {
+            identity: answer
+            for identity, answer in self._answers.items()
+            if identity not in withheld and viewer.sees(answer.provenance.scope)
+        }
 
 
 def left_out_of(

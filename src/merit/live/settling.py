@@ -28,5 +28,6 @@ def settled(
         answer = weighed(answer, prepared.rejected.get(canonical(answer.sql, dialect)), checked)
     failed = tuple(name for name, _ in checked.failed)
     written = replace(asked(answer), passed=checked.passed, failed=failed)
-    kept = Learner(parts, limits).keep(written, earned(answer, checked, agreed))
+    rejected = [statement.scope for statement in prepared.rejected.values()]
+    kept = Learner(parts, limits).keep(written, earned(answer, checked, agreed), rejected)
     return answer, replace(written, kept=kept)

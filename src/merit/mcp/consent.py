@@ -57,7 +57,7 @@ def can_ask(context: ToolContext) -> bool:
 
 def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[Consent]:
     """What the person is asked: everything that would be recorded, in full; what cannot be shown so is refused."""
-    why = agent.why(word.answer)
+    why = agent.why(word.answer, author=caller.author)
     asked, said = why.asked, why.said
     _check_judgeable(asked, said, word)
     question = agent.parts.history.standing(asked)
@@ -72,11 +72,6 @@ def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[C
     parts += [f"Reason: {' '.join(word.reason.split())}"] if word.reason else []
     parts.append(f"It is recorded as the word of {caller.author or 'unknown'}, said through {caller.program}.")
     return Elicit("\n\n".join(parts), Consent)
-
-
-def suggesting_author(caller: Caller) -> str:
-    """Under which name a program's suggestion is kept."""
-    return f"{caller.program} (program of {caller.author})"
 
 
 def _check_judgeable(asked: Asked, said: Feedback | None, word: Word) -> None:

@@ -14,7 +14,7 @@ from merit import __version__
 from merit.errors import MeritError, one_line
 from merit.live import LiveAgent
 from merit.live.describing import describe
-from merit.mcp.callers import FindCaller
+from merit.mcp.callers import FindCaller, ToolContext
 from merit.mcp.tools import add_asking, add_feedback, add_looking
 from merit.prompts.fence import escaped
 
@@ -89,9 +89,9 @@ def make_server(agent: LiveAgent, caller_of: FindCaller, *, suggestions: bool = 
     )
     server.hidden = f"{agent.parts.history.path}: "
     add_asking(server, agent, caller_of)
-    add_looking(server, agent)
+    add_looking(server, agent, caller_of)
     add_feedback(server, agent, caller_of, suggestions=suggestions)
-    _add_resources(server, agent)
+    _add_resources(server, agent, caller_of)
 
     @server.prompt(description="How to answer a question with merit.")
     def question(question: str) -> str:
@@ -100,7 +100,7 @@ def make_server(agent: LiveAgent, caller_of: FindCaller, *, suggestions: bool = 
     return server
 
 
-def _add_resources(server: MeritServer, agent: LiveAgent) -> None:
+def _add_resources(server: MeritServer, agent: LiveAgent, caller_of: FindCaller) -> None:
     @contextmanager
     def refusing() -> Iterator[None]:
         """Tells what merit refuses as a resource that is not there, in merit's own sentence."""
@@ -112,9 +112,11 @@ def _add_resources(server: MeritServer, agent: LiveAgent) -> None:
     @server.resource(
         "merit://answer/{answer}", description="An answer's receipt: what it rests on.", mime_type="application/json"
     )
-    def receipt(answer: str) -> str:
+    def receipt(answer: str, ctx: ToolContext) -> str:
         with refusing():
-            record = json.dumps(agent.why(answer).record(), ensure_ascii=True, default=str)
+            record = json.dumps(
+                agent.why(answer, author=caller_of(ctx).author).record(), ensure_ascii=True, default=str
+            )
         if len(record) > _LONGEST_RECEIPT:
             raise ResourceError(f"{answer}: the receipt is too long to be sent; see `merit why {answer}`")
         return record

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from merit.errors import InputError
 from merit.live import LiveAgent, Withdrawn
 from merit.live.describing import describe as describe_schema
+from merit.live.recalling import recall as recall_entries
 from merit.live.suggesting import suggest
 from merit.mcp.callers import Caller, FindCaller, ToolContext
 from merit.mcp.consent import (
@@ -22,7 +23,6 @@ from merit.mcp.consent import (
     can_ask,
     question_to_person,
     recorded,
-    suggesting_author,
 )
 from merit.mcp.results import (
     MOST_ROWS,
@@ -119,15 +119,19 @@ def add_asking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> No
     )
 
 
-def add_looking(server: MCPServer, agent: LiveAgent) -> None:
+def add_looking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> None:
     """Add `recall` and `describe`, which change nothing: every token allows them."""
 
-    async def recall(question: str) -> Annotated[CallToolResult, RecallResult]:
-        result = recall_result(await asyncio.to_thread(agent.recall, question))
+    async def recall(question: str, ctx: ToolContext) -> Annotated[CallToolResult, RecallResult]:
+        author = caller_of(ctx).author
+        result = recall_result(await asyncio.to_thread(recall_entries, agent, question, author=author))
         return structured(result, result.text())
 
-    async def describe(question: str = "", table: str = "") -> Annotated[CallToolResult, DescribeResult]:
-        found = await asyncio.to_thread(describe_schema, agent.parts, question, table)
+    async def describe(
+        ctx: ToolContext, question: str = "", table: str = ""
+    ) -> Annotated[CallToolResult, DescribeResult]:
+        author = caller_of(ctx).author
+        found = await asyncio.to_thread(describe_schema, agent.parts, question, table, author=author)
         result = describe_result(found, agent.parts.engine.dialect)
         return structured(result, result.shown())
 
@@ -166,8 +170,7 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
         caller, word = caller_of(ctx), Word(answer, verdict, sql, reason)
         given: object = consent.data if isinstance(consent, AcceptedElicitation) else None
         if isinstance(given, NobodyAsked):
-            author = suggesting_author(caller)
-            result = await asyncio.to_thread(_without_person, agent, word, author, suggestions=suggestions)
+            result = await asyncio.to_thread(_without_person, agent, word, caller, suggestions=suggestions)
         elif isinstance(given, Consent) and given.agree:
             result = await asyncio.to_thread(_by_person, agent, word, caller)
         else:
@@ -185,7 +188,8 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
 def _by_person(agent: LiveAgent, word: Word, caller: Caller) -> FeedbackResult:
     said = recorded(agent, word, caller)
     entries = [] if isinstance(said, Withdrawn) else list(said.entries)
-    against = {entry.id for found in agent.contradictions(entries) for entry in found.entries} - {*entries}
+    found = agent.contradictions(entries, author=caller.author)
+    against = {entry.id for contradiction in found for entry in contradiction.entries} - {*entries}
     notes = [f"contradicts {', '.join(sorted(against))}; see `merit memory conflicts`"] if against else []
     return FeedbackResult(
         answer=said.answer,
@@ -197,14 +201,15 @@ def _by_person(agent: LiveAgent, word: Word, caller: Caller) -> FeedbackResult:
     )
 
 
-def _without_person(agent: LiveAgent, word: Word, author: str, *, suggestions: bool) -> FeedbackResult:
+def _without_person(agent: LiveAgent, word: Word, caller: Caller, *, suggestions: bool) -> FeedbackResult:
     """A program's own word: never a confirmation."""
     if not suggestions or word.verdict in ("reject", "withdraw"):
         raise InputError(
             f"this client cannot ask a person, so nothing was recorded; the person can type `merit {word.verdict} "
             f"{word.answer}`"
         )
-    kept = suggest(agent, word.answer, word.sql if word.verdict == "correct" else "", author)
+    sql = word.sql if word.verdict == "correct" else ""
+    kept = suggest(agent, word.answer, sql, program=caller.program, author=caller.author)
     entries = [entry.id for entry in kept.entries]
     note = "it is kept as merely executed, and waits for a person: `merit memory review` lists it"
     notes = [note] if entries else [skipped.reason for skipped in kept.skipped] or ["it is known already"]
@@ -212,7 +217,7 @@ def _without_person(agent: LiveAgent, word: Word, author: str, *, suggestions: b
         answer=word.answer,
         recorded="suggested" if entries else "nothing",
         by="program",
-        author=author,
+        author=caller.program,
         entries=entries,
         notes=notes,
     )

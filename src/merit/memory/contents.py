@@ -1,10 +1,14 @@
 """What a log holds: every entry with its state, which is a fold over the changes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from merit.errors import InputError
 from merit.types import Deletion, Entry, Restoration, Staleness, Store
+
+PROMOTED = "promoted as"  # why an entry was deleted whose place another one took, for more people
+_PROMOTED = re.compile(rf"{PROMOTED} ((?:pos|neg|pre)-[0-9a-f]{{16}})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,19 @@ class Contents:
 
     sequence: int
     entries: Mapping[str, Listed]
+
+
+def promoted(ids: Iterable[str], listed: Iterable[Listed]) -> list[str]:
+    """Entries by their ids, each with those that took its place when it was promoted."""
+    reasons = {item.entry.id: item.deleted or "" for item in listed}
+    found = dict.fromkeys(ids)
+    waiting = list(found)
+    while waiting:
+        place = _PROMOTED.match(reasons.get(waiting.pop(), ""))
+        if place and place[1] not in found:
+            found[place[1]] = None
+            waiting.append(place[1])
+    return list(found)
 
 
 def read_contents(store: Store) -> Contents:

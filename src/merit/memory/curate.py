@@ -17,7 +17,7 @@ from merit.memory.identity import says_the_same, with_id
 from merit.memory.opening import SizedStore, open_store
 from merit.memory.records import parse_object
 from merit.memory.store import FileStore
-from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store
+from merit.types import Change, Deletion, Entry, Grade, Polarity, Precedent, Repair, Status, Store, scope_kind
 
 Result = TypeVar("Result")
 LIVE_RUN = (
@@ -79,8 +79,11 @@ def export(store: Store, path: Path, version: int = format4.FORMAT) -> int:
     if path.exists() and not path.is_file():
         kind = "a folder" if path.is_dir() else "not a regular file"
         raise InputError(f"{path}: is {kind}; name a file to write to")
+    entries = [listed.entry for listed in read_contents(store).entries.values() if listed.deleted is None]
+    if version == format3.FORMAT and any(entry.provenance.scope is not None for entry in entries):
+        raise InputError(f"{store.name}: holds entries for some people alone, which format 3 would show to all; use 4")
     entry_line = format3.entry_line if version == format3.FORMAT else format4.entry_line
-    lines = [entry_line(listed.entry) for listed in read_contents(store).entries.values() if listed.deleted is None]
+    lines = [entry_line(entry) for entry in entries]
     with atomic_write(path) as file:
         file.writelines(f"{line}\n".encode() for line in lines)
     return len(lines)
@@ -135,6 +138,7 @@ def stats(store: Store) -> dict[str, Any]:
         "by_type": _counts(entry.type for entry in live),
         "by_database": _counts(entry.provenance.db_id for entry in live),
         "by_grade": _counts(entry.grade for entry in live),
+        "by_scope": _counts(scope_kind(entry.provenance.scope) for entry in live),
     }
 
 

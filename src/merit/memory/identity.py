@@ -30,4 +30,6 @@ def _content(entry: Entry) -> dict[str, Any]:
     content = {**format3.record_of(entry), "id": ""}
     provenance = content["provenance"]
     content["provenance"] = {name: provenance[name] for name in ("question_id", "db_id", "step")}
+    if entry.provenance.scope is not None:  # so that what two people keep to themselves are two entries
+        content["provenance"]["scope"] = entry.provenance.scope
     return content

@@ -4,6 +4,8 @@ import uuid
 
 import numpy as np
 
+from merit.memory.eligibility import CueCodes
+from merit.memory.policy import Cue
 from merit.memory.segment import Bucket, Segment
 from merit.memory.vectors import Matrix, Vectors
 from merit.types import Change, Deletion, EncoderIdentity, Entry, Restoration, Staleness
@@ -19,6 +21,7 @@ class Index:
         self.segments: dict[Bucket, Segment] = {}
         self.questions: dict[str, int] = {}  # by its id as text: 7 and "7" are one question
         self.databases: dict[str, int] = {}
+        self.scopes: dict[str, int] = {"": 0}  # "" for everyone
         self.sequence = 0
         self._rows: dict[str, tuple[Segment, int]] = {}
 
@@ -31,6 +34,18 @@ class Index:
     def row_of(self, identity: str) -> tuple[Segment, int]:
         """The segment and row of an entry."""
         return self._rows[identity]
+
+    def scope_of(self, identity: str) -> str | None:
+        """Whom an entry is for; None where that is everyone, or where there is no such entry."""
+        if identity not in self._rows:
+            return None
+        segment, row = self._rows[identity]
+        return list(self.scopes)[segment.scopes[row]] or None
+
+    def codes_of(self, cue: Cue) -> CueCodes:
+        """What a cue's own question, database and scopes are called here; -1 where there is no row of it."""
+        scopes = tuple(self.scopes[scope] for scope in cue.viewer.scopes if scope in self.scopes)
+        return CueCodes(self.questions.get(str(cue.question_id), -1), self.databases.get(cue.db_id, -1), scopes)
 
     def follow(self, sequence: int, change: Change, vector: Matrix | None) -> None:
         """Take in a committed change."""
@@ -53,6 +68,7 @@ class Index:
             (segment.sequences, self.sequence + 1),
             (segment.questions, len(self.questions)),
             (segment.databases, len(self.databases)),
+            (segment.scopes, len(self.scopes)),
         ):
             if not 0 <= np.min(column) <= np.max(column) < limit:
                 raise ValueError("a column points to something that is not there")
@@ -63,7 +79,7 @@ class Index:
         self.segments[bucket] = segment
 
     def agrees(self, segment: Segment, row: int, entry: Entry) -> bool:
-        """Whether a row is that of an entry. If not, the index could break the causal rule."""
+        """Whether a row is that of an entry; if not, recall could break the causal rule or show what is not for all."""
         source = entry.provenance
         return (
             segment.ids[row] == entry.id
@@ -71,6 +87,7 @@ class Index:
             and segment.positions[row] == source.position
             and segment.questions[row] == self.questions.get(str(source.question_id))
             and segment.databases[row] == self.databases.get(source.db_id)
+            and segment.scopes[row] == self.scopes.get(source.scope or "")
         )
 
     def _add(self, sequence: int, entry: Entry, vector: Matrix | None) -> None:
@@ -81,5 +98,7 @@ class Index:
             segment = self.segments[bucket] = Segment(bucket, vectors)
         question = self.questions.setdefault(str(source.question_id), len(self.questions))
         database = self.databases.setdefault(source.db_id, len(self.databases))
+        scope = self.scopes.setdefault(source.scope or "", len(self.scopes))
         self._rows[entry.id] = (segment, segment.count)
-        segment.add(entry.id, sequence, source.position, question, database, entry.lexical_text(), vector)
+        codes = (source.position, question, database, scope)
+        segment.add(entry.id, sequence, codes, entry.lexical_text(), vector)

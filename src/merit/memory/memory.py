@@ -30,12 +30,7 @@ class Memory:
     """Finalised experience under the causal rule. Usable from many threads; other processes may write to its store."""
 
     def __init__(
-        self,
-        store: Store | Path,
-        encoder: Encoder | None,
-        *,
-        keep_index: bool = True,
-        index_folder: Path | None = None,
+        self, store: Store | Path, encoder: Encoder | None, *, keep_index: bool = True, index_folder: Path | None = None
     ) -> None:
         """Open the memory in a store, or that in a folder; without an encoder only the lexical channel can recall.
 
@@ -50,8 +45,7 @@ class Memory:
         self._store = store
         self._index_folder = index_folder if keep_index else None
         self._closed = False
-        self._whole = True  # the index is what its sequence number says
-        self._saved = True  # the snapshot stands for all of it
+        self._whole = self._saved = True  # the index is what its sequence number says; the snapshot stands for it
         self._recent: dict[str, Entry] = {}
         self._recalled: dict[tuple[Cue, RecallPolicy], Recall] = {}  # since the last change
         identity = encoder.identity if encoder else None
@@ -172,6 +166,13 @@ class Memory:
             self.refresh()
             return self.entry(identity) if identity in self._index else None
 
+    def scope_of(self, identity: str) -> str | None:
+        """Whom an entry is for; None where that is everyone, or where there is no such entry."""
+        with self._in_use():
+            if identity not in self._index:
+                self.refresh()
+            return self._index.scope_of(identity)
+
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""
         ranks = policy.dense and policy.random_seed is None
@@ -187,10 +188,8 @@ class Memory:
         queries = {text: self._encode([text])[0] for text in texts}
         with self._in_use():
             index = self._index
-            question = index.questions.get(str(cue.question_id), -1)
-            database = index.databases.get(cue.db_id, -1)
             segments = list(index.segments.values())
-            catalogue = Catalogue(segments, question, database, self._read, queries.__getitem__)
+            catalogue = Catalogue(segments, index.codes_of(cue), self._read, queries.__getitem__)
             recalled = replace(recall(catalogue, cue, policy), sequence=index.sequence)
             if len(self._recalled) >= _RECENT:
                 self._recalled.clear()
@@ -286,7 +285,7 @@ class Memory:
         if self._encoder is None or not entries:
             return {}
         vectors = self._encode([entry.dense_text() for entry in entries])
-        return {entry.id: vector for entry, vector in zip(entries, vectors, strict=True)}
+        return dict(zip((entry.id for entry in entries), vectors, strict=True))
 
     def _encode(self, texts: list[str]) -> Matrix:
         """Vectors of this memory's encoder, or a clear refusal."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from merit.errors import check_field_types
-from merit.types import Entry, FailureType, Grade, Polarity, Precedent, QuestionId, Repair
+from merit.types import EVERYONE, Entry, FailureType, Grade, Polarity, Precedent, QuestionId, Repair, Viewer
 
 # Types that database diagnostics support directly: h(tau) = 1 (section 3.3).
 RELIABLE_TYPES = frozenset({FailureType.SYNTAX, FailureType.SCHEMA_LINKING, FailureType.EXECUTION})
@@ -86,6 +86,7 @@ class Cue:
     failure_context: str
     type: FailureType
     until: int | None = None  # only what was committed up to this sequence number; None for all that is there
+    viewer: Viewer = EVERYONE  # who asks: what is for other people is not recalled
 
     def text(self) -> str:
         """The retrieval query of both channels."""

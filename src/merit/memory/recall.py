@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.eligibility import Mask, legal
+from merit.memory.eligibility import CueCodes, Mask, legal
 from merit.memory.lexical import mean_length, weigh
 from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank
@@ -31,8 +31,7 @@ class Catalogue:
     """What there is to recall from, and the cue's own codes in it."""
 
     segments: Sequence[Segment]
-    question: int
-    database: int
+    own: CueCodes
     read: Callable[[Segment, int], Entry]
     encode: Callable[[str], Matrix]
 
@@ -155,7 +154,7 @@ def _recall_from(
 
 
 def _part_of(segment: Segment, catalogue: Catalogue, cue: Cue, policy: RecallPolicy) -> PoolPart:
-    mask = legal(segment, cue, catalogue.question, catalogue.database, policy.databases)
+    mask = legal(segment, cue, catalogue.own, policy.databases)
     size = segment.count if mask is None else int(np.count_nonzero(mask))
     return PoolPart(segment, None if size == segment.count else mask, size)
 
@@ -165,7 +164,7 @@ def _rank(
 ) -> Ranking:
     bonus = None
     if polarity is Polarity.PRECEDENT:
-        bonus = policy.database_bonus * pool.in_database(catalogue.database)
+        bonus = policy.database_bonus * pool.in_database(catalogue.own.database)
     elif policy.type_filter is TypeFilter.RELIABILITY and cue.type not in RELIABLE_TYPES:
         bonus = policy.type_bonus * pool.types(cue.type)
 

@@ -17,14 +17,17 @@ from merit.types import (
     Provenance,
     Repair,
     Status,
+    is_scope,
 )
 
 REPAIR_FIELDS = tuple(field.name for field in fields(Repair))
 PRECEDENT_FIELDS = tuple(field.name for field in fields(Precedent))
-PROVENANCE_FIELDS = tuple(field.name for field in fields(Provenance))
+_SCOPE = "scope"  # is left out of a record where an entry is for everyone, as in all records of merit 0.1
+PROVENANCE_FIELDS = tuple(field.name for field in fields(Provenance) if field.name != _SCOPE)
 TEXT_FIELDS = ("question", "schema", "before", "db_error", "after", "outcome_error", "sql")  # free text of an entry
 _NONE_ALLOWED = ("db_error", "outcome_error", "author", "time", "schema_fingerprint", "dialect")
 _NUMBERS = ("position", "step")
+_SCOPES_SINCE = 4  # the memory format
 _LARGEST = 2**62  # columns of the index hold 64-bit integers
 ENTRY_ID = re.compile(r"(?:pos|neg|pre)-[0-9a-f]{16}")
 
@@ -103,12 +106,16 @@ def _fits(name: str, value: object) -> bool:
         return name in _NONE_ALLOWED
     if not isinstance(value, str) or clean(value) != value:
         return False
+    if name == _SCOPE:
+        return is_scope(value)
     return name != "id" or ENTRY_ID.fullmatch(value) is not None
 
 
 def _provenance(record: object, where: str, version: int, names: Collection[str]) -> Provenance:
     if not isinstance(record, dict):
         raise InputError(f"{where}, provenance: missing; every entry says where it comes from")
+    if _SCOPE in record and version >= _SCOPES_SINCE:
+        names = (*names, _SCOPE)
     return Provenance(**take(record, names, f"{where}, provenance", version))
 
 
@@ -122,6 +129,8 @@ def entry_record(entry: Entry) -> dict[str, Any]:
     names = REPAIR_FIELDS if isinstance(entry, Repair) else PRECEDENT_FIELDS
     record = {name: getattr(entry, name) for name in names}
     record["provenance"] = provenance_record(entry.provenance)
+    if entry.provenance.scope is not None:
+        record["provenance"][_SCOPE] = entry.provenance.scope
     return record
 
 

@@ -19,6 +19,7 @@ COLUMNS: Mapping[str, type[np.generic]] = {  # of a dump, each a flat array
     "positions": np.int64,
     "questions": np.int64,
     "databases": np.int64,
+    "scopes": np.int64,
     "states": np.uint8,
     "vocabulary": np.uint8,
     "starts": np.int64,
@@ -43,6 +44,8 @@ class Segment:
         self._positions = array("q")
         self._questions = array("q")
         self._databases = array("q")
+        self._scopes = array("q")
+        self._scoped = 0  # rows that are not for everyone
         self._states = bytearray()
         self._latest = -1
         self._asked: set[int] = set()
@@ -71,6 +74,16 @@ class Segment:
     def databases(self) -> Longs:
         """The code of each row's database."""
         return _view(self._databases)
+
+    @property
+    def scopes(self) -> Longs:
+        """The code of each row's scope, 0 where it is for everyone."""
+        return _view(self._scopes)
+
+    @property
+    def has_scoped(self) -> bool:
+        """Whether a row is not for everyone."""
+        return self._scoped > 0
 
     @property
     def committed(self) -> Longs:
@@ -108,13 +121,12 @@ class Segment:
         self,
         identity: str,
         sequence: int,
-        position: int,
-        question: int,
-        database: int,
+        codes: tuple[int, int, int, int],
         text: str,
         vector: Matrix | None,
     ) -> None:
-        """Append a row."""
+        """Append a row; `codes` are its position, question, database and scope."""
+        position, question, database, scope = codes
         self.ids.append(identity)
         self.sequences.append(sequence)
         self._positions.append(position)
@@ -122,6 +134,8 @@ class Segment:
         self._asked.add(question)
         self._questions.append(question)
         self._databases.append(database)
+        self._scopes.append(scope)
+        self._scoped += scope != 0
         self._states.append(_THERE)
         self.postings.add(text)
         if self.vectors is not None and vector is not None:
@@ -148,6 +162,7 @@ class Segment:
             "positions": np.array(self._positions),
             "questions": np.array(self._questions),
             "databases": np.array(self._databases),
+            "scopes": np.array(self._scopes),
             "states": np.frombuffer(bytes(self._states), np.uint8),
         }
         return {**columns, **self.postings.dump()}
@@ -162,13 +177,16 @@ class Segment:
             ("positions", segment._positions),
             ("questions", segment._questions),
             ("databases", segment._databases),
+            ("scopes", segment._scopes),
         ):
             column.frombytes(arrays[name].tobytes())
         segment._states = bytearray(arrays["states"].tobytes())
         segment._latest = max(segment._positions, default=-1)
         segment._asked = set(segment._questions)
+        segment._scoped = int(np.count_nonzero(segment.scopes))
         segment.postings = Postings.load(arrays)
-        columns = (segment.sequences, segment._positions, segment._questions, segment._databases, segment._states)
+        codes = (segment._positions, segment._questions, segment._databases, segment._scopes)
+        columns = (segment.sequences, *codes, segment._states)
         if any(len(column) != segment.count for column in columns) or segment.postings.count != segment.count:
             raise ValueError("the columns differ in length")
         if not set(segment._states) <= {_THERE, _DELETED, _STALE}:

@@ -35,10 +35,10 @@ from merit.memory.segment import COLUMNS, Arrays, Bucket, Segment
 from merit.memory.vectors import Vectors
 from merit.types import EncoderIdentity, FailureType, Grade, Polarity, Store
 
-FORMAT = 6  # 6: entries can be stale
+FORMAT = 7  # 7: entries can be for a person or a team
 _HEADER = "index.json"
 _COLUMNS = "columns.bin"  # the lists of names and every segment's columns, one after the other
-_NAMES = {"questions": np.uint8, "databases": np.uint8}  # as JSON, by code
+_NAMES = {"questions": np.uint8, "databases": np.uint8, "scopes": np.uint8}  # as JSON, by code
 _FOLDER = re.compile(r"(?:generation|vectors)-[0-9a-f]{12}")
 _LARGEST_HEADER = 1 << 20
 _FAULTS = (InputError, OSError, KeyError, TypeError, ValueError, RecursionError, MemoryError)
@@ -71,7 +71,7 @@ def _save(folder: Path, index: Index, store: Store) -> None:
     generation.mkdir()
     (folder / index.vector_folder).mkdir(exist_ok=True)
     segments = {_name(bucket): segment for bucket, segment in index.segments.items()}
-    names = {"questions": _json_array(index.questions), "databases": _json_array(index.databases)}
+    names = {name: _json_array(getattr(index, name)) for name in _NAMES}
     dumped = {name: segments[name].dump() for name in sorted(segments)}
     with (generation / _COLUMNS).open("xb") as file:
         digest = _write(file, [names, *dumped.values()])
@@ -160,8 +160,10 @@ def _index(folder: Path, header: dict[str, Any], store: Store, encoder: EncoderI
     layouts = [(_NAMES, header["names"]), *((COLUMNS, of_segment) for of_segment in lengths.values())]
     with open_file(_own_folder(folder, header["generation"]) / _COLUMNS, through_link=False) as file:
         names, *dumped = _read(file, layouts, header["columns"])
-    index.questions = {identity: code for code, identity in enumerate(json.loads(names["questions"].tobytes()))}
-    index.databases = {db_id: code for code, db_id in enumerate(json.loads(names["databases"].tobytes()))}
+    for name in _NAMES:
+        setattr(index, name, {key: code for code, key in enumerate(json.loads(names[name].tobytes()))})
+    if index.scopes.get("") != 0:
+        raise ValueError("the scopes do not begin with that of everyone")
     named = zip(lengths, dumped, strict=True)
     segments = {name: Segment.load(_bucket(name), arrays) for name, arrays in named}
     if encoder is not None:

@@ -10,7 +10,9 @@ from merit.selection.used import names_used
 from merit.selection.words import question_words
 
 _MOST_SIMILAR = 5
+_MOST_KNOWN = 20_000  # statements: what they name is a few hundred bytes each
 _DOUBT = 0.1  # squared likeness that speaks for no table: a few far questions say little
+NamesUsed = dict[int, set[int]]  # columns by table
 TABLE_MEMORY = ("often", "similar")
 COLUMN_MEMORY = ("share", "similar", "unused", "namesake")
 
@@ -29,8 +31,10 @@ class EarlierUse:
 class ConfirmedQuestions:
     """Questions with their confirmed SQL, in the order in which they were confirmed. They are added by the caller."""
 
-    def __init__(self, index: SchemaIndex) -> None:
+    def __init__(self, index: SchemaIndex, known: dict[str, NamesUsed] | None = None) -> None:
+        """`known` holds the names of statements that were read before, and takes in more."""
         self._index = index
+        self._known = {} if known is None else known
         self._questions: list[str] = []
         self._tables: list[list[int]] = []
         self._columns: list[list[int]] = []
@@ -46,7 +50,11 @@ class ConfirmedQuestions:
 
     def add(self, question: str, sql: str) -> bool:
         """Take in a confirmed question; SQL that does not parse tells nothing and is left out (False)."""
-        used = names_used(sql, self._index)
+        if sql not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[sql] = names_used(sql, self._index)
+        used = self._known[sql]
         if not used:
             return False
         own = sorted(used)

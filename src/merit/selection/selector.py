@@ -7,7 +7,7 @@ import numpy as np
 
 from merit.prompts.tables import TableTexts
 from merit.selection.choose import Chooser
-from merit.selection.confirmed import ConfirmedQuestions, EarlierUse
+from merit.selection.confirmed import ConfirmedQuestions, EarlierUse, NamesUsed
 from merit.selection.explain import SelectionExplainer
 from merit.selection.features import TABLE_FEATURES, QuestionFeatures, ask, column_features
 from merit.selection.index import Floats, SchemaIndex
@@ -58,6 +58,7 @@ class Selector:
         self._lean = TableTexts(dialect, indent=INDENT)
         self._whole_text = schema_text(schema, TableTexts(dialect), 0, 0)
         self._whole_tokens = self._counted(self._whole_text)
+        self._names_used: dict[str, NamesUsed] = {}  # of confirmed statements: several lists may have the same ones
 
     @property
     def index(self) -> SchemaIndex:
@@ -73,7 +74,7 @@ class Selector:
 
     def confirmed(self) -> ConfirmedQuestions:
         """An empty list of confirmed questions over this schema."""
-        return ConfirmedQuestions(self.index)
+        return ConfirmedQuestions(self.index, self._names_used)
 
     def select(
         self,

@@ -1,9 +1,10 @@
 """`merit.toml`, read and checked."""
 
 from merit.settings.checks import CheckSettings
-from merit.settings.read import FILE_NAME, check_model, read_settings
+from merit.settings.read import FILE_NAME, check_model, checked_scope, read_settings
 from merit.settings.settings import (
     DEFAULT_PRIVATE,
+    SCOPES,
     AskingSettings,
     BudgetSettings,
     ContextSettings,
@@ -18,6 +19,7 @@ from merit.settings.settings import (
 __all__ = [
     "DEFAULT_PRIVATE",
     "FILE_NAME",
+    "SCOPES",
     "AskingSettings",
     "BudgetSettings",
     "CheckSettings",
@@ -28,6 +30,7 @@ __all__ = [
     "ServeSettings",
     "Settings",
     "check_model",
+    "checked_scope",
     "matches",
     "read_settings",
 ]

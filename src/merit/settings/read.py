@@ -17,6 +17,7 @@ from merit.settings.settings import (
     DEFAULT_PRIVATE,
     GRADES,
     ROWS,
+    SCOPES,
     AskingSettings,
     BudgetSettings,
     ContextSettings,
@@ -28,6 +29,7 @@ from merit.settings.settings import (
 )
 from merit.sql.address import masked
 from merit.toml import read_toml
+from merit.types import is_scope
 
 FILE_NAME = "merit.toml"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
@@ -63,7 +65,7 @@ SECTIONS: dict[str, dict[str, type | tuple[type, ...]]] = {
         "schema_tokens": int,
     },
     "context": {"comments": bool, "dbt": str, "semantic": (str, list), "schema": str},
-    "memory": {"recall": str, "keep": str, "url": str, "url_env": str},
+    "memory": {"recall": str, "keep": str, "url": str, "url_env": str, "scope": str, "team": str},
     "serve": {"keep_days": int, "requests_per_minute": int, "asks_each": int, "asks": int, "stop_seconds": int},
 }
 _SHOWN = "write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN, with * for anything"
@@ -255,7 +257,19 @@ def _memory(section: Mapping[str, Any], where: str) -> MemorySettings:
         _check_url_or_variable(url, variable, where)
     if url and not re.match("postgres(ql)?://", url):
         raise InputError(f"{where}: the field 'url' should be that of a PostgreSQL database, postgresql://...")
-    return MemorySettings(**section)
+    return checked_scope(MemorySettings(**section), where)
+
+
+def checked_scope(memory: MemorySettings, where: str) -> MemorySettings:
+    """The settings, if their scope and team fit together."""
+    if memory.scope not in SCOPES:
+        known = ", ".join(SCOPES)
+        raise InputError(f"{where}: the field 'scope' cannot be {shown(memory.scope)}; write one of {known}")
+    if memory.team and not is_scope(f"team:{memory.team}"):
+        raise InputError(f"{where}: the field 'team' should be a name on one line, of at most 200 characters")
+    if memory.scope == "team" and not memory.team:
+        raise InputError(f"{where}: the scope 'team' needs the team's name; write team = \"sales\"")
+    return memory
 
 
 def _serve(section: Mapping[str, Any], where: str) -> ServeSettings:

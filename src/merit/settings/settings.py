@@ -11,6 +11,7 @@ from merit.settings.checks import CheckSettings
 
 ROWS = ("prompt", "never")  # whether rows and stored values may stand in prompts and indexes
 GRADES = ("confirmed", "tested", "agreed", "executed")  # of `merit.types.Grade`, the surest first
+SCOPES = ("personal", "team", "database")  # of `merit.types.ScopeKind`, the narrowest first
 # Columns whose values are never read, unless the file says otherwise: keys to other doors, and what names a person.
 DEFAULT_PRIVATE = (
     *("*password*", "*passwd*", "*secret*", "*token*", "*api_key*", "*apikey*", "*private_key*", "*salt*"),
@@ -91,6 +92,8 @@ class MemorySettings:
     keep: str = "tested"  # the least grade that is kept without a person's word
     url: str = ""  # of a PostgreSQL database that a team shares; empty for the project's folder
     url_env: str = ""  # the environment variable that holds the URL
+    scope: str = "database"  # whom what people say is for: themselves, their team, or all who ask the database
+    team: str = ""  # whose entries are recalled besides, and are made with the scope `team`
 
     def resolved_url(self, environment: Mapping[str, str] = os.environ) -> str:
         """The URL, from the environment where the file names a variable; empty for the project's folder."""

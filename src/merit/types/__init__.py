@@ -32,10 +32,12 @@ from merit.types.nouns import (
 )
 from merit.types.oracle import Judging, Oracle
 from merit.types.schema import Column, Schema, Table
+from merit.types.scope import EVERYONE, ScopeKind, Viewer, covers, is_scope, scope_kind, shown_scope
 from merit.types.store import Change, Deletion, Restoration, Staleness, Store
 
 __all__ = [
     "DIALECTS",
+    "EVERYONE",
     "SQLGLOT_DIALECTS",
     "Cause",
     "Change",
@@ -77,6 +79,7 @@ __all__ = [
     "Said",
     "Sampling",
     "Schema",
+    "ScopeKind",
     "ServedCompleter",
     "Staleness",
     "Status",
@@ -85,4 +88,9 @@ __all__ = [
     "Timeout",
     "Value",
     "Verdict",
+    "Viewer",
+    "covers",
+    "is_scope",
+    "scope_kind",
+    "shown_scope",
 ]

@@ -40,6 +40,7 @@ class Provenance:
     time: str | None = None  # when it was learned, ISO 8601 in UTC
     schema_fingerprint: str | None = None  # a hash of the database's schema at that time
     dialect: str | None = None  # the SQL dialect, for example sqlite
+    scope: str | None = None  # whom it is for, as `types.scope` has it; None for everyone
 
 
 @dataclass(frozen=True, slots=True)

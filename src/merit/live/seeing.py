@@ -1,0 +1,35 @@
+"""What a person may be shown of answers: none that rests on what is for other people alone."""
+
+from collections.abc import Iterable
+
+from merit.live.parts import LiveParts
+from merit.live.records import Asked, Feedback
+from merit.memory import Listed
+from merit.types import ScopeKind, Viewer, scope_kind
+
+
+def visible(listed: Iterable[Listed], viewer: Viewer) -> list[Listed]:
+    """The entries that a person may be shown."""
+    return [item for item in listed if viewer.sees(item.entry.provenance.scope)]
+
+
+def sees_answer(parts: LiveParts, asked: Asked, said: Feedback | None, viewer: Viewer) -> bool:
+    """Whether a person may be shown an answer: it is their own, or nothing in it is for others alone."""
+    if viewer.author and asked.author == viewer.author:
+        return True
+    return all(viewer.sees(scope) for scope in scopes_in(parts, asked, said))
+
+
+def scopes_in(parts: LiveParts, asked: Asked, said: Feedback | None = None) -> set[str | None]:
+    """The scopes of all that entered an answer: entries in its prompts, and words about answers that it follows."""
+    turns = parts.history.turns(asked) if asked.earlier else []
+    shown = [identity for turn in (asked, *turns) for identity in turn.recalled]
+    words = [word.scope or None for _, word in parts.history.judged(turns)] if turns else []
+    own = [said.scope or None] if said is not None else []
+    return {*map(parts.memory.scope_of, shown), *words, *own}
+
+
+def narrowest(scopes: Iterable[str | None]) -> str | None:
+    """Of the scopes that one person sees, the one with the fewest people."""
+    order = list(ScopeKind)
+    return min(scopes, key=lambda scope: order.index(scope_kind(scope)), default=None)
