@@ -23,6 +23,7 @@ _STOPPED = {
     "data check": f"the data is as it was; {AGAIN}",
     "data subset": f"the data is as it was; remove what the subset wrote so far, if any; {AGAIN}",
     "import": f"either all pairs of the file were remembered or none; {AGAIN}",
+    "mcp": "what was answered is in the history; the same command serves again",
     "memory": "every entry is whole; look with `merit memory list`",
     "model": f"a model's file appears whole or not at all; {AGAIN}",
     "report": f"no report was written; {AGAIN}",

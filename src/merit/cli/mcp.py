@@ -1,5 +1,6 @@
 """`merit mcp`: a database of your own as tools for other agents."""
 
+import os
 from pathlib import Path
 
 import click
@@ -14,6 +15,11 @@ _MISSING = "`merit mcp` needs the package mcp; type `pip install 'merit-sql[mcp]
 
 
 @click.command()
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The folder of merit.toml, for programs that start it somewhere else (default: where it is started).",
+)
 @DATABASE
 @OWN_MODEL
 @KEPT_IN
@@ -33,6 +39,7 @@ _MISSING = "`merit mcp` needs the package mcp; type `pip install 'merit-sql[mcp]
     "--public-url", default="", metavar="URL", help="The address that clients use, where a proxy stands before it."
 )
 def mcp(
+    project: Path | None,
     url: str | None,
     model: str | None,
     folder: Path,
@@ -59,6 +66,8 @@ def mcp(
         if (error.name or "").partition(".")[0] in ("mcp", "mcp_types"):
             raise InputError(_MISSING) from None
         raise
+    if project is not None:
+        _enter(project)
     who = author_or_user(author)
     if not http:
         with running.stdout_kept_clean():
@@ -77,3 +86,11 @@ def mcp(
         app = http_app(offered, agent, gate)
         say(f"{names.address.removesuffix('/')}{PATH} (Ctrl-C ends it)", err=True)
         running.serve_http(app, listening)
+
+
+def _enter(project: Path) -> None:
+    """Work in a project's folder, as if the command had been started there."""
+    try:
+        os.chdir(project)
+    except OSError as error:
+        raise InputError(f"--project {project}: cannot be entered ({error.strerror}); name a folder") from None
