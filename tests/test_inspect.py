@@ -23,6 +23,7 @@ from merit.benchmark import DataSpec
 from merit.inspect_solver import repair
 from merit.inspect_tasks import open_benchmark, samples, sql_judge, sql_target, text_to_sql
 from merit.scoring import score
+from merit.types import QuestionId
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect leaves streams open
 _LIMIT = 24
@@ -47,7 +48,7 @@ def run(task: Any, model: Any, folder: Path, **options: Any) -> EvalLog:
 
 
 @pytest.fixture
-def predictions(bundled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def predictions(bundled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[QuestionId, str]:
     """An answer to each of some questions: right, wrong, failing, cut off, or none."""
     monkeypatch.setenv("MERIT_CACHE", str(bundled_cache))
     with DataSpec("bundled", None).open(bundled_cache) as benchmark:
@@ -57,14 +58,14 @@ def predictions(bundled_cache: Path, monkeypatch: pytest.MonkeyPatch) -> dict[st
         right = {question.id: record[field] for question, record in zip(questions, records, strict=True)}
     others = ["SELECT 1", "SELECT nothing FROM nowhere", "", "DROP TABLE x"]
     return {
-        str(question.id): right[question.id] if number % 2 else others[number // 2 % len(others)]
+        question.id: right[question.id] if number % 2 else others[number // 2 % len(others)]
         for number, question in enumerate(questions)
     }
 
 
-def test_the_scorer_gives_the_verdicts_of_merit_score(predictions: dict[str, str], tmp_path: Path) -> None:
+def test_the_scorer_gives_the_verdicts_of_merit_score(predictions: dict[QuestionId, str], tmp_path: Path) -> None:
     with open_benchmark() as benchmark:
-        asked = {sample.input: str(sample.id) for sample in samples(benchmark)}
+        asked = {sample.input: sample.id for sample in samples(benchmark)}
         verdicts = score(
             benchmark.dataset, benchmark.protocol, benchmark.distinct, predictions, benchmark.judge.judge, partial=True
         ).verdicts
