@@ -198,7 +198,7 @@ def test_a_correction_is_tried_without_keeping_it(shop: Served) -> None:
     ):
         assert "error" in shop.post(f"/api/answers/{answer}/check-sql", {"sql": harm}).json
     assert shop.get("/api/memory").json["entries"] == []
-    assert shop.post("/api/answers/abc/check-sql", {"sql": "SELECT 1"}).status == 404
+    assert shop.post("/api/answers/abcabcabcabc/check-sql", {"sql": "SELECT 1"}).status == 404
 
 
 def test_a_follow_up_sees_what_it_follows(serve_shop: ServeShop) -> None:

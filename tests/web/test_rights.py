@@ -29,6 +29,7 @@ NEEDS = {
     ("PUT", "/api/memory/{entry}"): Right.CURATE,
     ("POST", "/api/memory/{entry}/restore"): Right.CURATE,
     ("POST", "/api/memory/{entry}/confirm"): Right.CURATE,
+    ("POST", "/api/memory/{entry}/promote"): Right.CURATE,
     ("POST", "/api/memory/import"): Right.CURATE,
     ("POST", "/api/proof"): Right.CURATE,
 }  # fmt: skip

@@ -100,7 +100,7 @@ def test_a_browser_signs_in_and_out(serve_shop: ServeShop) -> None:
     session = signed_in(server, token)
     assert server.get("/api/session", headers=session).json["author"] == "ann"
     assert server.get("/api/answers", headers=session).status == 200
-    assert server.post("/api/answers/abc/confirm", headers=session).status == 403
+    assert server.post("/api/answers/abcabcabcabc/confirm", headers=session).status == 403
     assert server.ask("DELETE", "/api/session", headers=session).json["signed_in"] is False
     assert server.get("/api/answers", headers=session).status == 401
 

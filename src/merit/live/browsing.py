@@ -51,10 +51,18 @@ class HistorySearch:
 
 
 def search_history(
-    history: History, search: HistorySearch, limit: int, before: str = ""
+    history: History,
+    search: HistorySearch,
+    limit: int,
+    before: str = "",
+    sees: Callable[[Asked, Feedback | None], bool] = lambda _asked, _said: True,
 ) -> Page[tuple[Asked, Feedback | None]]:
-    """A page of answers, newest first."""
-    return _page(history.newest_first(before), lambda item: search.fits(*item), lambda item: item[0].id, limit)
+    """A page of answers that a person sees, newest first."""
+
+    def fits(item: tuple[Asked, Feedback | None]) -> bool:
+        return search.fits(*item) and sees(*item)
+
+    return _page(history.newest_first(before), fits, lambda item: item[0].id, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class MemorySearch:
             and self.kind in ("", entry.polarity)
             and self.database in ("", source.db_id)
             and self.author in ("", source.author)
-            and self.scope in ("", getattr(source, "scope", ""))
+            and self.scope in ("", source.scope or "database")
             and _has_words(self.words, (entry.question, *sql), entry.id)
         )
 

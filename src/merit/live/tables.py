@@ -1,14 +1,14 @@
 """What is known about each table of a database: its columns, and which answers and entries use it."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from merit.errors import NotFound
 from merit.live.lineage import lineage
 from merit.live.parts import LiveParts
-from merit.live.records import Asked
+from merit.live.records import Asked, Feedback
 from merit.memory import Grade, Listed, Precedent
 from merit.types import Table
 
@@ -28,21 +28,20 @@ class TableUse:
         return sum(isinstance(item.entry, Precedent) and item.entry.grade is Grade.CONFIRMED for item in self.entries)
 
 
-def table_uses(parts: LiveParts) -> Mapping[str, TableUse]:
-    """The live entries about this database by the tables that they use, in lower case."""
+def table_uses(parts: LiveParts, entries: Iterable[Listed]) -> Mapping[str, TableUse]:
+    """Of some entries, the live ones about this database by the tables that they use, in lower case."""
     found = defaultdict[str, list[Listed]](list)
     if parts.schemas is None:
         return {}
-    for item in parts.memory.listed():
+    for item in entries:
         if item.recallable and item.entry.provenance.db_id == parts.schema.db_id:
             for table in parts.schemas.lineage_of(item.entry).uses:
                 found[table.lower()].append(item)
     return {table: TableUse(tuple(items)) for table, items in found.items()}
 
 
-def schema_record(parts: LiveParts) -> list[dict[str, Any]]:
+def schema_record(parts: LiveParts, uses: Mapping[str, TableUse]) -> list[dict[str, Any]]:
     """Every table with how many entries use it."""
-    uses = table_uses(parts)
     return [_record(table, uses.get(table.name.lower(), TableUse())) for table in parts.schema.tables]
 
 
@@ -63,17 +62,19 @@ def table_record(parts: LiveParts, table: Table, use: TableUse) -> dict[str, Any
     return record
 
 
-def answers_using(parts: LiveParts, table: Table, most: int) -> list[Asked]:
-    """The newest answers whose statement uses a table."""
+def answers_using(
+    parts: LiveParts, table: Table, most: int, sees: Callable[[Asked, Feedback | None], bool]
+) -> list[Asked]:
+    """The newest answers that a person sees whose statement uses a table."""
     found: list[Asked] = []
     if parts.schemas is None:
         return found
-    for number, (asked, _) in enumerate(parts.history.newest_first()):
+    for number, (asked, said) in enumerate(parts.history.newest_first()):
         if len(found) == most or number == _MOST_ANSWERS:
             break
         if asked.sql and asked.database == parts.schema.db_id and table.name.lower() in asked.sql.lower():
             used = lineage(asked.sql, parts.schemas.now, asked.dialect, as_learned=True).uses
-            if table.name.lower() in used:
+            if table.name.lower() in used and sees(asked, said):
                 found.append(asked)
     return found
 

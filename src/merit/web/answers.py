@@ -14,12 +14,13 @@ from merit.web.asked import first_rows, short_record
 from merit.web.asks import RunningAsk
 from merit.web.events import Sent, short_answer
 from merit.web.people import Asking, Reader, Served
-from merit.web.replies import JsonReply, JsonRouter, Refused, refusal
+from merit.web.replies import JsonReply, JsonRouter, Refused, linked, refusal
+from merit.web.seeing import sees
 from merit.web.site import Site
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"
-AnswerId = Annotated[str, Path(pattern="^[0-9a-f]{1,32}$", description="Its id, or an unambiguous beginning of it.")]
+AnswerId = Annotated[str, Path(pattern="^[0-9a-f]{12,32}$")]
 Words = Annotated[str, Query(max_length=200)]
 Name = Annotated[str, Query(max_length=64)]
 Limit = Annotated[int, Query(ge=1, le=500)]
@@ -46,7 +47,10 @@ def agent_of(site: Site) -> LiveAgent:
     return site.agent
 
 
-@router.post("/answers", response_model=None)
+_LINKED = ("why", "rows", "rows_csv", "confirm", "reject", "correct", "withdraw", "check_sql", "without_memory")
+
+
+@router.post("/answers", response_model=None, responses=linked("id", "answer", _LINKED))
 async def ask(asked: Question, site: Served, who: Asking, accept: Annotated[str, Header()] = "") -> Response:
     """Ask a question: events as they happen with `Accept: text/event-stream`, else the answer once it is there."""
     agent = agent_of(site)
@@ -95,7 +99,7 @@ async def cancel(ticket: Annotated[str, Path(pattern="^[0-9a-f]{16}$")], site: S
 @router.get("/answers")
 def history(
     site: Served,
-    _: Reader,
+    who: Reader,
     words: Words = "",
     status: Status = "",
     feedback: Judged = "",
@@ -108,17 +112,17 @@ def history(
     """What was asked, newest first."""
     parts = agent_of(site).parts
     search = HistorySearch(words, status, feedback, author, since, until)
-    page = search_history(parts.history, search, limit, before)
+    page = search_history(parts.history, search, limit, before, lambda asked, said: sees(parts, who, asked, said))
     return {"answers": [short_record(*item) for item in page.items], "next": page.after}
 
 
 @router.get("/answers/{answer}")
-def why(answer: AnswerId, site: Served, _: Reader) -> dict[str, Any]:
+def why(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     """An answer in full: what entered its prompts, what decided, what was said about it, and what stands against it."""
     agent = agent_of(site)
-    found = agent.why(answer)
+    found = agent.why(answer, author=who.author)
     entries = [*found.asked.kept, *(found.said.entries if found.said is not None else ())]
-    against = agent.contradictions(entries) if entries else []
+    against = agent.contradictions(entries, author=who.author) if entries else []
     return {**found.record(), "contradictions": [one.record() for one in against]}
 
 
@@ -128,10 +132,10 @@ async def without_memory(
 ) -> Response:
     """Ask the question of an answer again without anything that was learned; the last event is `comparison`."""
     agent = agent_of(site)
-    agent.parts.history.find(answer)
+    agent.find_answer(answer, who.author)
 
     async def work(tell: Callable[[ProgressEvent], object]) -> Sent:
-        found = await agent.without_memory_async(answer, progress=tell)
+        found = await agent.without_memory_async(answer, progress=tell, author=who.author)
         record = found.record()
         record["with_memory"]["result"] = first_rows(found.rows)
         record["without_memory"]["result"] = first_rows(found.without.rows)

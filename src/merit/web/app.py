@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from merit import __version__
@@ -75,7 +76,7 @@ def make_app(site: Site) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.site = site
-    app.add_middleware(Gate, names=site.names, metrics=site.metrics)
+    app.add_middleware(Gate, names=site.names, metrics=site.metrics, methods_at=_methods_at)
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
     for part in _ROUTERS:
@@ -107,10 +108,19 @@ async def _invalid(_: Request, error: Exception) -> JsonReply:
     return refusal(422, f"{where or 'the body'}: {first['msg'][:300]}")
 
 
-async def _http(_: Request, error: Exception) -> JsonReply:
+async def _http(request: Request, error: Exception) -> JsonReply:
     assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        error.headers = {"Allow": ", ".join(sorted(_methods_at(request.url.path)))}
     words = {404: "there is nothing here", 405: "this method is not for this path"}
     return refusal(error.status_code, words.get(error.status_code, str(error.detail)), error.headers)
+
+
+def _methods_at(path: str) -> set[str]:
+    """What can be done at a path, by whichever route."""
+    routes = [route for part in _ROUTERS for route in part.router.routes if isinstance(route, APIRoute)]
+    methods = {method for route in routes if route.path_regex.fullmatch(path) for method in route.methods or ()}
+    return methods or {"GET"}
 
 
 async def _broken(request: Request, error: Exception) -> JsonReply:

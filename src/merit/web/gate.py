@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable, Collection
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,8 +35,12 @@ _HEADERS = {
 class Gate:
     """Refuses what does not belong here before any route sees it; notes, logs and protects what does."""
 
-    def __init__(self, app: ASGIApp, names: Names, metrics: Metrics) -> None:
+    def __init__(
+        self, app: ASGIApp, names: Names, metrics: Metrics, methods_at: Callable[[str], Collection[str]]
+    ) -> None:
+        """`methods_at` says what can be done at a path."""
         self._app = app
+        self._methods_at = methods_at
         self._names = names
         self._metrics = metrics
 
@@ -73,7 +78,7 @@ class Gate:
         hosts = _values(scope, b"host")
         if len(hosts) != 1 or not self._names.answers_to(hosts[0]):
             return 421, "host", "this server does not answer to that name; see --public-url of `merit serve`"
-        if scope["method"] in ("GET", "HEAD") and _has_body(scope):
+        if scope["method"] in ("GET", "HEAD") and _has_body(scope) and "GET" in self._methods_at(scope["path"]):
             return 400, "body", "a GET has no body"
         length = _values(scope, b"content-length")
         if length and length[0].isdigit() and int(length[0][:12]) > _most_bytes(scope):

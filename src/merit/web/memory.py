@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from merit.live.browsing import MemorySearch, search_memory, state_of
 from merit.live.curating import Curator
@@ -14,12 +15,29 @@ from merit.types import Entry
 from merit.web.answers import Limit, Name, Words, agent_of
 from merit.web.asked import use_record
 from merit.web.judging import Reason
-from merit.web.people import Curating, Reader, Served
+from merit.web.people import Curating, Person, Reader, Served
 from merit.web.replies import JsonRouter
+from merit.web.seeing import seen_entries, seen_uses, sees, viewer_of
 from merit.web.site import Site
 
+
+class EntryConvertor(Convertor[str]):
+    """An entry's id in a path; nothing else is taken for one, so that /memory/review is no entry."""
+
+    regex = "[a-z]{3}-[0-9a-f]{1,32}"
+
+    def convert(self, value: str) -> str:
+        """As it is."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """As it is."""
+        return value
+
+
 router = JsonRouter(prefix="/api", tags=["memory"])
-EntryId = Annotated[str, Path(pattern="^[a-z]{3}-[0-9a-f]{1,32}$")]
+register_url_convertor("entry", EntryConvertor())
+EntryId = Annotated[str, Path(pattern=f"^{EntryConvertor.regex}$")]
 _FLAG = Annotated[bool, Query(description="Only list what it would concern.")]
 
 
@@ -35,7 +53,7 @@ class Edit(BaseModel):
 @router.get("/memory")
 def entries(
     site: Served,
-    _: Reader,
+    who: Reader,
     words: Words = "",
     grade: Literal["", "confirmed", "tested", "agreed", "executed"] = "",
     kind: Literal["", "positive", "negative", "precedent"] = "",
@@ -48,38 +66,43 @@ def entries(
 ) -> dict[str, Any]:
     """Entries with their state, newest first."""
     search = MemorySearch(words, grade, kind, database, author, scope, state)
-    page = search_memory(agent_of(site).parts.memory.listed(), search, limit, before)
+    page = search_memory(seen_entries(agent_of(site).parts, who), search, limit, before)
     return {"entries": [entry_record(item) for item in page.items], "next": page.after}
 
 
 @router.get("/memory/review")
-def review(site: Served, _: Reader, limit: Limit = 100) -> dict[str, Any]:
+def review(site: Served, who: Reader, limit: Limit = 100) -> dict[str, Any]:
     """What waits for a person, most useful first; answers that contradict each other before all else."""
     agent = agent_of(site)
     parts = agent.parts
-    waiting = waiting_in(parts.history, parts.memory.listed(), parts.schema.db_id)
+    waiting = [
+        item
+        for item in waiting_in(parts.history, seen_entries(parts, who), parts.schema.db_id)
+        if item.is_entry or sees(parts, who, *parts.history.find(item.id))
+    ]
     return {
-        "contradictions": [one.record() for one in agent.contradictions()],
+        "contradictions": [one.record() for one in agent.contradictions(author=who.author)],
         "waiting": [_waiting_record(item) for item in waiting[:limit]],
         "count": len(waiting),
     }
 
 
 @router.get("/memory/conflicts")
-def conflicts(site: Served, _: Reader) -> dict[str, Any]:
+def conflicts(site: Served, who: Reader) -> dict[str, Any]:
     """Answers to one question that give different results."""
-    return {"contradictions": [one.record() for one in agent_of(site).contradictions()]}
+    return {"contradictions": [one.record() for one in agent_of(site).contradictions(author=who.author)]}
 
 
-@router.get("/memory/{entry}")
-def show(entry: EntryId, site: Served, _: Reader) -> dict[str, Any]:
+@router.get("/memory/{entry:entry}")
+def show(entry: EntryId, site: Served, who: Reader) -> dict[str, Any]:
     """One entry in full, and the later answers that rest on it."""
-    curator = curator_of(site)
+    curator = curator_of(site, who)
     item = curator.find(entry)
-    return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in curator.uses(entry)]}
+    uses = seen_uses(curator.parts, who, curator.uses(entry))
+    return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in uses]}
 
 
-@router.delete("/memory/{entry}")
+@router.delete("/memory/{entry:entry}")
 def retract(
     entry: EntryId,
     site: Served,
@@ -88,42 +111,50 @@ def retract(
     reason: Annotated[str, Query(max_length=2000)] = "",
 ) -> dict[str, Any]:
     """Take an entry out of every later recall; the answers that rest on it are listed."""
-    curator = curator_of(site)
+    curator = curator_of(site, who)
     curator.find(entry)
-    uses = curator.uses(entry)
+    uses = seen_uses(curator.parts, who, curator.uses(entry))
     if not dry_run:
         curator.retract(entry, who.author, reason)
     return {"retracted": not dry_run, "uses": [use_record(use) for use in uses]}
 
 
-@router.post("/memory/{entry}/restore")
+@router.post("/memory/{entry:entry}/restore")
 def restore(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
     """Take a retraction back."""
-    curator = curator_of(site)
+    curator = curator_of(site, who)
     curator.restore(entry, who.author)
     return entry_record(curator.find(entry))
 
 
-@router.post("/memory/{entry}/confirm")
+@router.post("/memory/{entry:entry}/confirm")
 def confirm_entry(entry: EntryId, site: Served, who: Curating, given: Reason | None = None) -> dict[str, Any]:  # noqa: ARG001 - a body may be sent
     """Say that an entry which waits for a person is right: a confirmed one takes its place."""
-    curator = curator_of(site)
+    curator = curator_of(site, who)
     return entry_record(curator.find(curator.confirm(entry, who.author).id))
 
 
-@router.put("/memory/{entry}")
+@router.post("/memory/{entry:entry}/promote")
+def promote(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
+    """Let what is for one person alone be for their team, or for everyone where merit.toml names no team."""
+    made = [new.id for new in curator_of(site, who).promote(entry, who.author)]
+    against = agent_of(site).contradictions(made, author=who.author)
+    return {"entries": made, "contradictions": [one.record() for one in against]}
+
+
+@router.put("/memory/{entry:entry}")
 def edit(entry: EntryId, given: Edit, site: Served, who: Curating) -> dict[str, Any]:
     """Rewrite an answer: it is executed first, enters as confirmed by its author, and the old one is retracted."""
-    curator = curator_of(site)
+    curator = curator_of(site, who)
     new = curator.edit(entry, given.question, given.sql, who.author)
-    against = agent_of(site).contradictions([new.id])
+    against = agent_of(site).contradictions([new.id], author=who.author)
     return {**entry_record(curator.find(new.id)), "contradictions": [one.record() for one in against]}
 
 
-def curator_of(site: Site) -> Curator:
+def curator_of(site: Site, who: Person) -> Curator:
     """Changes the memory of the site's agent."""
     agent = agent_of(site)
-    return Curator(agent.parts, agent.limits)
+    return Curator(agent.parts, agent.limits, viewer_of(agent.parts, who))
 
 
 def entry_record(item: Listed) -> dict[str, Any]:
@@ -139,7 +170,7 @@ def entry_record(item: Listed) -> dict[str, Any]:
         "database": source.db_id,
         "author": source.author,
         "time": source.time,
-        "scope": getattr(source, "scope", None),
+        "scope": source.scope,
         "state": state_of(item),
         "deleted": item.deleted,
         "stale": item.stale,

@@ -65,9 +65,7 @@ def wrong_token(request: Request, site: Site) -> Refused:
     return Refused(401, "this token is not valid here; it may have been revoked", _CHALLENGE)
 
 
-async def person_or_none(
-    request: Request, _header: Annotated[object, Security(_BEARER)], _cookie: Annotated[object, Security(_COOKIE)]
-) -> Person | None:
+async def person_or_none(request: Request) -> Person | None:
     """Who sends a request; None where a token is needed and none is given."""
     site = site_of(request)
     token = signed_in(request, site)
@@ -88,7 +86,11 @@ def _too_often(wait: float) -> Refused:
     return Refused(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": str(seconds)})
 
 
-async def person(found: Annotated[Person | None, Depends(person_or_none)]) -> Person:
+async def person(
+    found: Annotated[Person | None, Depends(person_or_none)],
+    _header: Annotated[object, Security(_BEARER)],  # these two are for the description of the API
+    _cookie: Annotated[object, Security(_COOKIE)],
+) -> Person:
     """Who sends a request; refused without a token where one is needed."""
     if found is None:
         raise Refused(401, "a token is needed; sign in with one", _CHALLENGE)

@@ -49,7 +49,7 @@ class Proofs:
             running.update(done=done, of_all=of_all)
 
         try:
-            proof = await agent.prove_async(limit=limit, tell=tell)
+            proof = await agent.prove_async(limit=limit, tell=tell, author=running["author"])
             await asyncio.to_thread(self._write, {**proof_record(proof), **running, "finished": _now()})
         except MeritError as error:
             self._error = str(error)

@@ -1,10 +1,10 @@
 """Proof: whether the memory helps on confirmed questions."""
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from merit.errors import Conflict
 from merit.web.answers import agent_of
@@ -14,12 +14,19 @@ from merit.web.replies import JsonRouter
 router = JsonRouter(prefix="/api", tags=["proof"])
 
 
+def _whole(value: object) -> object:
+    """JSON does not tell 5.0 from 5."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class ProofRequest(BaseModel):
     """How much to prove with."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    limit: int | None = Field(default=None, ge=1, le=100_000, description="Only the last confirmed questions.")
+    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100_000)] | None = Field(
+        default=None, description="Only the last confirmed questions."
+    )
     dry_run: bool = Field(default=False, description="Only say what it would cost.")
 
 
@@ -27,7 +34,7 @@ class ProofRequest(BaseModel):
 async def start(site: Served, who: Curating, given: ProofRequest | None = None) -> dict[str, Any]:
     """Start a proof, or say what it would cost: confirmed questions are asked again, with and without memory."""
     agent, wanted = agent_of(site), given or ProofRequest()
-    cost = await run_in_threadpool(agent.proof_cost, wanted.limit)
+    cost = await run_in_threadpool(agent.proof_cost, wanted.limit, author=who.author)
     if not wanted.dry_run:
         if not cost.questions:
             raise Conflict("no answer was confirmed yet, so there is nothing to prove with; confirm some first")

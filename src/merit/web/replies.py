@@ -3,14 +3,14 @@
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from merit.errors import Conflict, InputError, NotFound
+from merit.errors import Conflict, InputError, NotFound, NotVisible
 
 _LARGEST = 2**53 - 1  # JavaScript's numbers hold no larger whole number exactly
 
@@ -45,11 +45,20 @@ class JsonReply(JSONResponse):
         return to_json(content).encode("utf-8", "replace")
 
 
+def linked(pointer: str, parameter: str, operations: Iterable[str]) -> dict[int | str, dict[str, Any]]:
+    """Describes that a response has an id which other operations take: readers and test tools follow it."""
+    links = {
+        name: {"operationId": name, "parameters": {parameter: f"$response.body#/{pointer}"}} for name in operations
+    }
+    return {200: {"links": links}}
+
+
 class JsonRouter(APIRouter):
     """Routes whose values are sent by `JsonReply`: made where the route runs, in its thread and not in the loop."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         """Add a route."""
+        options["operation_id"] = options.get("operation_id") or endpoint.__name__
         super().add_api_route(path, _replying(endpoint), **options)
 
 
@@ -87,6 +96,8 @@ class Refused(Exception):
 
 def status_of(error: Exception) -> int:
     """The status for an error that merit raises on purpose."""
-    if isinstance(error, NotFound | Conflict):
-        return 404 if isinstance(error, NotFound) else 409
+    if isinstance(error, NotFound | NotVisible):
+        return 404 if isinstance(error, NotFound) else 403
+    if isinstance(error, Conflict):
+        return 409
     return 400 if isinstance(error, InputError) else 503

@@ -29,30 +29,30 @@ class Statement(BaseModel):
 
 
 @router.get("/answers/{answer}/rows")
-def rows(answer: AnswerId, site: Served, _: Reader) -> dict[str, Any]:
+def rows(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     """All rows of an answer."""
-    found = rows_of(site, answer)
+    found = rows_of(site, answer, who.author)
     kind = "no_rows" if not found.rows else "cut" if found.truncated else "rows"
     return {**rows_record(found), "found": kind}
 
 
 @router.get("/answers/{answer}/rows.csv", response_class=Response)
-def rows_csv(answer: AnswerId, site: Served, _: Reader) -> Response:
+def rows_csv(answer: AnswerId, site: Served, who: Reader) -> Response:
     """All rows as CSV, in which no cell is a formula."""
-    found = rows_of(site, answer)
+    found = rows_of(site, answer, who.author)
     text = csv_text([found.columns, *([_cell(value) for value in row] for row in found.rows)])
     return _download(text.encode("utf-8", "replace"), "text/csv; charset=utf-8", f"{answer}.csv")
 
 
 @router.get("/answers/{answer}/rows.parquet", response_class=Response)
-def rows_parquet(answer: AnswerId, site: Served, _: Reader) -> Response:
+def rows_parquet(answer: AnswerId, site: Served, who: Reader) -> Response:
     """All rows as Parquet; a column of several kinds of values becomes texts."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise Refused(501, "Parquet needs the package pyarrow; install merit-sql[parquet]") from None
-    found = rows_of(site, answer)
+    found = rows_of(site, answer, who.author)
     columns = [[row[number] for row in found.rows] for number in range(len(found.columns))]
     table = pyarrow.table(list(map(_uniform, columns)), names=_distinct(found.columns))
     out = io.BytesIO()
@@ -61,18 +61,18 @@ def rows_parquet(answer: AnswerId, site: Served, _: Reader) -> Response:
 
 
 @router.post("/answers/{answer}/check-sql")
-def check_sql(answer: AnswerId, given: Statement, site: Served, _: Judging) -> dict[str, Any]:
+def check_sql(answer: AnswerId, given: Statement, site: Served, who: Judging) -> dict[str, Any]:
     """Run a correction without keeping it: its first rows, or what the database says."""
     agent = agent_of(site)
-    agent.parts.history.find(answer)
+    agent.find_answer(answer, who.author)
     result = agent.parts.engine.execute(given.sql, agent.limits)
     return rows_record(result, FIRST_ROWS) if isinstance(result, Rows) else {"error": result.message}
 
 
-def rows_of(site: Site, answer: str) -> Rows:
+def rows_of(site: Site, answer: str, author: str) -> Rows:
     """The rows of an answer, run again where they are not at hand."""
     agent = agent_of(site)
-    asked, _ = agent.parts.history.find(answer)
+    asked, _ = agent.find_answer(answer, author)
     if (kept := site.rows.find(asked.id)) is not None:
         return kept
     if not asked.status.ran:

@@ -23,10 +23,12 @@ def listen(host: str, port: int) -> socket.socket:
     """A socket that is bound already, so that a port that is taken is told before anything is opened."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=512)
+        listening = socket.create_server((host, port), family=family, backlog=512)
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"{host}, port {port}: cannot be served on ({why}); choose another --port or --host") from None
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a response waits 40 ms for its second part
+    return listening
 
 
 def serve(site: Site, listening: socket.socket, ready: Callable[[], object], *, trusted_proxy: str = "") -> None:

@@ -1,5 +1,6 @@
 """The database's tables, and what is known about each."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path
@@ -10,26 +11,32 @@ from merit.web.asked import short_record
 from merit.web.memory import entry_record
 from merit.web.people import Reader, Served
 from merit.web.replies import JsonRouter
+from merit.web.seeing import seen_entries, sees
 
 router = JsonRouter(prefix="/api", tags=["schema"])
 _MOST = 50  # entries and answers that are listed with a table
 
 
 @router.get("/schema")
-def schema(site: Served, _: Reader) -> dict[str, Any]:
+def schema(site: Served, who: Reader) -> dict[str, Any]:
     """All tables with their columns, and how many entries use each."""
     parts = agent_of(site).parts
-    return {"database": parts.schema.db_id, "dialect": parts.engine.dialect, "tables": schema_record(parts)}
+    return {
+        "database": parts.schema.db_id,
+        "dialect": parts.engine.dialect,
+        "tables": schema_record(parts, table_uses(parts, seen_entries(parts, who))),
+    }
 
 
 @router.get("/schema/{table}")
-def one_table(table: Annotated[str, Path(max_length=300)], site: Served, _: Reader) -> dict[str, Any]:
+def one_table(table: Annotated[str, Path(max_length=300)], site: Served, who: Reader) -> dict[str, Any]:
     """One table, with example values where they may be read, and the entries and answers that use it."""
     parts = agent_of(site).parts
     found = find_table(parts, table)
-    use = table_uses(parts).get(found.name.lower(), TableUse())
+    use = table_uses(parts, seen_entries(parts, who)).get(found.name.lower(), TableUse())
+    answers = answers_using(parts, found, _MOST, partial(sees, parts, who))
     return {
         **table_record(parts, found, use),
         "used_by_entries": [entry_record(item) for item in use.entries[::-1][:_MOST]],
-        "used_by_answers": [short_record(asked, None) for asked in answers_using(parts, found, _MOST)],
+        "used_by_answers": [short_record(asked, None) for asked in answers],
     }

@@ -56,10 +56,10 @@ def _import(site: Site, author: str, data: bytes, kind: str, grade: str, dry_run
 
 
 @router.get("/memory/export", response_class=Response)
-def export(site: Served, _: Reader, format: Annotated[Format, Query()] = "csv") -> Response:  # noqa: A002
+def export(site: Served, who: Reader, format: Annotated[Format, Query()] = "csv") -> Response:  # noqa: A002
     """What later questions may be shown, as pairs for another tool; a zip archive where that is a folder."""
     parts = agent_of(site).parts
-    exported = export_pairs(parts.memory.listed(), parts.schema.db_id)
+    exported = export_pairs(parts.memory.listed(), parts.schema.db_id, viewer=parts.viewer(who.author))
     texts = FORMATS[format].write(exported.pairs)
     if not FORMATS[format].folder:
         content, ending = texts[""].encode("utf-8", "replace"), {"csv": "csv", "jsonl": "jsonl"}.get(format, "json")
