@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -195,6 +196,27 @@ def test_requests_that_are_wrong_are_refused(local: Server) -> None:
         assert 400 <= httpx2.request(method, local.address, timeout=60).status_code < 500
     assert httpx2.get(local.address.removesuffix("mcp"), timeout=60).status_code == 404
     assert local.post().status_code == 200
+
+
+def test_a_client_that_never_ends_its_request_holds_up_nobody(local: Server) -> None:
+    port = int(local.address.split(":")[2].split("/")[0])
+    head = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+    try:
+        for number, connection in enumerate(slow):
+            connection.sendall(head if number % 2 else head[:20])
+        assert local.post().status_code == 200
+    finally:
+        for connection in slow:
+            connection.close()
+    assert local.post().status_code == 200
+
+
+def test_two_names_are_refused(local: Server) -> None:
+    port = int(local.address.split(":")[2].split("/")[0])
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n")
+        assert connection.recv(100).split()[1] in (b"400", b"421")
 
 
 def test_other_machines_need_tokens(tmp_path: Path) -> None:

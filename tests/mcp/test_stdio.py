@@ -70,6 +70,13 @@ def written(process: subprocess.Popen[bytes], *messages: dict[str, Any] | bytes)
     process.stdin.flush()
 
 
+async def one_of_many(client: Client, number: int) -> bool:
+    if number % 4:
+        return bool((await result(client, "describe", table="orders"))["tables"] == ["orders"])
+    answer = await result(client, "repair", question=f"{number}?", sql=f"SELECT {number}")
+    return bool(answer["status"] == "answered")
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_whatever_prints_the_client_reads_only_messages(era: str, tmp_path: Path) -> None:
     server = StdioServerParameters(
@@ -82,8 +89,7 @@ def test_whatever_prints_the_client_reads_only_messages(era: str, tmp_path: Path
             assert (answer["status"], answer["rows"]) == ("answered", [[3]])
             said = await result(client, "feedback", answer=answer["id"], verdict="confirm")
             assert said["recorded"] == "confirmed"
-            calls = (result(client, "repair", question=f"{n}?", sql=f"SELECT {n}") for n in range(200))
-            assert [found["status"] for found in await asyncio.gather(*calls)] == ["answered"] * 200
+            assert all(await asyncio.gather(*(one_of_many(client, number) for number in range(200))))
 
     asyncio.run(call())
 

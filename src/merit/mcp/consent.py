@@ -94,7 +94,9 @@ def _check_shown(answer: str, question: str, sql: str, right: str, reason: str) 
     text = "".join((question, sql, right, reason)).replace("\r\n", "\n")
     if hidden := sorted({char for char in text if not char.isprintable() and char not in "\n\t"}):
         spelled = ", ".join(f"U+{ord(char):04X}" for char in hidden[:3])
-        raise InputError(f"{answer}: holds characters that a dialogue would hide ({spelled}); leave them out")
+        raise InputError(
+            f"{answer}: holds characters that a dialogue would hide ({spelled}); a person can judge it with `merit`"
+        )
 
 
 def _block(name: str, sql: str) -> str:

@@ -1,5 +1,7 @@
 """Streamable HTTP: the server as an ASGI application behind a gate that knows hosts, origins and tokens."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from merit.errors import InputError
 from merit.live import LiveAgent
@@ -20,6 +22,7 @@ from merit.web.tokens import Token, TokenStore
 
 PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
+_BODY_S = 30.0  # for a body to arrive
 _IDLE_S = 1800.0  # a session that nothing was asked in for so long is forgotten
 _MOST_SESSIONS = 1000
 NewGate = Callable[[ASGIApp], ASGIApp]
@@ -48,19 +51,39 @@ class Gate:
                 sentence = "a token is needed that is valid here; send it as 'Authorization: Bearer TOKEN'"
                 await _refused(401, sentence, _BEARER)(scope, receive, send)
                 return
+            receive = _in_time(receive)
         await self.app(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
-        host, origin = headers.get("host", ""), headers.get("origin")
-        if not self.names.answers_to(host):
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self.names.answers_to(hosts[0]):
             return _refused(421, "this server does not go by that name")
-        if origin is not None and not self.names.same_origin(origin, host):
+        if not all(self.names.same_origin(origin, hosts[0]) for origin in headers.getlist("origin")):
             return _refused(403, "pages of other sites may not use this server")
         return None
 
     def _token(self, headers: Headers) -> Token | None:
         scheme, _, text = headers.get("authorization", "").partition(" ")
         return self.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+
+
+def _in_time(receive: Receive) -> Receive:
+    """Receives a body within its time; a client that is slower is taken to be gone."""
+    until, whole = time.monotonic() + _BODY_S, False
+
+    async def receiving() -> Message:
+        nonlocal whole
+        if whole:  # what comes now is that the client is gone, whenever it is
+            return await receive()
+        try:
+            async with asyncio.timeout(until - time.monotonic()):
+                message = await receive()
+        except TimeoutError:
+            message = {"type": "http.disconnect"}
+        whole = not message.get("more_body", False)
+        return message
+
+    return receiving
 
 
 def _user(token: Token) -> AuthenticatedUser:

@@ -15,10 +15,10 @@ from starlette.types import ASGIApp
 
 from merit.live import LiveAgent
 from merit.mcp.server import MeritServer
+from merit.web.protocol import TimedProtocol
 
 _THREADS = 32  # statements that go on after their question was cancelled must not hold up others
 _GRACE_S = 5  # for requests under way when the server is stopped
-_MOST_CONNECTIONS = 1000
 
 
 @contextmanager
@@ -58,12 +58,11 @@ def serve_http(app: ASGIApp, listening: socket.socket) -> None:
     """Serve until a signal ends it."""
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=TimedProtocol,  # ends connections of clients that are too slow
         ws="none",
         access_log=False,
         log_config=None,
         server_header=False,
-        limit_concurrency=_MOST_CONNECTIONS,
         timeout_graceful_shutdown=_GRACE_S,
     )
 

@@ -1,6 +1,7 @@
 """The tools: ask, repair, recall, describe and feedback. Each checks the caller's rights first."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Annotated, Literal
@@ -37,6 +38,7 @@ from merit.mcp.results import (
 from merit.web.tokens import Right
 
 _AT_A_TIME = 16  # questions; others wait, and their time has not begun
+_EACH = 8  # of them, of one person
 _LONGEST_PROGRESS = 200  # characters
 _DRAIN_S = 1.0  # for progress that was not sent yet when the answer is there
 
@@ -88,11 +90,12 @@ class _Progress:
 def add_asking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> None:
     """Add `ask` and `repair`."""
     places = asyncio.Semaphore(_AT_A_TIME)
+    own_places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_EACH))  # by the person's name
 
     async def answered(context: ToolContext, question: str, sql: str | None, rows: int) -> CallToolResult:
         caller = caller_of(context)
         caller.need(Right.ASK)
-        async with places, _Progress(context).sending() as progress:
+        async with own_places[caller.author], places, _Progress(context).sending() as progress:
             answer = await agent.ask_async(question, progress=progress, author=caller.author, first=sql)
         result = answer_result(answer, rows, show_rows=agent.parts.values is not None)
         return structured(result, result.text())
