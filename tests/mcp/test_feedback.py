@@ -34,7 +34,9 @@ def test_a_person_who_agrees_confirms(serve: Served, era: str, tmp_path: Path) -
             ]
 
     asyncio.run(call())
-    assert audit_live(tmp_path / "own").contradictions == ()
+    found = audit_live(tmp_path / "own")
+    assert (found.contradictions, found.through) == ((), 1)
+    assert any("1 word which came through other programs" in item for item in found.on_trust)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -39,6 +39,7 @@ class LiveFindings:
     purged: int  # of those that were shown
     without_receipt: int  # answers of earlier versions
     imported: int  # entries from elsewhere
+    through: int = 0  # words that people said through another program
 
     @property
     def holds(self) -> bool:
@@ -59,6 +60,9 @@ class LiveFindings:
         if self.without_receipt:
             answers = counted(self.without_receipt, "answer")
             items.append(f"what {answers} of an earlier version had in their prompts, beyond the ids of entries")
+        if self.through:
+            words = counted(self.through, "word")
+            items.append(f"that {words} which came through other programs, as `merit why` names them, were a person's")
         if self.imported:
             entries = counted(self.imported, "entry", "entries")
             items.append(f"that {entries} from elsewhere, imported or of other people's histories, can be relied on")
@@ -82,6 +86,7 @@ def audit_live(folder: Path, memory: Path | str | None = None) -> LiveFindings:
         purged=sum(identity in log.entries and log.entries[identity].entry is None for identity in shown),
         without_receipt=sum(event.receipt is None for event in asked),
         imported=sum(audit.is_elsewhere(entry) for entry in live),
+        through=sum(isinstance(event, Feedback | Withdrawn) and bool(event.through) for event in events),
     )
 
 
