@@ -112,7 +112,7 @@ def open_live(
         store = open_store(place)
         memory = Memory(store, encoder, index_folder=index_folder(place, store, cache_folder()))
         stack.callback(memory.close)
-        completer = _completer(model or settings.model.uri)
+        completer = _completer(model or settings.model.uri, settings.serve.asks)
         selector = Selector(
             schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
         )
@@ -188,7 +188,11 @@ class NoModel:
         """Nothing is open."""
 
 
-def _completer(model: Completer | str) -> CachingCompleter:
-    opened: Completer = (open_completer(model) if model else NoModel()) if isinstance(model, str) else model
+def _completer(model: Completer | str, concurrency: int) -> CachingCompleter:
+    """The model; a question has one call under way, so that as many can be as questions are asked at a time."""
+    if isinstance(model, str):
+        opened: Completer = open_completer(model, concurrency=concurrency) if model else NoModel()
+    else:
+        opened = model
     kept = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
     return CachingCompleter(opened, AnswerStore(kept))

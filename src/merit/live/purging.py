@@ -106,6 +106,8 @@ def erase_from_memory(folder: Path, wanted: Purge, asked: Iterable[Asked]) -> in
     if not has_memory(folder):
         return 0
     chosen = _chosen(folder, wanted, asked)
+    if not chosen:
+        return 0  # the file stays as it is, and processes that have it open can go on with it
     with closing(FileStore(folder)) as store:
         return store.erase(entry.id for entry in chosen)
 

@@ -47,7 +47,18 @@ def agent_of(site: Site) -> LiveAgent:
     return site.agent
 
 
-_LINKED = ("why", "rows", "rows_csv", "confirm", "reject", "correct", "withdraw", "check_sql", "without_memory")
+_LINKED = (
+    "why",
+    "rows",
+    "rows_csv",
+    "rows_parquet",
+    "confirm",
+    "reject",
+    "correct",
+    "withdraw",
+    "check_sql",
+    "without_memory",
+)
 
 
 @router.post("/answers", response_model=None, responses=linked("id", "answer", _LINKED))

@@ -27,7 +27,7 @@ class Reason(BaseModel):
     reason: str = Field(default="", max_length=2000)
 
 
-_LINKED = ("show", "retract", "restore", "confirm_entry", "edit")
+_LINKED = ("show", "retract", "restore", "confirm_entry", "promote", "edit")
 
 
 @router.post("/answers/{answer}/confirm", responses=linked("entries/0", "entry", _LINKED))

@@ -24,7 +24,7 @@ class ProofRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    limit: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100_000)] | None = Field(
+    limit: Annotated[int, Field(ge=1, le=100_000), BeforeValidator(_whole)] | None = Field(
         default=None, description="Only the last confirmed questions."
     )
     dry_run: bool = Field(default=False, description="Only say what it would cost.")

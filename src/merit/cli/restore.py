@@ -1,0 +1,23 @@
+"""`merit restore`: a project's folder from a backup."""
+
+from pathlib import Path
+
+import click
+
+from merit.cli.live import KEPT_IN
+from merit.cli.screen import say
+from merit.errors import counted
+from merit.live.backup import restore as restore_folder
+from merit.web.tokens import TokenStore
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@KEPT_IN
+def restore(file: Path, folder: Path) -> None:
+    """Make the folder of a project from FILE, which `merit backup` wrote; a folder that is there is left as it is.
+
+    Every file is checked first. Sessions are not in a backup: who uses the page signs in again.
+    """
+    names = restore_folder(file, folder, lambda made: TokenStore(made).listed())
+    say(f"{folder}: {counted(len(names), 'file')} restored from {file}")
