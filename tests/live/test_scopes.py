@@ -4,6 +4,8 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -20,7 +22,7 @@ from merit.live.history import History
 from merit.live.promoting import promote
 from merit.live.purging import Purge, purge_all
 from merit.live.review import waiting
-from merit.memory import Memory
+from merit.memory import Deletion, FileStore, Memory, with_id
 from merit.models import open_encoder
 from merit.settings import MemorySettings
 from merit.types import Grade, Sampling, Viewer
@@ -157,6 +159,19 @@ def test_a_conversation_does_not_carry_it_over(shop: LiveAgent, model: Model) ->
     assert "zebra" in "".join(model.prompts)
 
 
+def test_nobody_else_makes_it_everyones(shop: LiveAgent, everyone: LiveAgent) -> None:
+    shop.correct(shop.ask(QUESTION, author="ada").id, SECRET, author="ada")
+    resting = shop.ask("How many orders?", author="ada").id
+    for judge in (
+        lambda: everyone.confirm(resting, author="bob"),
+        lambda: everyone.reject(resting, author="bob"),
+        lambda: everyone.correct(resting, COUNT, author="bob"),
+    ):
+        with pytest.raises(NotVisible, match="rests on what is for other people alone"):
+            judge()
+    assert everyone.confirm(resting, author="ada").scope == ""  # it is hers to say
+
+
 def test_an_answer_that_rests_on_it_is_kept_for_no_more_people(tmp_path: Path) -> None:
     """Otherwise what the model repeats of a personal example would be everyone's."""
 
@@ -178,7 +193,15 @@ def test_an_answer_that_rests_on_it_is_kept_for_no_more_people(tmp_path: Path) -
         assert "zebra" not in prompts_of(model, agent, "bob", "How many orders are there now?")
         for other in agent.history()[-1].kept:
             assert agent.parts.memory.scope_of(other) is None
+        personal = agent.parts.memory.entry(entry)
     assert holds(tmp_path)
+    with closing(FileStore(tmp_path / "own" / "memory")) as store:
+        forged = with_id(replace(personal, id="", provenance=replace(personal.provenance, scope=None)))
+        store.append([forged, Deletion(personal.id, "forged")])
+    path = tmp_path / "own" / "history.jsonl"
+    path.write_text(path.read_text().replace(f'"kept":["{personal.id}"]', f'"kept":["{forged.id}"]'))
+    (problem,) = problems(tmp_path)
+    assert f"kept {forged.id} for more people than an entry that it was shown" in problem
 
 
 def test_neither_contradictions_nor_checks_nor_exports_show_it(shop: LiveAgent, everyone: LiveAgent) -> None:
@@ -210,8 +233,9 @@ def test_a_team_sees_its_own_entries(tmp_path: Path, model: Model) -> None:
         said = agent.correct(agent.ask(QUESTION, author="ada").id, SECRET, author="ada")
         assert said.scope == "team:sales"
         assert "zebra" in prompts_of(model, agent, "bob")
-        assert agent.history()[-1].receipt is not None
-        assert agent.history()[-1].receipt.settings["team"] == "sales"
+        receipt = agent.history()[-1].receipt
+        assert receipt is not None
+        assert receipt.settings["team"] == "sales"
     with open_shop(tmp_path, model, memory=MemorySettings(team="support")) as agent:
         assert "zebra" not in prompts_of(model, agent, "ada")
     with open_shop(tmp_path, model) as agent:
@@ -319,8 +343,13 @@ def test_a_word_and_what_it_left_are_for_the_same_people(tmp_path: Path, model: 
 def test_whatever_people_do_nothing_reaches_the_wrong_prompt(tmp_path: Path, seed: int) -> None:
     """Every correction has a word of its own; it may stand only in prompts of people whom it is for."""
     rng, model, number = random.Random(seed), Model(COUNT), 0
-    settings = {"ada": PERSONAL, "bob": MemorySettings(scope="personal", team="sales"), "cy": SALES, "di": None}
-    agents = {name: open_shop(tmp_path, model, **({"memory": kept} if kept else {})) for name, kept in settings.items()}
+    settings = {
+        "ada": PERSONAL,
+        "bob": MemorySettings(scope="personal", team="sales"),
+        "cy": SALES,
+        "di": MemorySettings(),
+    }
+    agents = {name: open_shop(tmp_path, model, memory=kept) for name, kept in settings.items()}
     secrets: dict[str, str] = {}  # the answer that a word was said about
     try:
         for _ in range(40):

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
-from merit.errors import Conflict, InputError
+from merit.errors import Conflict, InputError, NotVisible
 from merit.live.ladder import RejectedSQL, rejected_in, right_sql
 from merit.live.learning import kept_answer, provenance
 from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.live.seeing import narrowest, scopes_in
+from merit.live.seeing import narrowest, scopes_in, sees_answer
 from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
 from merit.memory.contents import promoted
 from merit.sql import canonical
@@ -32,7 +32,7 @@ class Learner:
 
     def confirm(self, answer: str, author: str, through: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
-        with self._judging(answer) as (asked, write):
+        with self._judging(answer, author) as (asked, write):
             if not asked.status.ran:
                 raise Conflict(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
             source = self._source(asked, author)
@@ -44,7 +44,7 @@ class Learner:
 
     def reject(self, answer: str, reason: str, author: str, through: str = "") -> Rejected:
         """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
-        with self._judging(answer) as (asked, write):
+        with self._judging(answer, author) as (asked, write):
             source = self._source(asked, author)
             change = rejected_change(asked, self._question(asked), self._schema, source)
             wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
@@ -59,7 +59,7 @@ class Learner:
         result = self.parts.engine.execute(sql, self.limits)
         if isinstance(result, Error | Timeout):
             raise InputError(f"the correction does not run ({result.message}); nothing was kept")
-        with self._judging(answer) as (asked, write):
+        with self._judging(answer, author) as (asked, write):
             source, question = self._source(asked, author), self._question(asked)
             learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
             if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
@@ -98,9 +98,11 @@ class Learner:
         return self._learn([entry], [], [])  # what a person took out stays out
 
     @contextmanager
-    def _judging(self, answer: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
+    def _judging(self, answer: str, author: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
         with self.parts.history.judging(answer) as (asked, write):
             self._own(asked)
+            if not sees_answer(self.parts, asked, None, self.parts.viewer(author)):
+                raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
             yield asked, write
 
     def _own(self, asked: Asked) -> None:
