@@ -77,6 +77,7 @@ def _show(shown: Why, console: Console) -> None:
     _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes{said}")
     if shown.said is not None:
         by = f" by {shown.said.author}" if shown.said.author else ""
+        by += f" through {shown.said.through}" if shown.said.through else ""
         _line(console, "feedback", f"{type(shown.said).__name__.lower()} on {shown.said.time}{by}")
     _line(console, "model", asked.model)
     listed = {entry.id: found for entry, found in shown.entries}
@@ -130,7 +131,7 @@ def _receipt(console: Console, asked: Asked, receipt: Receipt) -> None:
 
 
 def _vote(candidate: CandidateVote, asked: Asked) -> str:
-    prompt = f"prompt {candidate.prompt + 1}"
+    prompt = "given" if candidate.prompt is None else f"prompt {candidate.prompt + 1}"
     if candidate.statement is None or candidate.statement >= len(asked.tried):
         return f"{prompt}: says that the database holds no answer"
     tried = asked.tried[candidate.statement]

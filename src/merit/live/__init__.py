@@ -4,10 +4,12 @@ from merit.live.agent import LiveAgent
 from merit.live.answer import Answer, AnswerStatus, Found, LeftOut
 from merit.live.chat import Chat
 from merit.live.contradictions import Contradiction
+from merit.live.describing import Description
 from merit.live.exporting import export_pairs
 from merit.live.history import History
 from merit.live.importing import Imported
 from merit.live.opening import connect, open_live
+from merit.live.recalling import Recollection
 from merit.live.receipts import Receipt
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.why import Comparison, Why
@@ -21,6 +23,7 @@ __all__ = [
     "Confirmed",
     "Contradiction",
     "Corrected",
+    "Description",
     "Feedback",
     "Found",
     "History",
@@ -28,6 +31,7 @@ __all__ = [
     "LeftOut",
     "LiveAgent",
     "Receipt",
+    "Recollection",
     "Rejected",
     "Why",
     "Withdrawn",

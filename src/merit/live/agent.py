@@ -72,18 +72,20 @@ class LiveAgent:
         progress: Progress = None,
         earlier: Sequence[str] = (),
         author: str = "",
+        first: str | None = None,
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         Without `execute` it is one candidate that only the guard has seen. Without `memory` nothing that was learned
         enters, and the answer is not in the history: it cannot be judged. `progress` is told what is being done.
         `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them. `author`
-        is who asks.
+        is who asks. `first` is a statement in place of the model's first candidate: it is executed and grounded like
+        any other, the next prompts show why it failed, and it has one vote; without a model it is the only candidate.
         """
         check_text(author, "the author")
         turns = [self._turn(answer, author) for answer in earlier]
         return await self._asker.ask(
-            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author
+            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author, given=first
         )
 
     def ask(
@@ -95,11 +97,12 @@ class LiveAgent:
         progress: Progress = None,
         earlier: Sequence[str] = (),
         author: str = "",
+        first: str | None = None,
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
             asking = self.ask_async(
-                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author
+                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author, first=first
             )
             return self._calls.run(asking)
 
@@ -123,26 +126,26 @@ class LiveAgent:
 
     # Learning
 
-    def confirm(self, answer: str, *, author: str = "") -> Confirmed:
-        """A person says that an answer is right: it is remembered as such."""
-        check_text(author, "the author")
-        return self._learner.confirm(answer, author)
+    def confirm(self, answer: str, *, author: str = "", through: str = "") -> Confirmed:
+        """A person says that an answer is right: it is remembered; `through` is the program they said it to."""
+        check_text(author + through, "the author")
+        return self._learner.confirm(answer, author, through)
 
-    def reject(self, answer: str, *, reason: str = "", author: str = "") -> Rejected:
+    def reject(self, answer: str, *, reason: str = "", author: str = "", through: str = "") -> Rejected:
         """A person says that an answer is wrong."""
-        check_text(reason + author, "the reason or the author")
-        return self._learner.reject(answer, reason, author)
+        check_text(reason + author + through, "the reason or the author")
+        return self._learner.reject(answer, reason, author, through)
 
-    def correct(self, answer: str, sql: str, *, author: str = "") -> Corrected:
+    def correct(self, answer: str, sql: str, *, author: str = "", through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
         check_type("sql", sql, str, "SQL as a text")
-        check_text(sql + author, "the correction or the author")
-        return self._learner.correct(answer, sql, author)
+        check_text(sql + author + through, "the correction or the author")
+        return self._learner.correct(answer, sql, author, through)
 
-    def withdraw(self, answer: str, *, reason: str = "", author: str = "") -> Withdrawn:
+    def withdraw(self, answer: str, *, reason: str = "", author: str = "", through: str = "") -> Withdrawn:
         """A person takes back what was said about an answer; it can be judged again."""
-        check_text(reason + author, "the reason or the author")
-        return self._learner.withdraw(answer, reason, author)
+        check_text(reason + author + through, "the reason or the author")
+        return self._learner.withdraw(answer, reason, author, through)
 
     def import_pairs(
         self,

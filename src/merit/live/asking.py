@@ -8,7 +8,7 @@ from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repa
 from merit.agent.rules import chosen
 from merit.errors import BudgetSpent, InputError, MeritError, check_type
 from merit.live.answer import Answer
-from merit.live.budget import Account, AccountedCompleter
+from merit.live.budget import DECLINED, Account, AccountedCompleter
 from merit.live.calls import check_text
 from merit.live.candidates import Election, LiveBehaviour, LiveOracle
 from merit.live.deciding import answer_of, answer_without, unexecuted
@@ -54,17 +54,20 @@ class Asker:
         progress: Progress = None,
         earlier: Sequence[Asked] = (),
         again: AskedBefore | None = None,
+        given: str | None = None,
         author: str = "",
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL. With
-        `again` it is a question that was asked before, and nothing may be recalled that was not known then.
+        `again` it is a question that was asked before, and nothing may be recalled that was not known then. `given` is
+        a statement that takes the place of the model's first candidate.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
         for the day. Without `memory` that is all that is written down, and nothing that was learned enters. `author`
         is who asks.
         """
-        _check(question)
+        check_question(question)
+        given = None if given is None else _checked_sql(given)
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
@@ -73,6 +76,7 @@ class Asker:
             prepared = await asyncio.to_thread(
                 prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, viewer=viewer
             )
+            prepared = replace(prepared, given=given)
             tell(progress, started(prepared))
             write = self._write if memory else self._write_cost
             try:
@@ -87,11 +91,12 @@ class Asker:
         return answer
 
     async def _answer(self, prepared: Prepared, account: Account, *, execute: bool, progress: Progress) -> Answer:
-        dialect, most = self.parts.engine.dialect, self.asking.candidates if execute else 1
-        completer = AccountedCompleter(self.parts.completer, account, most, progress)
-        reply = await completer.complete(prepared.prompt.text, Sampling())
-        counts = (reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
-        first = FirstAnswer(parse_sql(reply.text, dialect), reply.text, *counts)
+        dialect = self.parts.engine.dialect
+        most = self.parts.candidates(self.asking.candidates, execute=execute, given=prepared.given)
+        completer = AccountedCompleter(
+            self.parts.completer, account, most, progress, before=0 if prepared.given is None else 1
+        )
+        first = await self._first(prepared, completer)
         if not execute:
             return unexecuted(prepared, first.sql, dialect, account)
         schema, position = self.parts.schema, prepared.position
@@ -113,6 +118,14 @@ class Asker:
         episode, stopped = await self._episode(task, people, completer, goes_on, so_far, widening)
         answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
         return replace(answer, widened=widening.count)
+
+    async def _first(self, prepared: Prepared, completer: AccountedCompleter) -> FirstAnswer:
+        """The first candidate: the statement that was given, or else the model's."""
+        if prepared.given is not None:
+            return FirstAnswer(prepared.given, reply="")
+        reply = await completer.complete(prepared.prompt.text, Sampling())
+        counts = (reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
+        return FirstAnswer(parse_sql(reply.text, self.parts.engine.dialect), reply.text, *counts)
 
     async def _episode(
         self,
@@ -161,13 +174,24 @@ class Asker:
         return Sent.total([self.parts.history.sent_on(today()), *others])
 
 
-def _check(question: str) -> None:
+def check_question(question: str) -> None:
+    """Raise for a question that cannot be asked."""
     check_type("question", question, str, "a question as a text")
     if not question.strip():
         raise InputError("the question is empty; ask something, such as 'How many orders were there in May?'")
     check_text(question, "the question")
     if len(question) > _LONGEST:
         raise InputError(f"the question has {len(question)} characters, and {_LONGEST} are the most; ask a shorter one")
+
+
+def _checked_sql(sql: str) -> str:
+    """A given statement without blanks around it; one that cannot be a candidate is refused."""
+    check_text(sql, "the SQL")
+    if not sql.strip() or sql.startswith(DECLINED):
+        raise InputError("there is no SQL to repair; give a statement, or ask the question alone")
+    if len(sql) > (most := Limits().sql_bytes):
+        raise InputError(f"the SQL has {len(sql)} characters, and {most} are the most; give a shorter statement")
+    return sql.strip()
 
 
 def _said(error: BaseException) -> str:

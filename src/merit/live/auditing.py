@@ -39,6 +39,7 @@ class LiveFindings:
     purged: int  # of those that were shown
     without_receipt: int  # answers of earlier versions
     imported: int  # entries from elsewhere
+    through: int = 0  # words that people said through another program
 
     @property
     def holds(self) -> bool:
@@ -59,6 +60,9 @@ class LiveFindings:
         if self.without_receipt:
             answers = counted(self.without_receipt, "answer")
             items.append(f"what {answers} of an earlier version had in their prompts, beyond the ids of entries")
+        if self.through:
+            words = counted(self.through, "word")
+            items.append(f"that {words} which came through other programs, as `merit why` names them, were a person's")
         if self.imported:
             entries = counted(self.imported, "entry", "entries")
             items.append(f"that {entries} from elsewhere, imported or of other people's histories, can be relied on")
@@ -82,6 +86,7 @@ def audit_live(folder: Path, memory: Path | str | None = None) -> LiveFindings:
         purged=sum(identity in log.entries and log.entries[identity].entry is None for identity in shown),
         without_receipt=sum(event.receipt is None for event in asked),
         imported=sum(audit.is_elsewhere(entry) for entry in live),
+        through=sum(isinstance(event, Feedback | Withdrawn) and bool(event.through) for event in events),
     )
 
 
@@ -182,10 +187,12 @@ class _Audit:
             yield f"knew the memory up to number {max(numbers)}, and its log ends at {self._log.last}"
         if {shown.id for shown in receipt.shown} != {*asked.recalled}:
             yield "lists other entries as recalled than its receipt shows"
-        if receipt.prompts[:1] != (asked.first_prompt_sha256,):
+        if receipt.prompts[:1] != ((asked.first_prompt_sha256,) if asked.first_prompt_sha256 else ()):
             yield "has a first prompt that is not the first of its receipt"
-        if any(vote.prompt >= len(receipt.prompts) for vote in receipt.candidates):
+        if any(vote.prompt is not None and vote.prompt >= len(receipt.prompts) for vote in receipt.candidates):
             yield "has a candidate whose prompt is not on record"
+        if any(vote.prompt is None for vote in receipt.candidates[1:]):
+            yield "has a given statement that is not its first candidate"
         forms = {canonical(tried.sql, asked.dialect) for tried in asked.tried}
         if asked.sql and receipt.settings.get("execute", True) and canonical(asked.sql, asked.dialect) not in forms:
             yield "has SQL that is not among its candidates"

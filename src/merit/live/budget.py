@@ -101,12 +101,15 @@ class AccountedCompleter:
 
     recorded = False
 
-    def __init__(self, shared: CachingCompleter, account: Account, most: int, progress: Progress = None) -> None:
+    def __init__(
+        self, shared: CachingCompleter, account: Account, most: int, progress: Progress = None, *, before: int = 0
+    ) -> None:
+        """`most` is how many candidates there can be, `before` how many there are already."""
         self._shared = shared
         self._account = account
         self._most = most
         self._progress = progress
-        self._asked = 0
+        self._asked = before
 
     @property
     def identity(self) -> ModelIdentity:

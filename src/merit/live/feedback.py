@@ -31,7 +31,7 @@ class Learner:
     parts: LiveParts
     limits: Limits
 
-    def confirm(self, answer: str, author: str) -> Confirmed:
+    def confirm(self, answer: str, author: str, through: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered as such."""
         with self._judging(answer, author) as (asked, write):
             if not asked.status.ran:
@@ -39,22 +39,22 @@ class Learner:
             source = self._source(asked, author)
             right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
             entries = self._commit([right], self._superseded(asked, asked.sql, source.scope))
-            said = Confirmed(asked.id, str(source.time), author, entries, source.scope or "")
+            said = Confirmed(asked.id, str(source.time), author, entries, source.scope or "", through)
             write(said)
         return said
 
-    def reject(self, answer: str, reason: str, author: str) -> Rejected:
+    def reject(self, answer: str, reason: str, author: str, through: str = "") -> Rejected:
         """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
         with self._judging(answer, author) as (asked, write):
             source = self._source(asked, author)
             change = rejected_change(asked, self._question(asked), self._schema, source)
             wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
             entries = self._commit([change] if change else [], wrong)
-            said = Rejected(asked.id, str(source.time), author, entries, reason, source.scope or "")
+            said = Rejected(asked.id, str(source.time), author, entries, reason, source.scope or "", through)
             write(said)
         return said
 
-    def correct(self, answer: str, sql: str, author: str) -> Corrected:
+    def correct(self, answer: str, sql: str, author: str, through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
         self._own(self.parts.history.find(answer)[0])
         result = self.parts.engine.execute(sql, self.limits)
@@ -69,11 +69,11 @@ class Learner:
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected", source.scope)
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, source.scope)])
-            said = Corrected(asked.id, str(source.time), author, entries, sql, source.scope or "")
+            said = Corrected(asked.id, str(source.time), author, entries, sql, source.scope or "", through)
             write(said)
         return said
 
-    def withdraw(self, answer: str, reason: str, author: str) -> Withdrawn:
+    def withdraw(self, answer: str, reason: str, author: str, through: str = "") -> Withdrawn:
         """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back.
 
         What was promoted since is forgotten as well: it rests on the same word.
@@ -82,7 +82,7 @@ class Learner:
             self._own(asked)
             self._check_own_word(said, author)
             left = self._forget(asked, said)
-            withdrawn = Withdrawn(asked.id, now(), author, left, reason)
+            withdrawn = Withdrawn(asked.id, now(), author, left, reason, through)
             write(withdrawn)
         return withdrawn
 

@@ -148,6 +148,7 @@ def open_live(
             KnownSchemas(folder, schema, engine.dialect),
             ScopeKind(settings.memory.scope),
             settings.memory.team,
+            has_model=bool(model or settings.model.uri),
         )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
         follow_schema(parts, limits)

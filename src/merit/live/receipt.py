@@ -44,7 +44,7 @@ def asked_of(
         position=prepared.position,
         method=prepared.method.name,
         model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
-        first_prompt_sha256=prepared.prompt.sha256,
+        first_prompt_sha256=prepared.prompt.sha256 if prepared.given is None else next(iter(account.prompts), ""),
         sql=kept(answer.sql),
         status=answer.status,
         agreement=answer.agreement,
@@ -59,7 +59,7 @@ def asked_of(
         widened=answer.widened,
         earlier=tuple(turn.id for turn in prepared.earlier),
         replies=tuple(dict.fromkeys(account.replies)),
-        receipt=_receipt(answer, prepared, account, _settings(prepared.method, asking, parts, execute)),
+        receipt=_receipt(answer, prepared, account, _settings(prepared, asking, parts, execute)),
         author=prepared.viewer.author,
     )
 
@@ -91,10 +91,13 @@ def kept(text: str) -> str:
 
 
 def shown_by(prepared: "Prepared", attempts: Sequence[Attempt]) -> Iterator[list[Match]]:
-    """What the prompt of each candidate shows of the memory; the first prompt has no place for changes."""
+    """What the prompt of each candidate shows of the memory; the first prompt has no place for changes.
+
+    A statement that was given had no prompt.
+    """
     method = prepared.method
     parts = method.behaviour.shows
-    yield _shown(prepared.recalled, precedents=True, repairs=False)
+    yield [] if prepared.given is not None else _shown(prepared.recalled, precedents=True, repairs=False)
     for attempt in attempts[1:]:
         repairs = Part.REPAIRS in parts and (method.history or method.origin is not None)
         yield _shown(attempt.recall, precedents=Part.PRECEDENTS in parts, repairs=repairs)
@@ -159,16 +162,18 @@ def _candidates(prepared: "Prepared", attempts: Sequence[Attempt], prompts: Sequ
             places[canonical(attempt.sql)] = at - 1
         rows = attempt.verdict.result
         result = None if rows is None else results.setdefault(rows, len(results))
-        prompt = prompts.index(attempt.prompt_sha256 or prepared.prompt.sha256)
+        given = prepared.given is not None and not attempt.prompt_sha256
+        prompt = None if given else prompts.index(attempt.prompt_sha256 or prepared.prompt.sha256)
         yield CandidateVote(
             prompt, None if declined else places.get(canonical(attempt.sql)), float(vote.weight), result
         )
 
 
-def _settings(method: Method, asking: AskingSettings, parts: LiveParts, execute: bool) -> dict[str, Setting]:
+def _settings(prepared: "Prepared", asking: AskingSettings, parts: LiveParts, execute: bool) -> dict[str, Setting]:
     """The settings that decided: how candidates were asked for and counted, and what could be recalled."""
+    method = prepared.method
     settings: dict[str, Setting] = {
-        "candidates": asking.candidates if execute else 1,
+        "candidates": parts.candidates(asking.candidates, execute=execute, given=prepared.given),
         "least": asking.least,
         "enough": asking.enough,
         "execute": execute,

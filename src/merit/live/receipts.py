@@ -27,7 +27,7 @@ class ShownEntry:
 class CandidateVote:
     """A candidate, in the order in which they were asked for, and what it voted for."""
 
-    prompt: int  # which of the receipt's prompts led to it
+    prompt: int | None  # which of the receipt's prompts led to it; None for a statement that was given
     statement: int | None  # which of the answer's statements it is; None where it declined
     weight: float  # of its vote
     result: int | None  # candidates with the same rows have the same number, 0 for no rows; None where it has no result
@@ -90,11 +90,12 @@ def _shown(record: Any, where: str) -> ShownEntry:
 
 
 def _candidate(record: Any, where: str) -> CandidateVote:
-    check_fields(record, {"prompt": int, "statement": object, "weight": float, "result": object}, where)
-    statement, result = (_optional(record[name], (int,), name, where) for name in ("statement", "result"))
-    if min(record["prompt"], statement or 0, record["weight"], result or 0) < 0:
+    check_fields(record, {"prompt": object, "statement": object, "weight": float, "result": object}, where)
+    names = ("prompt", "statement", "result")
+    prompt, statement, result = (_optional(record[name], (int,), name, where) for name in names)
+    if min(prompt or 0, statement or 0, record["weight"], result or 0) < 0:
         raise InputError(f"{where}: a number cannot be below 0; it was edited")
-    return CandidateVote(record["prompt"], statement, record["weight"], result)
+    return CandidateVote(prompt, statement, record["weight"], result)
 
 
 def _whole(value: Any, name: str, where: str) -> int:

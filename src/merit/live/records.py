@@ -72,6 +72,7 @@ class Confirmed:
     author: str
     entries: tuple[str, ...]  # what was learned
     scope: str = ""  # whom it is for, as `types.scope` has it; empty for everyone
+    through: str = ""  # the program that the person said it through; empty where it was merit's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class Rejected:
     entries: tuple[str, ...]
     reason: str
     scope: str = ""
+    through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Corrected:
     entries: tuple[str, ...]
     sql: str
     scope: str = ""
+    through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,7 @@ class Withdrawn:
     author: str
     entries: tuple[str, ...]  # what is not remembered any more
     reason: str
+    through: str = ""
 
 
 Feedback = Confirmed | Rejected | Corrected
@@ -139,8 +143,9 @@ _LATER_THAN_1 = _LATER_THAN_2 | {
     "replies",
     "receipt",
 }
-_JUDGING = dict.fromkeys(("confirmed", "rejected", "corrected"), frozenset({"scope"}))
-_LACKING = {1: {"asked": _LATER_THAN_1, **_JUDGING}, 2: {"asked": _LATER_THAN_2, **_JUDGING}}
+_JUDGING = dict.fromkeys(("confirmed", "rejected", "corrected"), frozenset({"scope", "through"}))
+_WORDS = {**_JUDGING, "withdrawn": frozenset({"through"})}
+_LACKING = {1: {"asked": _LATER_THAN_1, **_WORDS}, 2: {"asked": _LATER_THAN_2, **_WORDS}}
 
 
 def event_record(event: Event) -> dict[str, Any]:

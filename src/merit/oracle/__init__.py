@@ -8,6 +8,7 @@ from merit.oracle.open import open_judge
 from merit.oracle.regime import under
 from merit.oracle.reviewer import SimulatedReviewer
 from merit.oracle.subset import write_subset
+from merit.oracle.target import TargetJudge
 
 __all__ = [
     "Acceptance",
@@ -16,6 +17,7 @@ __all__ = [
     "Explainer",
     "Judge",
     "SimulatedReviewer",
+    "TargetJudge",
     "acceptance",
     "asks_for_order",
     "fixed_demonstrations",

@@ -1,0 +1,128 @@
+"""Streamable HTTP: the server as an ASGI application behind a gate that knows hosts, origins and tokens."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from merit.errors import InputError
+from merit.live import LiveAgent
+from merit.mcp.server import MeritServer
+from merit.web.names import Names
+from merit.web.tokens import Token, TokenStore
+
+PATH = "/mcp"
+_MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
+_BODY_S = 30.0  # for a body to arrive
+_IDLE_S = 1800.0  # a session that nothing was asked in for so long is forgotten
+_MOST_SESSIONS = 1000
+NewGate = Callable[[ASGIApp], ASGIApp]
+_BEARER = {"WWW-Authenticate": "Bearer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Lets a request through that names this server, comes from no other site, and has a token where one is needed."""
+
+    app: ASGIApp
+    names: Names
+    tokens: TokenStore
+    needs_token: bool  # decided at the start: revoking the last token opens nothing
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, or refuse it."""
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            if (refusal := self._refusal(headers)) is not None:
+                await refusal(scope, receive, send)
+                return
+            if (token := self._token(headers)) is not None:
+                scope["user"] = _user(token)  # the SDK lets a session be used only by the user who began it
+            elif self.needs_token or "authorization" in headers:
+                sentence = "a token is needed that is valid here; send it as 'Authorization: Bearer TOKEN'"
+                await _refused(401, sentence, _BEARER)(scope, receive, send)
+                return
+            receive = _in_time(receive)
+        await self.app(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> JSONResponse | None:
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or not self.names.answers_to(hosts[0]):
+            return _refused(421, "this server does not go by that name")
+        if not all(self.names.same_origin(origin, hosts[0]) for origin in headers.getlist("origin")):
+            return _refused(403, "pages of other sites may not use this server")
+        return None
+
+    def _token(self, headers: Headers) -> Token | None:
+        scheme, _, text = headers.get("authorization", "").partition(" ")
+        return self.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+
+
+def _in_time(receive: Receive) -> Receive:
+    """Receives a body within its time; a client that is slower is taken to be gone."""
+    until, whole = time.monotonic() + _BODY_S, False
+
+    async def receiving() -> Message:
+        nonlocal whole
+        if whole:  # what comes now is that the client is gone, whenever it is
+            return await receive()
+        try:
+            async with asyncio.timeout(until - time.monotonic()):
+                message = await receive()
+        except TimeoutError:
+            message = {"type": "http.disconnect"}
+        whole = not message.get("more_body", False)
+        return message
+
+    return receiving
+
+
+def _user(token: Token) -> AuthenticatedUser:
+    return AuthenticatedUser(AccessToken(token="", client_id=token.name, scopes=list(token.may)))
+
+
+def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": sentence}, status, headers)
+
+
+def new_gate(names: Names, tokens: TokenStore) -> NewGate:
+    """A gate that asks for tokens wherever there are some; where other machines can call, there must be some."""
+    needed = bool(tokens.listed())
+    if not needed and not names.local:
+        raise InputError(
+            f"{names.host}: other machines could call, and there is no token; make one with `merit token add NAME`, or "
+            "leave --host out"
+        )
+    return lambda app: Gate(app, names, tokens, needed)
+
+
+def http_app(server: MeritServer, agent: LiveAgent, gate: NewGate) -> ASGIApp:
+    """The application behind a gate; it closes the agent when it ends."""
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=_MOST_BYTES,
+        session_idle_timeout=_IDLE_S,
+        max_sessions=_MOST_SESSIONS,
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate does it
+    )
+    begin = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(of: Starlette) -> AsyncIterator[None]:
+        try:
+            async with begin(of):
+                yield
+        finally:
+            await agent.close_async()
+
+    app.router.lifespan_context = lifespan
+    return gate(app)
