@@ -80,8 +80,8 @@ def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, autho
     for item in items:
         console.print(f"\n[bold]{inline(item.question)}[/]")
         console.block(item.sql or "(no SQL)", 2, "cyan")
-        used = f"asked {item.asked}x, shown to the model {item.recalled}x"
-        console.print(f"  [dim]{item.id}  {inline(item.database)}  {item.state}, {item.agreement:.0%} agree, {used}[/]")
+        used = f"{item.agreement:.0%} agree, asked {item.asked}x, shown to the model {item.recalled}x"
+        console.print(f"  [dim]{inline(item.id)}  {inline(item.database)}  {item.state}, {used}[/]")
         if not _judge(item, agent, place, author):
             return
 
