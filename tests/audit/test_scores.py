@@ -64,6 +64,20 @@ def test_another_entry_cannot_take_the_place_of_the_right_one(
         audit_run(read_run(run), encoder=WordEncoder())
 
 
+@pytest.mark.parametrize("field", ["dense_range", "lexical_range"])
+def test_a_forged_recall_from_an_empty_memory_is_refused(bench: Bench, tmp_path: Path, field: str) -> None:
+    run = bench.run(tmp_path / "run", "merit", model=FickleModel(luck=4)).path
+
+    def forge(records: list[Record]) -> None:
+        first = records[0]["pools"][0]
+        assert not first["stored"]
+        first[field] = [0.0, 1.0]
+
+    rewrite(run, LOG, forge)
+    with pytest.raises(AuditFailed, match="ranking the same memory again gives another result"):
+        audit_run(read_run(run), encoder=WordEncoder())
+
+
 # Two explanations.
 
 

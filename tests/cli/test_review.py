@@ -10,8 +10,10 @@ import pytest
 
 from making.commands import good, refused
 from making.shop import COUNT, PAID, Model, open_shop
+from merit.cli import check as checking
 from merit.cli import review as reviewing
 from merit.live import LiveAgent
+from merit.live.gate import GateCase, GateResult
 from merit.live.review import waiting
 from merit.memory import Grade, entries_in
 from merit.settings import MemorySettings
@@ -77,6 +79,23 @@ def test_answers_that_contradict_each_other_come_first(
     assert said.index("contradict each other") < said.index("SELECT 7") < said.index(PAID)  # the newest first
     assert "merit memory delete own ID" in said
     assert said.endswith("nothing waits for review\n")
+
+
+@pytest.mark.parametrize("name", ["[/]x", "[link=http://evil.example]x"])
+def test_markup_in_an_id_of_a_history_from_elsewhere_is_shown(
+    shop: LiveAgent, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    answer, history = shop.ask("How many?"), Path("own/history.jsonl")
+    history.write_text(history.read_text().replace(f'"id":"{answer.id}"', f'"id":{json.dumps(name)}'))
+    monkeypatch.setattr(click, "prompt", lambda *_, **__: "q")
+    reviewing._go_through(waiting(Path("own")), shop, Path("own") / "memory", "ada", "delete")
+    assert f"  {name}  shop  answered" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["[/]x", "[link=http://evil.example]x"])
+def test_markup_in_the_name_of_a_checked_question_is_shown(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    checking._show(GateResult((GateCase(name, "How many?", COUNT, "", "failed", False, None),), True))
+    assert f"wrong  {name}  How many?" in capsys.readouterr().out
 
 
 def test_entries_from_elsewhere_wait_too(shop: LiveAgent, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

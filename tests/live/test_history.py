@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from merit.agent.feedback import Tried
-from merit.errors import InputError
+from merit.errors import InputError, MeritError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
 from merit.live.records import event_record
 from merit.runs.text import to_json
@@ -53,6 +53,7 @@ def test_what_a_crash_left_of_a_line_is_cut_off(tmp_path: Path) -> None:
         ('"kind":"asked"', '"kind":"guessed"', "line 1: there is no event 'guessed'; use a newer merit"),
         ('"position":3', '"position":"3"', "line 1"),
         ('"status":"answered"', '"status":"sure"', "line 1: a status cannot be what it is; it was edited"),
+        ('"dialect":"sqlite"', '"dialect":"sqlit"', "line 1: the field 'dialect' cannot be 'sqlit'; it was edited"),
         ('"recalled":["pre-1"]', '"recalled":"pre-1"', "line 1: the field 'recalled' should be a list of texts"),
         ('"format":3', '"format":9', "line 1: a history of format 9, and this merit .* reads format 3; update merit"),
         ('"format":3', '"format":1', "line 1: not the fields of an event asked"),
@@ -91,6 +92,20 @@ def test_a_history_of_the_second_format_is_read(tmp_path: Path) -> None:
     history.append(replace(ASKED, id="b1", author="ada"))
     assert history.find("a1") == (ASKED, None)
     assert history.find("b1")[0].author == "ada"
+
+
+@pytest.mark.parametrize("damage", [b"H\xffw", b"H\\qw", b"H\\ud8w"])
+def test_a_text_that_cannot_be_read_hides_no_other_answer(tmp_path: Path, damage: bytes) -> None:
+    history = History(tmp_path)
+    history.append(replace(ASKED, id="b1"))
+    history.path.write_bytes(history.path.read_bytes().replace(b"How", damage))
+    history.append(ASKED)
+    assert history.find("a1") == (ASKED, None)
+    assert history.same_question("shop", (), ASKED.question) == [ASKED]
+    with pytest.raises(InputError, match="there is no answer 'b1'"):
+        history.find("b1")
+    with pytest.raises(MeritError, match="history.jsonl, line 1: not"):
+        history.events()
 
 
 def test_what_a_day_took_is_added_up_as_the_history_grows(tmp_path: Path) -> None:

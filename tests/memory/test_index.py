@@ -7,7 +7,7 @@ import pickle
 import random
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 from making.disks import no_file_larger_than, no_waiting
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import InputError, MemoryUnusable
-from merit.memory import Memory, Recall, RecallPolicy
+from merit.memory import FileStore, Memory, Recall, RecallPolicy
 from merit.types import FailureType, Polarity
 
 ENTRIES = 30
@@ -205,6 +205,26 @@ def test_a_pipe_in_the_place_of_any_file_of_the_index(tmp_path: Path) -> None:
         os.mkfifo(path)
         with no_waiting(5):
             assert_made_again(folder)
+
+
+@pytest.mark.parametrize("name", ["vectors-*", "generation-*"])
+def test_a_pipe_in_the_place_of_a_folder_of_the_index(tmp_path: Path, name: str) -> None:
+    folder = fill(tmp_path / "memory")
+    (path,) = (folder / "index").glob(name)
+    shutil.rmtree(path)
+    os.mkfifo(path)
+    with no_waiting(5):
+        assert_made_again(folder)
+    assert not path.is_fifo()
+
+
+def test_a_pipe_in_the_place_of_the_index_is_purged(tmp_path: Path) -> None:
+    folder = fill(tmp_path / "memory")
+    shutil.rmtree(folder / "index")
+    os.mkfifo(folder / "index")
+    with no_waiting(5), closing(FileStore(folder)) as store:
+        store.erase([next(iter(store.since(0)))[1].id])
+    assert not (folder / "index").exists()
 
 
 def move_out(path: Path, outside: Path) -> None:

@@ -517,6 +517,12 @@ def test_a_memory_is_copied_to_a_team_and_back(url: str, tmp_path: Path) -> None
         "postgres:ann:s3cret@127.0.0.1/db",
         "mysql://ann:s3cret@127.0.0.1/db",
         "postgresql+psycopg://ann:s3cret@127.0.0.1/db",
+        "postgresql//ann:s3cret@127.0.0.1/db",
+        "//ann:s3cret@127.0.0.1/db",
+        "ann:s3cret@127.0.0.1/db",
+        "jdbc:postgresql://ann:s3cret@127.0.0.1/db",
+        "host=127.0.0.1 password=s3cret",
+        "postgresql://ann:s3cret@127.0.0.1:1/d\udcffb",
     ],
 )
 def test_no_password_is_ever_shown(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -539,7 +545,15 @@ def test_what_is_shown_of_an_address_names_the_place_and_no_secret() -> None:
 
 
 def test_a_folder_is_a_folder() -> None:
-    places: list[str | Path] = ["memory", "./postgres", "postgres-team", "/a/b", "a:b", Path("postgresql://h")]
+    places: list[str | Path] = [
+        "memory",
+        "./postgres",
+        "postgres-team",
+        "/a/b",
+        "a:b",
+        "/home/ann@work/m",
+        Path("postgresql://h"),
+    ]
     assert not any(is_url(place) for place in places)
 
 

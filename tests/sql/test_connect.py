@@ -90,6 +90,8 @@ def test_a_drivers_message_is_scrubbed() -> None:
         ("sqlite:///", "name a file after three slashes"),
         ("postgresql://host:port/db", "cannot be read"),
         ("postgresql://host/db?timezone=a'b", "is not the name of a time zone"),
+        ("postgresql://ann:se\udccfcret@host/db", "is not UTF-8 text"),
+        ("mysql://ann@host/d\udcffb", "is not UTF-8 text"),
     ],
 )
 def test_a_url_that_cannot_be_used(url: str, said: str) -> None:

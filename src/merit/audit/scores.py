@@ -28,7 +28,7 @@ Pool = dict[str, Any]
 def whole_pools(policy: RecallPolicy, entries: int) -> RecallPolicy:
     """The same policy, but with room for everything that a memory of so many entries has."""
     positives, negatives, precedents = (
-        entries if limit else 0 for limit in (policy.positives, policy.negatives, policy.precedents)
+        max(1, entries) if limit else 0 for limit in (policy.positives, policy.negatives, policy.precedents)
     )
     return replace(policy, positives=positives, negatives=negatives, precedents=precedents)
 

@@ -68,7 +68,7 @@ def _show(result: GateResult) -> None:
     for case in result.cases:
         if not case.right:
             state = "worse" if case.worse else "wrong"
-            console.print(f"[red]{state}[/]  {case.answer}  {inline(case.question)}", soft_wrap=True)
+            console.print(f"[red]{state}[/]  {inline(case.answer)}  {inline(case.question)}", soft_wrap=True)
             console.block(f"confirmed: {case.expected}", 7)
             console.block(f"given:     {case.given or case.reason or '(no SQL)'}", 7)
     gained = sum(case.right and case.before is False for case in result.cases)

@@ -90,7 +90,7 @@ def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, autho
         state = f"{item.state}, {item.agreement:.0%} agree"
         if item.promotes:
             state = inline(f"for {shown_scope(item.scope)}; yes makes it {_whose(agent)}")
-        console.print(f"  [dim]{item.id}  {inline(item.database)}  {state}, {used}[/]")
+        console.print(f"  [dim]{inline(item.id)}  {inline(item.database)}  {state}, {used}[/]")
         if not _judge(item, agent, place, author):
             return
 

@@ -22,6 +22,7 @@ _ASKED = re.compile(
     rb'\{"format":\d+,"kind":"asked","id":(' + _TEXT + rb'),"time":"[^"]*","question":(' + _TEXT + rb")"
 )
 _SAID = re.compile(rb'\{"format":\d+,"kind":"[a-z]+","answer":(' + _TEXT + rb")")
+_UNREADABLE = (ValueError, RecursionError, KeyError, TypeError)  # of a line: told when all events are read
 Place = tuple[int, int, int]  # where a line begins, how long it is, and its number
 
 
@@ -86,21 +87,21 @@ class HistoryLines:
         self._count += 1
         place = (self._end, len(line), self._count)
         self._end += len(line)
-        if found := _ASKED.match(line):
-            self._note_answer(_decoded(found[1]), _decoded(found[2]), place)
-        elif found := _SAID.match(line):
-            self._feedback.setdefault(_decoded(found[1]), []).append(place)
-        else:
-            self._take_in_other(line, place)
+        with suppress(*_UNREADABLE):
+            if found := _ASKED.match(line):
+                self._note_answer(_decoded(found[1]), _decoded(found[2]), place)
+            elif found := _SAID.match(line):
+                self._feedback.setdefault(_decoded(found[1]), []).append(place)
+            else:
+                self._take_in_other(line, place)
 
     def _take_in_other(self, line: bytes, place: Place) -> None:
-        """A line that merit did not write as it is; what cannot be read is told when all events are."""
-        with suppress(ValueError, RecursionError, KeyError, TypeError):
-            record = json.loads(line)
-            if record["kind"] == "asked":
-                self._note_answer(str(record["id"]), str(record["question"]), place)
-            else:
-                self._feedback.setdefault(str(record["answer"]), []).append(place)
+        """A line that merit did not write as it is."""
+        record = json.loads(line)
+        if record["kind"] == "asked":
+            self._note_answer(str(record["id"]), str(record["question"]), place)
+        else:
+            self._feedback.setdefault(str(record["answer"]), []).append(place)
 
     def _note_answer(self, identity: str, question: str, place: Place) -> None:
         self._answers[identity] = place

@@ -8,7 +8,7 @@ from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.live.receipts import Receipt, read_receipt
 from merit.reading import check_fields, check_format, shown
-from merit.types import Status, is_scope
+from merit.types import DIALECTS, Status, is_scope
 
 FORMAT = 3
 
@@ -190,6 +190,8 @@ def _check_asked(fields: dict[str, Any], where: str) -> None:
     check_fields(fields, {"tried": list}, where)
     if not isinstance(fields["error"], str | None):
         raise InputError(f"{where}: the field 'error' should be a text or null")
+    if fields["dialect"] not in DIALECTS:
+        raise InputError(f"{where}: the field 'dialect' cannot be {shown(fields['dialect'])}; it was edited")
     if fields.get("receipt") is not None:
         fields["receipt"] = read_receipt(fields["receipt"], f"{where}, receipt")
     try:

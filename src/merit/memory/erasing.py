@@ -31,7 +31,9 @@ def erase_lines(log: Log, ids: frozenset[str]) -> tuple[Log, int]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with everything in it; a link is refused, since it may lead anywhere."""
+    """Remove a folder with everything in it, or a file in its place; a link is refused, since it may lead anywhere."""
     refuse_link(folder)
-    if folder.exists():
+    if folder.is_dir():
         shutil.rmtree(folder)
+    else:  # rmtree would wait for a pipe's writer
+        folder.unlink(missing_ok=True)

@@ -12,7 +12,8 @@ from merit.memory.store import INDEX, FileStore
 from merit.types import Encoder, Store
 
 INDEXES = "memories"  # in the cache folder: the indexes of memories that are not in a folder of their own
-_URL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|postgres(?:ql)?:)", re.IGNORECASE)
+# A beginning with a scheme; or, wherever it begins, a user with a password, or libpq's own spelling of one.
+_URL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|postgres(?:ql)?:)|.*(?::.*@|\bpassword\s*=)", re.IGNORECASE | re.DOTALL)
 
 
 @runtime_checkable
@@ -27,7 +28,7 @@ class SizedStore(Store, Protocol):
 def is_url(place: str | Path) -> bool:
     """Whether a memory is meant that is not in a folder.
 
-    What merely begins like a URL counts as well, since a slip in one with a password must not become a folder's name.
+    What merely looks like a URL counts as well, since a slip in one with a password must not become a folder's name.
     """
     return isinstance(place, str) and _URL.match(place) is not None
 

@@ -100,14 +100,14 @@ def _save(folder: Path, index: Index, store: Store) -> None:
 
 
 def _remove_older(folder: Path, kept: set[str]) -> None:
-    """Remove the folders of earlier snapshots, and links under such names, but not what those lead to."""
+    """Remove the folders of earlier snapshots, and links and pipes under such names, but not what links lead to."""
     for path in folder.iterdir():
         if not _FOLDER.fullmatch(path.name) or path.name in kept:
             continue
-        if path.is_symlink():
-            path.unlink()
-        else:
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
+        else:  # rmtree would wait for a pipe's writer
+            path.unlink()
 
 
 def load(folder: Path, store: Store, encoder: EncoderIdentity | None) -> Index | None:

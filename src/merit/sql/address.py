@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from merit.errors import InputError, one_line
+from merit.reading import sendable
 
 FILES = ("sqlite", "duckdb")
 _SCHEMES = {
@@ -76,6 +77,8 @@ def parse(url: str) -> DatabaseAddress:
         raise InputError(f"{shown}: is not the URL of a database; write {_EXAMPLES}")
     if dialect is None:
         raise InputError(f"{masked(url)}: merit does not know {scheme}: databases; use {_EXAMPLES}")
+    if dialect not in FILES and sendable(url) != url:
+        raise InputError(f"{scheme}://...: is not UTF-8 text; quote other bytes as %XX")
     try:
         parts = urlsplit(url)
         port = parts.port

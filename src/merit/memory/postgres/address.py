@@ -8,6 +8,7 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from merit.errors import InputError, one_line
+from merit.reading import sendable
 
 DEFAULT_SCHEMA = "merit"
 _SCHEMA = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,47}")  # with a beginning before it, still the name of a channel
@@ -38,6 +39,8 @@ def parse_address(url: str) -> MemoryAddress:
     scheme, separator, rest = base.partition("://")
     if not separator or scheme.lower() not in ("postgresql", "postgres"):
         raise InputError(f"the URL of a memory cannot be read; write a folder's path, or {_EXAMPLE}")
+    if sendable(url) != url:
+        raise InputError("the URL of a memory is not UTF-8 text; quote other bytes as %XX")
     options = dict(parse_qsl(query, keep_blank_values=True))
     schema = options.pop("schema", DEFAULT_SCHEMA)
     if not _SCHEMA.fullmatch(schema) or schema == "information_schema":
