@@ -29,7 +29,7 @@ from unittest.mock import patch
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # databases are made as the tests make them
 from making.databases import Place, empty
-from merit.live import LiveAgent, connect, opening
+from merit.live import LiveAgent, connect, following
 from merit.live.staleness import follow_schema
 from merit.memory import Entry, Grade, Precedent, Provenance, entries_in
 from merit.types import Status
@@ -86,7 +86,7 @@ class Watch:
             return found
 
         started = time.perf_counter()
-        with patch.object(opening, "follow_schema", timed):
+        with patch.object(following, "follow_schema", timed):
             agent = connect(self.place.url, model=None, name=NAME, folder=self.folder, rows=False)
         self.opens.append(time.perf_counter() - started)
         return agent

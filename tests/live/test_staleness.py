@@ -9,8 +9,10 @@ from click.testing import CliRunner
 from making.databases import SERVERS, Place, empty
 from making.live import AnsweringModel, encoder_opened_once
 from merit.cli.main import cli
+from merit.errors import DatabaseUnusable
 from merit.live import LiveAgent, connect
 from merit.memory import entries_in
+from merit.types import Schema
 
 TABLES = [
     "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR(20), city VARCHAR(20))",
@@ -78,6 +80,45 @@ def test_exactly_the_affected_entries_go_stale_and_come_back(place: Place, tmp_p
     place.run("DROP TABLE orders")
     lost = "the table orders is gone"
     assert states(place, tmp_path) == {"names": None, "orders": lost, "spent": lost}
+
+
+def test_an_agent_that_stays_open_notices_a_change(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("merit.live.following.LOOK_S", 0.0)
+    with opened(place, tmp_path) as agent:
+        entry = entry_of(tmp_path, "names")
+        assert entry in agent.ask("Which names? About names?").recalled
+        place.run(RENAME.format("name", "full_name"))
+        assert entry not in agent.ask("Which names? About names?").recalled
+        assert stale_of(tmp_path, entry) == "customer.name is gone"
+        assert "full_name" in agent.schema.text()
+        waiting = agent.ask("About orders?").id
+        place.run(RENAME.format("full_name", "name"))
+        agent.confirm(waiting)  # a look, too
+        assert stale_of(tmp_path, entry) is None
+        assert entry in agent.ask("Which names? About names?").recalled
+
+
+@ON_ONE
+def test_a_schema_is_not_looked_at_all_the_time(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(place, tmp_path) as agent:
+        monkeypatch.setattr(agent._parts.engine, "schema", lambda: pytest.fail("it was looked at moments ago"))
+        agent.ask("About names?")
+
+
+@ON_ONE
+def test_a_database_that_is_away_at_a_look_stops_no_feedback(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away() -> Schema:
+        raise DatabaseUnusable("it is away")
+
+    monkeypatch.setattr("merit.live.following.LOOK_S", 0.0)
+    with opened(place, tmp_path) as agent:
+        answer = agent.ask("About orders?").id
+        monkeypatch.setattr(agent._parts.engine, "schema", away)
+        agent.reject(answer)
 
 
 @ON_ONE
@@ -164,6 +205,11 @@ def test_a_correction_rests_on_the_schema_that_it_ran_on(place: Place, tmp_path:
     place.run(RENAME.format("full_name", "name"))
     opened(place, tmp_path).close()
     assert stale_of(tmp_path, entry) == "customer.full_name is gone"
+
+
+def entry_of(folder: Path, name: str) -> str:
+    """The entry that a statement became."""
+    return next(item.entry.id for item in entries_in(folder / "own" / "memory") if item.entry.delta == STATEMENTS[name])
 
 
 def stale_of(folder: Path, entry: str) -> str | None:

@@ -15,6 +15,7 @@ from merit.live.chat import Chat
 from merit.live.checkup import Checkup, check_up
 from merit.live.contradictions import Contradiction, contradictions
 from merit.live.feedback import Learner
+from merit.live.following import SchemaFollower
 from merit.live.gate import GateResult, accept, check
 from merit.live.importing import Imported, import_pairs
 from merit.live.ladder import right_sql
@@ -45,17 +46,17 @@ class LiveAgent:
         asking: AskingSettings | None = None,
         budget: BudgetSettings | None = None,
         limits: Limits | None = None,
+        follower: SchemaFollower | None = None,
     ) -> None:
-        """`asking` is how many candidates a question gets, `budget` what it may take, `limits` what a statement may."""
+        """`asking` is how many candidates a question gets, `budget` what it may take, `limits` what a statement may.
+
+        With a `follower`, a schema that changes while the agent is open is noticed.
+        """
         self._parts = parts
+        self._follower = follower
         self._limits = limits or Limits(rows=10_000)
         self._schema = parts.schema
         self._name = parts.schema.db_id
-        if not parts.schema.tables:
-            raise InputError(
-                f"{self._name}: has no tables to ask about; check the role's rights, and include and exclude in "
-                "merit.toml, or name another database"
-            )
         self._learner = Learner(parts, self._limits)
         self._asker = Asker(parts, method, asking or AskingSettings(), budget or BudgetSettings(), self._limits)
         self._calls = PlainCalls()
@@ -83,6 +84,7 @@ class LiveAgent:
         any other, the next prompts show why it failed, and it has one vote; without a model it is the only candidate.
         """
         check_text(author, "the author")
+        await asyncio.to_thread(self._follow)
         turns = [self._turn(answer, author) for answer in earlier]
         return await self._asker.ask(
             question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author, given=first
@@ -124,27 +126,38 @@ class LiveAgent:
             raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
         return asked, said
 
+    def _follow(self) -> None:
+        """Work with the schema as it is now, where it changed; questions under way go on with theirs."""
+        if self._follower is not None and (parts := self._follower.renewed()) is not None:
+            self._parts, self._schema = parts, parts.schema
+            self._learner = replace(self._learner, parts=parts)
+            self._asker = replace(self._asker, parts=parts)
+
     # Learning
 
     def confirm(self, answer: str, *, author: str = "", through: str = "") -> Confirmed:
         """A person says that an answer is right: it is remembered; `through` is the program they said it to."""
         check_text(author + through, "the author")
+        self._follow()
         return self._learner.confirm(answer, author, through)
 
     def reject(self, answer: str, *, reason: str = "", author: str = "", through: str = "") -> Rejected:
         """A person says that an answer is wrong."""
         check_text(reason + author + through, "the reason or the author")
+        self._follow()
         return self._learner.reject(answer, reason, author, through)
 
     def correct(self, answer: str, sql: str, *, author: str = "", through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
         check_type("sql", sql, str, "SQL as a text")
         check_text(sql + author + through, "the correction or the author")
+        self._follow()
         return self._learner.correct(answer, sql, author, through)
 
     def withdraw(self, answer: str, *, reason: str = "", author: str = "", through: str = "") -> Withdrawn:
         """A person takes back what was said about an answer; it can be judged again."""
         check_text(reason + author + through, "the reason or the author")
+        self._follow()
         return self._learner.withdraw(answer, reason, author, through)
 
     def import_pairs(
@@ -272,7 +285,7 @@ class LiveAgent:
 
     @property
     def schema(self) -> Schema:
-        """The database's tables as they were when this agent was made."""
+        """The database's tables as they were at the last look."""
         return self._schema
 
     def close(self) -> None:

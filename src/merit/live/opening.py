@@ -1,32 +1,22 @@
 """An agent for a database, put together from names or from `merit.toml`."""
 
-import hashlib
 import logging
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
 
 from merit.agent import RELATED, find_method, only_sure
-from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.cache import cache_folder
 from merit.errors import InputError, check_type
 from merit.live.agent import LiveAgent
+from merit.live.following import NO_MODEL, PartsMaker, SchemaFollower
 from merit.live.history import History
-from merit.live.parts import LiveParts
 from merit.live.purging import finish_purge
-from merit.live.schemas import KnownSchemas
-from merit.live.scrubbing import ScrubbedEngine, names_of
-from merit.live.selecting import LearnedAnswers, SchemaSelection
-from merit.live.shown import nameable, notes, readable, with_context
-from merit.live.staleness import follow_schema
 from merit.live.switch import switched_off
 from merit.memory import Grade, Memory, index_folder, open_store
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
-from merit.prompts import LIVE_VERSION
-from merit.selection import Selector
 from merit.settings import (
     AskingSettings,
     BudgetSettings,
@@ -36,11 +26,9 @@ from merit.settings import (
     Settings,
     checked_scope,
 )
-from merit.sql import content_hash
 from merit.sql.address import FILES, parse
 from merit.sql.connect import SchemaFilter, open_engine
-from merit.types import Completer, Completion, Engine, Limits, ModelIdentity, Sampling, Schema, ScopeKind
-from merit.values import ValueIndex, open_values
+from merit.types import Completer, Completion, Limits, Sampling
 
 _log = logging.getLogger(__name__)
 DEFAULT_METHOD = "precedent_grounded"
@@ -116,57 +104,21 @@ def open_live(
     with ExitStack() as stack:
         shown = SchemaFilter(database.include, database.exclude)
         engine = open_engine(url, shown=shown, cache=cache)
-        engine = ScrubbedEngine(engine, names_of(engine.schema())) if database.rows == "never" else engine
         stack.callback(engine.close)
-        schema, context = with_context(nameable(replace(engine.schema(), db_id=database.name)), settings)
-        values = None if database.rows == "never" else _values(engine, readable(schema, database), url, cache)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
         place = settings.memory.resolved_url() or folder / "memory"
         store = open_store(place)
         memory = Memory(store, encoder, index_folder=index_folder(place, store, cache))
         stack.callback(memory.close)
         completer = _completer(model or settings.model.uri, settings.serve.asks, cache)
-        selector = Selector(
-            schema, budget=settings.budget.schema_tokens, dialect=engine.dialect, values=values, encoder=encoder
-        )
-        selection = SchemaSelection(selector, LearnedAnswers(store, lambda: memory.sequence, database.name))
-        parts = LiveParts(
-            engine,
-            schema,
-            completer,
-            memory,
-            History(folder),
-            values,
-            notes(context),
-            selection,
-            database.include,
-            database.exclude,
-            _calibration(settings.model, completer.identity.name),
-            settings.checks,
-            Grade(settings.memory.keep),
-            encoder.identity.name if encoder is not None else None,
-            KnownSchemas(folder, schema, engine.dialect),
-            ScopeKind(settings.memory.scope),
-            settings.memory.team,
-            has_model=bool(model or settings.model.uri),
-        )
+        maker = PartsMaker(settings, url, folder, cache, History(folder), engine, store, memory, completer, encoder)
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
-        follow_schema(parts, limits)
-        agent = LiveAgent(parts, chosen, asking=settings.asking, budget=settings.budget, limits=limits)
+        follower = SchemaFollower(maker, limits)
+        agent = LiveAgent(
+            follower.parts(), chosen, asking=settings.asking, budget=settings.budget, limits=limits, follower=follower
+        )
         stack.pop_all()
         return agent
-
-
-def _calibration(model: ModelSettings, name: str) -> Calibration | None:
-    """What a share of this model's votes is worth; a file that says so of another one is refused."""
-    given = read_calibration(model.calibration) if model.calibration is not None else None
-    calibration = find_calibration(name, LIVE_VERSION, given)
-    if given is not None and calibration is None:
-        raise InputError(
-            f"{model.calibration}: was fitted on {given.about}, and this is the model {name} with the prompts "
-            f"{LIVE_VERSION}; take 'calibration' out of [model], or fit one on runs with --prompts live"
-        )
-    return calibration
 
 
 def full_url(url: str) -> str:
@@ -180,21 +132,10 @@ def name_of(url: str) -> str:
     return Path(address.database).stem if address.dialect in FILES else address.database or address.dialect
 
 
-def _values(engine: Engine, schema: Schema, url: str, cache: Path) -> ValueIndex:
-    """The values of a database: a file's are kept under its content, a server's for a day."""
-    address = parse(url)
-    if address.dialect == "sqlite":
-        content = content_hash(Path(address.database))
-    else:
-        named = f"{address.shown} {datetime.now(UTC):%Y-%m-%d} {schema.text()}"
-        content = hashlib.sha256(named.encode()).hexdigest()
-    return open_values(engine, schema, content, cache)
-
-
 class NoModel:
     """Stands where no model was given: answers can be judged, and nothing can be asked."""
 
-    identity = ModelIdentity("none")
+    identity = NO_MODEL
     concurrency = 1
     recorded = True
 
