@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from merit.cli.contradictions import show_contradictions
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, learned, opened
+from merit.cli.judged import show_judged
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened
+from merit.cli.options import JSON
 
 
 @click.command()
@@ -16,9 +17,14 @@ from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_us
 @MEMORY
 @NAME
 @AUTHOR
-def correct(answer: str, sql: str, url: str | None, folder: Path, memory: str, name: str, author: str) -> None:
-    """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first."""
+@JSON
+def correct(
+    answer: str, sql: str, url: str | None, folder: Path, memory: str, name: str, author: str, as_json: bool
+) -> None:
+    """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first.
+
+    --json prints one object.
+    """
     with opened(url, folder, name, memory=memory) as agent:
         said = agent.correct(answer, sql, author=author_or_user(author))
-        click.echo(f"{said.answer}: corrected; {learned(said)}")
-        show_contradictions(agent.contradictions(said.entries))
+        show_judged(said, agent.contradictions(said.entries), as_json=as_json)
