@@ -130,3 +130,14 @@ def test_a_question_that_failed_shows_why_and_one_without_any_candidate_does_not
     Path(".merit/history.jsonl").write_text("\n".join([*lines, json.dumps(stopped)]) + "\n")
     assert "failed, 0% of the votes; it was stopped" in good("why", "0123").output
     assert [item.id for item in waiting(Path(".merit"))] == [failed]
+
+
+def test_what_was_said_as_json() -> None:
+    first, second, third = asked(), asked(), asked()
+    confirmed = json.loads(good("confirm", first, "--json").stdout)
+    assert (confirmed["answer"], confirmed["kind"], len(confirmed["entries"])) == (first, "confirmed", 1)
+    rejected = json.loads(good("reject", second, "--json").stdout)
+    assert (rejected["kind"], rejected["contradictions"]) == ("rejected", [])
+    corrected = json.loads(good("correct", third, "SELECT 7", "--json").stdout)
+    assert corrected["kind"] == "corrected"
+    assert corrected["contradictions"] == []  # the rejected SQL is no answer any more

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from merit.cli.contradictions import show_contradictions
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, learned, opened
+from merit.cli.judged import show_judged
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, opened
+from merit.cli.options import JSON
 
 
 @click.command()
@@ -17,11 +18,22 @@ from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM,
 @AUTHOR
 @SCOPE
 @TEAM
+@JSON
 def confirm(
-    answer: str, url: str | None, folder: Path, memory: str, name: str, author: str, scope: str | None, team: str
+    answer: str,
+    url: str | None,
+    folder: Path,
+    memory: str,
+    name: str,
+    author: str,
+    scope: str | None,
+    team: str,
+    as_json: bool,
 ) -> None:
-    """Say that ANSWER, by its id or the beginning of it, is right: later questions will see it as an example."""
+    """Say that ANSWER, by its id or the beginning of it, is right: later questions will see it as an example.
+
+    --json prints one object.
+    """
     with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         said = agent.confirm(answer, author=author_or_user(author))
-        click.echo(f"{said.answer}: confirmed; {learned(said)}")
-        show_contradictions(agent.contradictions(said.entries, author=said.author))
+        show_judged(said, agent.contradictions(said.entries, author=said.author), as_json=as_json)

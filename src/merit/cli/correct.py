@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from merit.cli.contradictions import show_contradictions
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, learned, opened
+from merit.cli.judged import show_judged
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, opened
+from merit.cli.options import JSON
 
 
 @click.command()
@@ -18,6 +19,7 @@ from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM,
 @AUTHOR
 @SCOPE
 @TEAM
+@JSON
 def correct(
     answer: str,
     sql: str,
@@ -28,9 +30,12 @@ def correct(
     author: str,
     scope: str | None,
     team: str,
+    as_json: bool,
 ) -> None:
-    """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first."""
+    """Say that SQL is how ANSWER, by its id or the beginning of it, should have been; it is executed first.
+
+    --json prints one object.
+    """
     with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         said = agent.correct(answer, sql, author=author_or_user(author))
-        click.echo(f"{said.answer}: corrected; {learned(said)}")
-        show_contradictions(agent.contradictions(said.entries, author=said.author))
+        show_judged(said, agent.contradictions(said.entries, author=said.author), as_json=as_json)

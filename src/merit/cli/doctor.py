@@ -64,7 +64,8 @@ def _show(url: str, health: Health, schema: Schema) -> None:
     if health.role:
         console.print(f"  role    {inline(health.role)}")
     for finding in health.findings:
-        console.print(f"  {'[green]good[/] ' if finding.good else '[yellow]check[/]'}   {inline(finding.text)}")
+        head = "  [green]good[/]    " if finding.good else "  [yellow]check[/]   "
+        Console(highlight=False).block(finding.text, 0, head=head)
     if health.remedy:
         console.print("\nThe role can do more than read. These statements make one that cannot:\n")
         for statement in health.remedy:

@@ -96,7 +96,7 @@ def _check_database(url: str, console: Console) -> str:
     columns = sum(len(table.columns) for table in schema.tables)
     console.print(f"database: {counted(len(schema.tables), 'table')}, {counted(columns, 'column')}")
     if wrong := [finding.text for finding in findings if not finding.good]:
-        more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        more = f"; {counted(len(wrong) - 1, 'more finding')}" if len(wrong) > 1 else ""
         doctor = f"`{this_command()} doctor`"
         say(f"its role can do more than read ({wrong[0]}{more}): {doctor} says what, and how to make one that cannot")
     return ""

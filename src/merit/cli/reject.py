@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, learned, opened
+from merit.cli.judged import show_judged
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, opened
+from merit.cli.options import JSON
 
 
 @click.command()
@@ -17,6 +19,7 @@ from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM,
 @AUTHOR
 @SCOPE
 @TEAM
+@JSON
 def reject(
     answer: str,
     reason: str,
@@ -27,8 +30,12 @@ def reject(
     author: str,
     scope: str | None,
     team: str,
+    as_json: bool,
 ) -> None:
-    """Say that ANSWER, by its id or the beginning of it, is wrong, with a REASON if you like."""
+    """Say that ANSWER, by its id or the beginning of it, is wrong, with a REASON if you like.
+
+    --json prints one object.
+    """
     with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         said = agent.reject(answer, reason=reason, author=author_or_user(author))
-    click.echo(f"{said.answer}: rejected; {learned(said)}")
+    show_judged(said, as_json=as_json)
