@@ -61,6 +61,9 @@ def test_axe_finds_nothing_serious_on_any_view_and_each_fits_its_window(
         if name == "unjudged":
             look.press("Correct")
             look.one(".ace_text-input")
+            look.until(lambda: look.script("return document.activeElement.className").startswith("ace_text-input"))
+            look.key(" o")
+            assert look.offers("orders")
         if name == "answer":
             look.press("Chart")
             look.one(".charts svg")
