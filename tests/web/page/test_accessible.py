@@ -116,6 +116,17 @@ def test_every_view_is_reached_and_left_by_keys(look: Looking, places: dict[str,
     look.until(lambda: look.script("return document.activeElement.id") == "main")
 
 
+def test_single_keys_can_be_turned_off(look: Looking) -> None:
+    look.go()
+    look.script("document.activeElement.blur()")
+    look.key("?")
+    look.script("document.getElementById('single-keys').click()")
+    look.key(Keys.ESCAPE, "2")
+    look.settle(0.2)
+    assert look.text("h1") == "Ask shop"
+    look.script("localStorage.clear()")
+
+
 def test_what_happens_is_told_to_those_who_listen(look: Looking, served: ServedPage) -> None:
     assert served.model.tell("What do I hear?", "SELECT 1 AS heard")
     look.ask("What do I hear?")

@@ -105,7 +105,7 @@ const namesCompleter = (tables) => ({
   },
 });
 
-/** Offer names once typing pauses: Ace itself misses a word that is begun while the list of the word before is closing. */
+/** Offer names once typing pauses: Ace misses a word that is begun while the list of the word before closes. */
 function offerAfterTyping(editor) {
   const offer = paused(() => {
     const { row, column } = editor.getCursorPosition();
@@ -118,7 +118,7 @@ function offerAfterTyping(editor) {
   editor.commands.on("afterExec", ({ command }) => command.name === "insertstring" && offer());
 }
 
-/** Ace's list of names is hidden from screen readers, which hear each name by itself: so nothing in it takes the focus. */
+/** Ace hides its list from screen readers, which hear each name by itself: so nothing in it takes the focus. */
 function keepFocusOut() {
   for (const field of document.querySelectorAll(".ace_autocomplete textarea")) field.tabIndex = -1;
 }
