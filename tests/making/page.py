@@ -96,8 +96,9 @@ class ServedPage:
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        command = [sys.executable, "-m", "merit", "serve", "--database", "sqlite:///shop.sqlite", "--no-browser"]
-        command += ["--model", "openai:told", "--port", str(self.port)]
+        given = ["--database", "sqlite:///shop.sqlite", "--model", "openai:told"]
+        settings = [] if (self.folder / "merit.toml").exists() else given
+        command = [sys.executable, "-m", "merit", "serve", "--no-browser", "--port", str(self.port), *settings]
         own = {
             "OPENAI_BASE_URL": self._endpoint.url,
             "OPENAI_API_KEY": "none",

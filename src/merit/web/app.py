@@ -15,7 +15,7 @@ from merit.errors import MeritError
 from merit.web import answers, assets, health, judging, memory, proving, results, run_pages, schema, session, transfer
 from merit.web.gate import Gate
 from merit.web.logs import log
-from merit.web.page import policy, shell
+from merit.web.page import check_libraries, policy, shell
 from merit.web.people import site_of
 from merit.web.replies import JsonReply, Refused, refusal, status_of
 from merit.web.site import Site
@@ -50,6 +50,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def make_app(site: Site) -> FastAPI:
     """The page and the API over a site."""
+    check_libraries()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

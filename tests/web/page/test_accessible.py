@@ -61,6 +61,9 @@ def test_axe_finds_nothing_serious_on_any_view_and_each_fits_its_window(
         if name == "unjudged":
             look.press("Correct")
             look.one(".ace_text-input")
+            look.until(lambda: look.script("return document.activeElement.className").startswith("ace_text-input"))
+            look.key(" o")
+            assert look.offers("orders")
         if name == "answer":
             look.press("Chart")
             look.one(".charts svg")
@@ -111,6 +114,17 @@ def test_every_view_is_reached_and_left_by_keys(look: Looking, places: dict[str,
     look.script("document.querySelector('.skip').focus()")
     look.key(Keys.ENTER)
     look.until(lambda: look.script("return document.activeElement.id") == "main")
+
+
+def test_single_keys_can_be_turned_off(look: Looking) -> None:
+    look.go()
+    look.script("document.activeElement.blur()")
+    look.key("?")
+    look.script("document.getElementById('single-keys').click()")
+    look.key(Keys.ESCAPE, "2")
+    look.settle(0.2)
+    assert look.text("h1") == "Ask shop"
+    look.script("localStorage.clear()")
 
 
 def test_what_happens_is_told_to_those_who_listen(look: Looking, served: ServedPage) -> None:

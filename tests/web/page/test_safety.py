@@ -84,12 +84,30 @@ def test_a_script_in_the_page_is_refused_by_its_policy(look: Looking) -> None:
     assert look.errors()  # the browser says what it refused
 
 
-def test_a_token_signs_in_and_out_and_gives_its_rights_alone(opened: Looking, tmp_path: Path) -> None:
+SETTINGS = """
+[database]
+name = "shop"
+url = "sqlite:///shop.sqlite"
+
+[model]
+uri = "openai:told"
+
+[memory]
+scope = "personal"
+"""
+
+
+def token_for(folder: Path, name: str, rights: str) -> str:
+    add = [sys.executable, "-m", "merit", "token", "add", name, "--may", rights]
+    made = subprocess.run(add, cwd=folder, capture_output=True, text=True, check=True)
+    return next(word for word in made.stdout.split() if len(word) > 30)
+
+
+def test_tokens_sign_in_and_out_and_give_their_rights_alone(opened: Looking, tmp_path: Path) -> None:
     make_shop(tmp_path / "shop.sqlite")
+    (tmp_path / "merit.toml").write_text(SETTINGS)
+    ann, bob = token_for(tmp_path, "ann", "ask"), token_for(tmp_path, "bob", "ask,confirm,curate")
     model = ToldModel()
-    add = [sys.executable, "-m", "merit", "token", "add", "ann", "--may", "ask"]
-    made = subprocess.run(add, cwd=tmp_path, capture_output=True, text=True, check=True)
-    token = next(word for word in made.stdout.split() if len(word) > 30)
     with ChatServer(model) as endpoint:
         served = ServedPage(tmp_path, model, endpoint)
         served.start()
@@ -101,12 +119,25 @@ def test_a_token_signs_in_and_out_and_gives_its_rights_alone(opened: Looking, tm
             look.one("#token").send_keys("wrong", Keys.ENTER)
             look.until(lambda: look.all(".sign-in .problem"))
             look.one("#token").clear()
-            look.one("#token").send_keys(token, Keys.ENTER)
+            look.one("#token").send_keys(ann, Keys.ENTER)
             look.sees("History", "h1")
-            assert token not in look.script("return document.cookie")
+            assert ann not in look.script("return document.cookie")
             look.ask(model.tell("May I ask?", "SELECT 1 AS yes"))
             assert look.all(".judge") == []
             look.press("Sign out", "header")
             look.sees("Sign in", "h1")
+            look.one("#token").send_keys(bob, Keys.ENTER)
+            look.sees("May I ask?", "h1")
+            share_what_was_for_one_person(look, model)
         finally:
             served.kill()
+
+
+def share_what_was_for_one_person(look: Looking, model: ToldModel) -> None:
+    look.ask(model.tell("May I judge?", "SELECT 2 AS yes"))
+    look.key("c")
+    look.sees("Confirmed by bob", ".judge")
+    look.press("pre-", ".judge")
+    look.sees("bob alone", ".facts")
+    look.press("Share with others")
+    look.sees("everyone", ".facts")

@@ -69,6 +69,7 @@ async function openAce(field, label, submit) {
   editor.commands.bindKey("Shift-Tab", null);
   editor.commands.addCommand({ name: "submit", bindKey: { win: "Ctrl-Enter", mac: "Command-Enter" }, exec: submit });
   editor.textInput.getElement().setAttribute("aria-label", `${label}. Ctrl and Space completes names, Tab leaves.`);
+  offerAfterTyping(editor);
   if (hadFocus) editor.focus();
   return editor;
 }
@@ -94,13 +95,33 @@ const namesCompleter = (tables) => ({
   triggerCharacters: ["."],
   getCompletions(editor, session, position, prefix, done) {
     const before = session.getLine(position.row).slice(0, position.column - prefix.length);
-    const found = completions(tables, editor.getValue(), before);
+    const isText = /comment|string/.test(session.getTokenAt(position.row, position.column)?.type ?? "");
+    const found = isText ? [] : completions(tables, editor.getValue(), before);
+    requestAnimationFrame(keepFocusOut);
     done(
       null,
       found.map((one) => ({ ...one, completer: { insertMatch } })),
     );
   },
 });
+
+/** Offer names once typing pauses: Ace misses a word that is begun while the list of the word before closes. */
+function offerAfterTyping(editor) {
+  const offer = paused(() => {
+    const { row, column } = editor.getCursorPosition();
+    const isInWord = /[\p{L}_][\p{L}\p{N}_$]*$/u.test(editor.session.getLine(row).slice(0, column));
+    if (!isInWord || editor.completer?.activated || !editor.isFocused()) return;
+    const list = ace.require("ace/autocomplete").Autocomplete.for(editor);
+    list.autoShown = true; // which never puts in a name by itself
+    list.showPopup(editor);
+  }, 120);
+  editor.commands.on("afterExec", ({ command }) => command.name === "insertstring" && offer());
+}
+
+/** Ace hides its list from screen readers, which hear each name by itself: so nothing in it takes the focus. */
+function keepFocusOut() {
+  for (const field of document.querySelectorAll(".ace_autocomplete textarea")) field.tabIndex = -1;
+}
 
 /** Put a name in place of what was typed of it until now; Ace itself goes by what was typed when it last looked. */
 function insertMatch(editor, { value }) {

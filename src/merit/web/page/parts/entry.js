@@ -26,7 +26,7 @@ async function entryView(id) {
       ["Database", entry.database],
       ["Author", entry.author],
       ["When", entry.time ? moment(entry.time) : ""],
-      ["Scope", entry.scope],
+      ["For", scopeWords(entry.scope)],
       ["Answer", answerLink(provenance)],
       ["From", provenance.run === "live" ? "" : provenance.run],
       ["Failure", entry.entry.failure_type ? readable(entry.entry.failure_type) : ""],
@@ -62,7 +62,24 @@ function entryActions(entry, state, editing) {
     buttons.unshift(action("Edit…", open, { "data-key": "e", title: "Change question and SQL (e)" }));
   }
   if (state === "stale") buttons.push(restoreButton(entry));
+  if (entry.scope?.startsWith("personal:")) buttons.push(promoteButton(entry));
   return buttons;
+}
+
+/** Who is shown an entry. */
+function scopeWords(scope) {
+  if (!scope) return "everyone";
+  const [kind, ...name] = scope.split(":");
+  return kind === "personal" ? `${name.join(":")} alone` : `the ${kind} ${name.join(":")}`;
+}
+
+function promoteButton(entry) {
+  const promote = async () => {
+    const { entries } = await api(pathOf("memory", entry.id, "promote"), { method: "POST", body: {} });
+    say("Others are shown it from now on");
+    location.hash = entryAddress(entries[0]);
+  };
+  return action("Share with others", promote, { title: "Let the team, or everyone, be shown it" });
 }
 
 function restoreButton(entry) {

@@ -63,12 +63,12 @@ function paused(run, ms = 250) {
 function askFirst({ title, content, confirm, danger = false, run }) {
   const dialog = document.getElementById("question");
   const before = document.activeElement;
-  const accept = h("button", { type: "button", class: danger ? "danger" : "primary" }, confirm);
+  const accept = h("button", { type: "button", class: danger ? "danger" : "primary", autofocus: !danger }, confirm);
   const actions = h(
     "div",
     { class: "actions" },
     accept,
-    h("button", { type: "button", on: { click: () => dialog.close() } }, "Cancel"),
+    h("button", { type: "button", autofocus: danger, on: { click: () => dialog.close() } }, "Cancel"),
   );
   accept.addEventListener("click", async () => {
     const done = await busy(accept, async () => {

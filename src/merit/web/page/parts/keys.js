@@ -33,6 +33,9 @@ function listenToKeys() {
   );
   document.getElementById("help-open").addEventListener("click", () => help.showModal());
   document.getElementById("theme").addEventListener("click", changeTheme);
+  const single = document.getElementById("single-keys"); // off for people whose dictation or shaking hands press keys
+  single.checked = kept("merit-keys") !== "off";
+  single.addEventListener("change", () => keep("merit-keys", single.checked ? "on" : "off"));
   document.addEventListener("keydown", (event) => {
     if (
       event.ctrlKey ||
@@ -44,6 +47,7 @@ function listenToKeys() {
       return;
     const typing = event.target.matches("input, select, textarea, [contenteditable]");
     if (typing && (event.key !== "Escape" || event.target.closest(".ace_editor"))) return;
+    if (!typing && event.key.length === 1 && !single.checked) return;
     if (typing) event.target.blur();
     else if (!act(event.key, help)) return;
     event.preventDefault();

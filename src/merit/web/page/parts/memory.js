@@ -75,6 +75,7 @@ function entryLine(entry) {
       gradeTag(entry.grade),
       entry.kind !== "precedent" && h("span", { class: "tag" }, KIND_WORDS[entry.kind] ?? readable(entry.kind)),
       entry.state && entry.state !== "live" && h("span", { class: "tag bad" }, STATE_WORDS[entry.state] ?? entry.state),
+      entry.scope ? h("span", { class: "tag" }, `for ${scopeWords(entry.scope)}`) : null,
       h("span", {}, entry.database),
       entry.author ? h("span", {}, entry.author) : null,
       entry.time ? moment(entry.time) : null,
