@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from making.live import ToldModel
-from making.serving import Served, ServeShop
+from making.serving import Served, ServeShop, until
 from merit.errors import InputError
 from merit.settings import ServeSettings
 from merit.web.limits import RateLimit
@@ -103,6 +103,54 @@ def test_a_person_sends_only_so_many_requests(serve_shop: ServeShop) -> None:
     assert statuses[-1].status == 429
     assert int(statuses[-1].headers["retry-after"]) >= 1
     assert server.get("/api/answers", token=bob).status == 200
+
+
+def test_a_person_has_only_so_many_requests_under_way(serve_shop: ServeShop) -> None:
+    server = serve_shop()
+    ann, bob = (server.site.tokens.add(name, []) for name in ("ann", "bob"))
+    leaving = [server.site.at_a_time.enter("ann") for _ in range(16)]
+    assert None not in leaving
+    assert server.get("/api/answers", token=ann).status == 429
+    assert server.get("/api/answers", token=bob).status == 200
+    for leave in leaving:
+        assert leave is not None
+        leave()
+    for _ in range(40):  # and every response lets go of its place, an error's too
+        assert server.get("/api/answers", token=ann).status == 200
+        assert server.get("/api/answers?limit=x", token=ann).status == 422
+    until(lambda: not server.site.at_a_time._under_way)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 200_000,
+        b'{"question":' * 50_000,
+        b"1" * 500_000,
+        b'{"question":"\\ud800"}',
+        b'{"a":' + b"9" * 5000 + b"}",
+    ],
+)
+def test_json_of_strangers_is_refused_and_not_a_failure(shop: Served, body: bytes) -> None:
+    found = shop.post("/api/answers", body, headers={"Content-Type": "application/json"})
+    assert found.status in (400, 422)
+    assert shop.get("/api/session").status == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "//api/session",
+        "/api//session",
+        "/api/session/",
+        "/API/session",
+        "/api/../api/session",
+        "/%61pi/session/x",
+        "/api/session%2f",
+    ],
+)
+def test_a_path_has_one_spelling(shop: Served, path: str) -> None:
+    assert shop.get(path).status == 404
 
 
 def test_a_bucket_fills_up_again() -> None:

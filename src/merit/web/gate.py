@@ -71,6 +71,8 @@ class Gate:
                     current.set_attribute("http.route", _route(scope))
                     current.set_attribute("http.response.status_code", noted.status)
         finally:
+            if (leave := scope.get("state", {}).get("leave")) is not None:
+                leave()
             self._note(scope, noted, time.perf_counter() - started)
 
     def _refused(self, scope: Scope) -> tuple[int, str, str] | None:
@@ -81,7 +83,7 @@ class Gate:
         if scope["method"] in ("GET", "HEAD") and _has_body(scope) and "GET" in self._methods_at(scope["path"]):
             return 400, "body", "a GET has no body"
         length = _values(scope, b"content-length")
-        if length and length[0].isdigit() and int(length[0][:12]) > _most_bytes(scope):
+        if length and length[0].isascii() and length[0].isdigit() and int(length[0][:12]) > _most_bytes(scope):
             return 413, "size", f"the body has more than {_most_bytes(scope) >> 20} MiB"
         if not self._same_origin(scope, hosts[0]):
             return 403, "origin", "a page of another site cannot use this server"

@@ -44,12 +44,18 @@ def metrics(site: Served, _: Reader) -> Response:
 
 
 def _database_answers(site: Site) -> bool:
-    with _lock:
-        at, good = _looked.get(id(site), (0.0, False))
-        if time.monotonic() - at > _LOOK_AGAIN_S or at == 0.0:
-            good = _looks_good(site)
-            _looked[id(site)] = (time.monotonic(), good)
+    """Whether it answered lately; while one request looks, others are told what was so before."""
+    at, good = _looked.get(id(site), (0.0, False))
+    if at and time.monotonic() - at < _LOOK_AGAIN_S:
         return good
+    if not _lock.acquire(blocking=False):
+        return good
+    try:
+        good = _looks_good(site)
+        _looked[id(site)] = (time.monotonic(), good)
+    finally:
+        _lock.release()
+    return good
 
 
 def _looks_good(site: Site) -> bool:

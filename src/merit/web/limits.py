@@ -1,8 +1,8 @@
-"""How often a person may send requests: a bucket for each, which fills up again with time."""
+"""How often a person may send requests, and how many at a time."""
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 
 _MOST_BUCKETS = 10_000  # the one that was used longest ago goes
@@ -31,3 +31,27 @@ class RateLimit:
         if len(self._buckets) > _MOST_BUCKETS:
             self._buckets.popitem(last=False)
         return 0.0 if granted else (1 - left) / self._rate
+
+
+class AtATime:
+    """At most so many requests under way for each person."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._under_way = Counter[str]()
+        self._lock = threading.Lock()
+
+    def enter(self, key: str) -> Callable[[], None] | None:
+        """How to leave again; None where there are too many."""
+        with self._lock:
+            if self._under_way[key] >= self._most:
+                return None
+            self._under_way[key] += 1
+
+        def leave() -> None:
+            with self._lock:
+                self._under_way[key] -= 1
+                if not self._under_way[key]:
+                    del self._under_way[key]
+
+        return leave

@@ -78,6 +78,10 @@ async def person_or_none(request: Request) -> Person | None:
     request.state.author = found.author
     if wait := site.requests.wait_s(found.author):
         raise _too_often(wait)
+    leave = site.at_a_time.enter(found.author)
+    if leave is None:
+        raise Refused(429, "too many of your requests are under way; wait for them", {"Retry-After": "1"})
+    request.state.leave = leave  # the gate calls it, once there is a response
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import uvicorn
+from anyio.to_thread import current_default_thread_limiter
 
 from merit.errors import InputError
 from merit.web.app import make_app
@@ -67,6 +68,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, "merit"))
+        current_default_thread_limiter().total_tokens = _THREADS  # of routes
         await super().startup(sockets)
         log("started", address=self._site.names.address)
         self._ready_told()

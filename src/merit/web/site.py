@@ -8,14 +8,16 @@ from merit.live import LiveAgent
 from merit.report.page import LiveRuns
 from merit.settings import ServeSettings
 from merit.web.asks import RunningAsks
-from merit.web.limits import RateLimit
+from merit.web.limits import AtATime, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
 from merit.web.proofs import Proofs
+from merit.web.replies import Refused
 from merit.web.rows import KeptRows
 from merit.web.sessions import SessionStore
 from merit.web.tokens import TokenStore
 
+_REQUESTS_AT_A_TIME = 12  # of one person, besides questions: a browser has about six, and each may run a statement
 _FAILURES_PER_MINUTE = 60  # wrong tokens from one address
 
 
@@ -37,6 +39,7 @@ class Site:
     proofs: Proofs = field(init=False)
     requests: RateLimit = field(init=False)
     failures: RateLimit = field(init=False)
+    at_a_time: AtATime = field(init=False)
     rows: KeptRows = field(default_factory=KeptRows)
     metrics: Metrics = field(default_factory=Metrics)
 
@@ -50,6 +53,7 @@ class Site:
             "proofs": Proofs(self.folder),
             "requests": RateLimit(self.settings.requests_per_minute),
             "failures": RateLimit(_FAILURES_PER_MINUTE),
+            "at_a_time": AtATime(_REQUESTS_AT_A_TIME + self.settings.asks_each),
         }
         for name, value in made.items():
             object.__setattr__(self, name, value)
@@ -72,3 +76,10 @@ class Site:
                 f"{self.names.address}: other machines can reach this address, and there is no token yet; make one "
                 "with `merit token add NAME --may ask,confirm,curate`, or leave out --host and --public-url"
             )
+
+
+def agent_of(site: Site) -> LiveAgent:
+    """The agent; refused where only runs are served."""
+    if site.agent is None:
+        raise Refused(404, "this server shows runs only; start it with a database to ask")
+    return site.agent
