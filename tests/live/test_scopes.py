@@ -129,6 +129,12 @@ def test_a_personal_word_takes_nothing_from_others(
     assert "zebra" not in prompts_of(model, shop, "bob")
 
 
+def test_a_personal_word_leaves_others_answers_to_be_judged(shop: LiveAgent, tmp_path: Path) -> None:
+    shop.confirm(shop.ask(QUESTION, author="ada").id, author="ada")
+    other = shop.ask(QUESTION, author="bob").id
+    assert [item.id for item in waiting(tmp_path / "own") if not item.is_entry] == [other]
+
+
 def test_what_is_personal_is_about_an_answer_of_ones_own(shop: LiveAgent) -> None:
     answer = shop.ask(QUESTION, author="ada").id
     with pytest.raises(InputError, match="was asked by ada, and what you say about it would be yours alone"):

@@ -14,7 +14,7 @@ from merit.live.records import Asked, Feedback
 from merit.memory import Entry, Grade, Listed, entries_in
 from merit.memory.store import has_memory
 from merit.sql import canonical
-from merit.types import Polarity
+from merit.types import Polarity, ScopeKind, scope_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +108,15 @@ def _nothing_came(asked: Asked) -> bool:
 
 
 def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -> bool:
-    """Whether people have said what they think of this SQL for this question, whichever answer they said it about."""
+    """Whether people have said what they think of this SQL for this question, whichever answer they said it about.
+
+    What somebody said for themselves alone is a word on their own answer only.
+    """
     if asked.id in feedback:
         return True
     form = canonical(asked.sql, asked.dialect)
-    judged = [(other, feedback[other.id]) for other in same if other.id in feedback]
+    words = [(other, feedback[other.id]) for other in same if other.id in feedback]
+    judged = [(other, word) for other, word in words if scope_kind(word.scope or None) is not ScopeKind.PERSONAL]
     said = [sql for other, word in judged for sql in (right_sql(other, word), wrong_sql(other, word, other.dialect))]
     return any(sql and canonical(sql, asked.dialect) == form for sql in said)
 
