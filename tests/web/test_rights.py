@@ -28,7 +28,6 @@ NEEDS = {
     ("DELETE", "/api/memory/{entry}"): Right.CURATE,
     ("PUT", "/api/memory/{entry}"): Right.CURATE,
     ("POST", "/api/memory/{entry}/restore"): Right.CURATE,
-    ("POST", "/api/memory/{entry}/promote"): Right.CURATE,
     ("POST", "/api/memory/{entry}/confirm"): Right.CURATE,
     ("POST", "/api/memory/{entry}/promote"): Right.CURATE,
     ("POST", "/api/memory/import"): Right.CURATE,

@@ -13,7 +13,7 @@ from merit.web.asked import judged_record
 from merit.web.people import Judging, Person, Served
 from merit.web.replies import JsonRouter, linked
 from merit.web.results import Statement
-from merit.web.seeing import uses_for
+from merit.web.seeing import answer_for, uses_for
 from merit.web.site import Site, agent_of
 
 router = JsonRouter(prefix="/api", tags=["feedback"])
@@ -61,7 +61,7 @@ def withdraw(answer: AnswerId, site: Served, who: Judging, given: Reason | None 
 def _agent(site: Site, answer: str, who: Person) -> LiveAgent:
     """The agent, where a person may see the answer."""
     agent = agent_of(site)
-    agent.find_answer(answer, who.author)
+    answer_for(site, who, answer)
     return agent
 
 

@@ -111,7 +111,7 @@ def retract(
     """Take an entry out of every later recall; the answers that rest on it are listed."""
     curator = curator_of(site, who)
     curator.find(entry)
-    uses = seen_uses(curator.parts, who, curator.uses(entry))
+    uses = uses_for(site, who, curator.uses(entry))
     if not dry_run:
         curator.retract(entry, who.author, reason)
     return {"retracted": not dry_run, "uses": [use_record(use) for use in uses]}
