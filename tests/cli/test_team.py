@@ -1,7 +1,11 @@
 """One memory for a team, from the command line: what one says is right, another one's next question sees."""
 
 import json
+import os
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +15,9 @@ import pytest
 from making.commands import good, refused
 from making.memories import make_entry, make_precedent
 from making.team import team_memory
+from merit.live import connect
 from merit.memory import Deletion, FileStore, Grade, entries_in, open_store, with_id
+from merit.models.scripted import ScriptedCompleter, ScriptedReply
 
 SQL = "SELECT count(*) AS orders FROM orders"
 
@@ -47,6 +53,56 @@ def test_a_confirmation_is_seen_by_a_colleague(shop: Path, url: str) -> None:
     assert ask("How many orders are there today?", "--folder", "eve")["recalled"] == []
     assert not (shop / "ann" / "memory").exists()
     assert listed.entry.provenance.author == "ann"
+
+
+def confirm(answer: dict[str, list[str]], author: str, *options: object) -> str:
+    command = ("confirm", answer["id"], "--database", "shop.sqlite", "--author", author, *options)
+    return good(*command).output.split()[-1]
+
+
+def test_what_is_personal_is_promoted_to_a_team(shop: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ann = ("--folder", "ann", "--memory", url, "--author", "ann")
+    bob = ("--folder", "bob", "--memory", url, "--author", "bob")
+    entry = confirm(ask("How many orders are there?", *ann), "ann", *ann[:4], "--scope", "personal")
+    assert ask("How many orders are there now?", *ann)["recalled"] == [entry]
+    assert ask("How many orders are there now?", *bob, "--team", "sales")["recalled"] == []
+    waiting = good("memory", "review", "--folder", "bob", "--memory", url).output.splitlines()
+    assert f"{entry}\tfor ann alone\t0x\tHow many orders are there?\t{SQL}" in waiting
+    assert "for       ann alone" in good("memory", "show", url, entry).output
+    refusal = refused("why", ask("How many?", *ann)["id"], "--folder", "ann", "--memory", url)
+    assert "rests on what is for other people alone" in refusal
+    said = json.loads(good("memory", "promote", url, entry[:8], "--team", "sales", "--json").output)
+    assert said["promoted"] == entry
+    assert ask("How many orders are there today?", *bob, "--team", "sales")["recalled"] == said["as"]
+    monkeypatch.setenv("MERIT_TEAM", "sales")
+    assert ask("How many orders are there this day?", *bob)["recalled"] == said["as"]
+    monkeypatch.delenv("MERIT_TEAM")
+    assert ask("How many orders are there at last?", *bob)["recalled"] == []
+    assert "is for these people already" in refused("memory", "promote", url, said["as"][0], "--team", "sales")
+    assert "not recalled any more" in refused("memory", "promote", url, entry)
+    for folder in ("ann", "bob"):
+        assert "holds" in good("audit", folder, "--memory", url).output
+    assert "needs the team's name" in refused("confirm", "x", "--database", "shop.sqlite", "--scope", "team", *ann[:4])
+
+
+def test_a_process_that_runs_already_recalls_it_within_a_second(shop: Path, url: str) -> None:
+    """Every recall asks for the log's last number first, so that nothing need be waited for."""
+    model = ScriptedCompleter([ScriptedReply((), f"<answer>{SQL}</answer>")])
+    with connect("shop.sqlite", model=model, folder=shop / "bob", memory=url) as running:
+        assert running.ask("How many orders are there?").recalled == ()
+        command = "merit confirm $(merit ask 'How many orders?' --sql-only >/dev/null; merit history | cut -c1-12)"
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "MERIT_DATABASE": "shop.sqlite",
+            "MERIT_MEMORY": url,
+        }
+        script = command.replace("--sql-only", "--sql-only --model scripted:script.jsonl")
+        done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=True)
+        confirmed_at = time.monotonic()
+        entry = done.stdout.split()[-1]
+        assert running.ask("How many orders are there now?").recalled == (entry,)
+        assert time.monotonic() - confirmed_at < 1
 
 
 def test_merit_toml_says_where_the_memory_is(shop: Path, url: str, monkeypatch: pytest.MonkeyPatch) -> None:

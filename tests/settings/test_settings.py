@@ -311,6 +311,9 @@ def test_checks_and_grades_are_read(tmp_path: Path) -> None:
         ('[[check]]\nname = "x"\nsql = "DELETE FROM answer"\n', "the field 'sql' should return what must not be"),
         (CHECK + "metrics = 1\n", "[[check]] 1: the field 'metrics' means nothing here; known are name, sql, question, table, metric"),
         (CHECK + 'question = ""\n', "the field 'question' should be a text in quotes, of at most 300 characters"),
+        ('[memory]\nscope = "mine"\n', "[memory]: the field 'scope' cannot be 'mine'; write one of personal, team, database"),
+        ('[memory]\nscope = "team"\n', "[memory]: the scope 'team' needs the team's name"),
+        ('[memory]\nteam = "  "\n', "[memory]: the field 'team' should be a name on one line"),
         ('[memory]\nkeep = "all"\n', "[memory]: the field 'keep' cannot be 'all'; write one of confirmed, tested, agreed, executed"),
     ],
 )  # fmt: skip
