@@ -53,7 +53,7 @@ async function show({ focus = true, anew = false } = {}) {
   main.replaceChildren(view);
   document.title = [titleOf(view)?.textContent.slice(0, 80), "merit"].filter(Boolean).join(" · ");
   window.scrollTo(0, anew ? window.scrollY : (scrolled.get(location.hash) ?? 0));
-  if (focus) (view.querySelector("[data-first]") ?? titleOf(view))?.focus({ preventScroll: true });
+  if (focus) titleOf(view)?.focus({ preventScroll: true });
   document.dispatchEvent(new Event("shown"));
 }
 
