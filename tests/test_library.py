@@ -192,7 +192,7 @@ def test_the_memory_of_a_run_is_read_and_never_changed(tmp_path: Path) -> None:
     [
         ("", "has no tables to ask about; name a SQLite file that has some"),
         ("CREATE TABLE t (a); DROP TABLE t;", "has no tables to ask about; name a SQLite file that has some"),
-        (None, "file is not a database; name a SQLite file"),
+        (None, "file is not a database; give a SQLite database that can be read"),
     ],
 )
 def test_a_file_without_tables_is_refused_before_anything_is_asked(
