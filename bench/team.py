@@ -1,6 +1,6 @@
 """Many people ask and confirm over two servers that share one memory on PostgreSQL: what is lost, late or refused.
 
-    python bench/team.py [--minutes 10] [--askers 50] [--confirming 8] [--think 2.0] [--latency 0.2] [--json]
+    python bench/team.py [--minutes 10] [--askers 50] [--confirming 8] [--think 5.0] [--latency 0.2] [--json]
 
 --postgres   where the memory is kept, in a schema that is dropped afterwards (default: MERIT_TEST_POSTGRES)
 
@@ -249,7 +249,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--askers", type=int, default=50)
     parser.add_argument("--confirming", type=int, default=8)
-    parser.add_argument("--think", type=float, default=2.0, help="seconds between two questions of a person")
+    parser.add_argument("--think", type=float, default=5.0, help="seconds between two questions of a person")
     parser.add_argument("--latency", type=float, default=0.2, help="seconds that the stand-in model takes")
     parser.add_argument("--postgres", default=_POSTGRES)
     parser.add_argument("--json", action="store_true")
