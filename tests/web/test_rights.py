@@ -28,8 +28,8 @@ NEEDS = {
     ("DELETE", "/api/memory/{entry}"): Right.CURATE,
     ("PUT", "/api/memory/{entry}"): Right.CURATE,
     ("POST", "/api/memory/{entry}/restore"): Right.CURATE,
-    ("POST", "/api/memory/{entry}/confirm"): Right.CURATE,
     ("POST", "/api/memory/{entry}/promote"): Right.CURATE,
+    ("POST", "/api/memory/{entry}/confirm"): Right.CURATE,
     ("POST", "/api/memory/import"): Right.CURATE,
     ("POST", "/api/proof"): Right.CURATE,
 }  # fmt: skip

@@ -1,116 +1,59 @@
-"""What a person said for themselves alone is shown to nobody else over the network, until somebody promotes it."""
-
-import re
+"""Scopes over the network: what is for one person alone reaches nobody else, except those who curate."""
 
 import pytest
 
-from making.live import COUNT, AnsweringModel
+from making.live import PAID
 from making.serving import Served, ServeShop
 from merit.settings import MemorySettings
 from merit.web.tokens import Right
 
-QUESTION = "How many orders are there?"
-SECRET = "SELECT count(*) FROM orders WHERE 'zebra' = 'zebra'"
-
-
-class Office:
-    """A server with three people: two who ask and judge, and one who looks after the memory."""
-
-    def __init__(self, serve_shop: ServeShop) -> None:
-        self.model = AnsweringModel(lambda prompt: SECRET if "zebra" in prompt else COUNT)
-        memory = MemorySettings(scope="personal", team="sales")
-        self.server: Served = serve_shop(self.model, {"memory": memory})
-        add = self.server.site.tokens.add
-        self.ada, self.bob = (add(name, [Right.ASK, Right.CONFIRM]) for name in ("ada", "bob"))
-        self.cara = add("cara", list(Right))
-        self.answer = self.ask(self.ada)
-        path = f"/api/answers/{self.answer}/correct"
-        self.entry = self.server.post(path, {"sql": SECRET}, token=self.ada).json["entries"][0]
-        self.resting = self.ask(self.ada, "How many orders are there now?")
-
-    def ask(self, token: str, question: str = QUESTION, **more: object) -> str:
-        reply = self.server.post("/api/answers", {"question": question, **more}, token=token)
-        assert reply.status == 200, reply.body
-        return str(reply.json["id"])
-
 
 @pytest.fixture
-def office(serve_shop: ServeShop) -> Office:
-    return Office(serve_shop)
+def personal(serve_shop: ServeShop) -> tuple[Served, str, str, str]:
+    """A shop in which what people say is theirs alone, with two people and a curator."""
+    server = serve_shop(None, {"memory": MemorySettings(scope="personal")})
+    both = [Right.ASK, Right.CONFIRM]
+    ann, bob = (server.site.tokens.add(name, both) for name in ("ann", "bob"))
+    return server, ann, bob, server.site.tokens.add("eve", [*both, Right.CURATE])
 
 
-def test_no_route_shows_it_to_another_person(office: Office) -> None:
-    server = office.server
-    paths = [
-        path
-        for path, methods in server.get("/openapi.json", token=office.bob).json["paths"].items()
-        if "get" in methods
-    ]
-    assert len(paths) > 15
-    for answer in (office.answer, office.resting):
-        values = {"answer": answer, "entry": office.entry, "ticket": "0" * 16, "table": "orders", "name": "state"}
-        for path in [
-            *paths,
-            "/api/memory?state=all&limit=500",
-            "/api/memory?scope=personal",
-            "/api/answers?words=zebra",
-        ]:
-            filled = re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], "x"), path)  # noqa: B023
-            reply = server.get(filled, token=office.bob)
-            assert b"zebra" not in reply.body, path
-            assert reply.status < 500, path
-    assert "zebra" in server.get(f"/api/answers/{office.answer}", token=office.ada).body.decode()
-    assert "zebra" in server.get("/api/memory", token=office.ada).body.decode()
-    assert server.get(f"/api/answers/{office.resting}", token=office.bob).status == 403
-    assert server.get(f"/api/memory/{office.entry}", token=office.bob).status == 404
+def test_what_is_personal_is_seen_by_its_author_and_curators_alone(personal: tuple[Served, str, str, str]) -> None:
+    server, ann, bob, curator = personal
+    question = {"question": "How many orders are paid?"}
+    answer = server.post("/api/answers", question, token=ann).json["id"]
+    entry = server.post(f"/api/answers/{answer}/confirm", token=ann).json["entries"][0]
+    resting = server.post("/api/answers", question, token=ann).json
+    assert resting["recalled"] == [entry]
+    assert server.post("/api/answers", question, token=bob).json["recalled"] == []
+
+    def entries(token: str) -> list[str]:
+        return [one["id"] for one in server.get("/api/memory", token=token).json["entries"]]
+
+    assert (entries(ann), entries(bob), entries(curator)) == ([entry], [], [entry])
+    assert server.get(f"/api/memory/{entry}", token=bob).status == 404
+    assert server.get(f"/api/memory/{entry}", token=ann).json["scope"] == "personal:ann"
+    for path in ("", "/rows", "/rows.csv", "/rows.parquet"):
+        assert server.get(f"/api/answers/{resting['id']}{path}", token=bob).status == 403
+        assert server.get(f"/api/answers/{resting['id']}{path}", token=ann).status == 200
+    seen = [one["id"] for one in server.get("/api/answers", token=bob).json["answers"]]
+    assert resting["id"] not in seen
+    assert PAID not in server.get("/api/memory/export?format=jsonl", token=bob).body.decode()
+    assert server.get("/api/schema", token=bob).json["tables"][0]["entries"] == 0
+    assert server.get("/api/schema/orders", token=bob).json["used_by_entries"] == []
+    for word in ("confirm", "reject", "withdraw"):
+        assert server.post(f"/api/answers/{resting['id']}/{word}", token=bob).status == 403
+    follow_up = {"question": "and open?", "earlier": [resting["id"]]}
+    assert server.post("/api/answers", follow_up, token=bob).status == 403
+    assert server.post(f"/api/answers/{resting['id']}/without-memory", token=bob).status == 403
+    assert server.post(f"/api/answers/{resting['id']}/check-sql", {"sql": PAID}, token=bob).status == 403
 
 
-def test_no_question_of_another_person_is_shown_it(office: Office) -> None:
-    office.model.prompts.clear()
-    office.ask(office.bob)
-    stream = office.server.post(
-        "/api/answers", {"question": "How many orders?"}, token=office.bob, headers={"Accept": "text/event-stream"}
-    )
-    assert b"zebra" not in stream.body
-    for answer in (office.answer, office.resting):
-        reply = office.server.post("/api/answers", {"question": "And now?", "earlier": [answer]}, token=office.bob)
-        assert (reply.status, "rests on what is for other people alone" in reply.json["error"]) == (403, True)
-    assert office.model.prompts
-    assert not any("zebra" in prompt for prompt in office.model.prompts)
-
-
-@pytest.mark.parametrize("act", ["confirm", "reject", "correct", "withdraw", "check-sql", "without-memory"])
-def test_nothing_can_be_said_about_what_rests_on_it(office: Office, act: str) -> None:
-    """Otherwise a person could make it everyone's without having seen it."""
-    body = {"sql": COUNT} if act in ("correct", "check-sql") else None
-    for answer in (office.answer, office.resting):
-        reply = office.server.post(f"/api/answers/{answer}/{act}", body, token=office.bob)
-        assert reply.status in (400, 403, 409), reply.body
-        assert b"zebra" not in reply.body
-    assert len(office.server.get("/api/memory", token=office.bob).json["entries"]) == 0
-
-
-def test_who_curates_reviews_and_promotes_it(office: Office) -> None:
-    server, path = office.server, f"/api/memory/{office.entry}/promote"
-    waiting = server.get("/api/memory/review", token=office.cara).json["waiting"]
-    assert [item["id"] for item in waiting if item["scope"] == "personal:ada"] == [office.entry]
-    assert not [item for item in server.get("/api/memory/review", token=office.bob).json["waiting"] if item["scope"]]
-    assert server.post(path, token=office.bob).status == 403
-    promoted = server.post(path, token=office.cara).json
-    assert promoted["promoted"] == office.entry
-    shown = server.get(f"/api/memory/{promoted['entries'][0]}", token=office.bob).json
-    assert (shown["scope"], shown["author"], shown["sql"]) == ("team:sales", "ada", SECRET)
-    assert (
-        promoted["entries"][0] in server.post("/api/answers", {"question": QUESTION}, token=office.bob).json["recalled"]
-    )
-    assert server.post(path, token=office.cara).status == 409
-    withdrawn = server.post(f"/api/answers/{office.answer}/withdraw", token=office.ada).json
-    assert set(withdrawn["entries"]) >= {office.entry, *promoted["entries"]}
-    assert server.post("/api/answers", {"question": QUESTION}, token=office.bob).json["recalled"] == []
-
-
-def test_it_stays_a_persons_when_a_curator_edits_it(office: Office) -> None:
-    body = {"question": QUESTION, "sql": SECRET.replace("zebra", "okapi")}
-    edited = office.server.ask("PUT", f"/api/memory/{office.entry}", body, token=office.cara).json
-    assert edited["scope"] == "personal:ada"
-    assert b"okapi" not in office.server.get("/api/memory", token=office.bob).body
+def test_a_curator_promotes_it(personal: tuple[Served, str, str, str]) -> None:
+    server, ann, bob, curator = personal
+    question = {"question": "How many orders are paid?"}
+    answer = server.post("/api/answers", question, token=ann).json["id"]
+    entry = server.post(f"/api/answers/{answer}/confirm", token=ann).json["entries"][0]
+    assert server.post(f"/api/memory/{entry}/promote", token=ann).status == 403
+    (new,) = server.post(f"/api/memory/{entry}/promote", token=curator).json["entries"]
+    assert server.post("/api/answers", question, token=bob).json["recalled"] == [new]
+    assert server.post(f"/api/memory/{entry}/promote", token=curator).status == 409

@@ -106,12 +106,12 @@ class LiveAgent:
 
     def _turn(self, answer: str, author: str) -> Asked:
         """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
-        asked, said = self.answer(answer, author=author)
+        asked, said = self.find_answer(answer, author)
         if asked.database != self._name:
             raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
         return asked if said is None else replace(asked, sql=right_sql(asked, said) or "(rejected)")
 
-    def answer(self, answer: str, *, author: str = "") -> tuple[Asked, Feedback | None]:
+    def find_answer(self, answer: str, author: str) -> tuple[Asked, Feedback | None]:
         """An answer and what was said about it, if a person may see both."""
         asked, said = self._parts.history.find(answer)
         if not sees_answer(self._parts, asked, said, self._parts.viewer(author)):
@@ -201,7 +201,7 @@ class LiveAgent:
 
     def why(self, answer: str, *, author: str = "") -> Why:
         """What entered the prompts of an answer, and what decided between its candidates; `author` is who looks."""
-        asked, said = self.answer(answer, author=author)
+        asked, said = self.find_answer(answer, author)
         return explained(asked, said, {item.entry.id: item for item in self._parts.memory.listed()})
 
     def without_memory(self, answer: str, *, progress: Progress = None, author: str = "") -> Comparison:
@@ -211,7 +211,7 @@ class LiveAgent:
 
     async def without_memory_async(self, answer: str, *, progress: Progress = None, author: str = "") -> Comparison:
         """The same, for an event loop."""
-        asked = self.answer(answer, author=author)[0]
+        asked = self.find_answer(answer, author)[0]
         self._turn(asked.id, author)  # it must be about this database
         execute = asked.status is not AnswerStatus.NOT_EXECUTED
         without = await self.ask_async(

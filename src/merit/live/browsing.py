@@ -7,7 +7,6 @@ from typing import Generic, TypeVar
 from merit.live.history import History
 from merit.live.records import Asked, Feedback
 from merit.memory import Listed, Repair
-from merit.types import scope_kind
 
 T = TypeVar("T")
 _MOST_LOOKED_AT = 20_000  # answers for one page, so that a search ends; the next page goes on from there
@@ -56,12 +55,12 @@ def search_history(
     search: HistorySearch,
     limit: int,
     before: str = "",
-    seen: Callable[[Asked, Feedback | None], bool] = lambda _asked, _said: True,
+    sees: Callable[[Asked, Feedback | None], bool] = lambda _asked, _said: True,
 ) -> Page[tuple[Asked, Feedback | None]]:
-    """A page of answers, newest first; only such as are `seen`."""
+    """A page of answers that a person sees, newest first."""
 
     def fits(item: tuple[Asked, Feedback | None]) -> bool:
-        return search.fits(*item) and seen(*item)
+        return search.fits(*item) and sees(*item)
 
     return _page(history.newest_first(before), fits, lambda item: item[0].id, limit)
 
@@ -88,7 +87,7 @@ class MemorySearch:
             and self.kind in ("", entry.polarity)
             and self.database in ("", source.db_id)
             and self.author in ("", source.author)
-            and self.scope in ("", source.scope, scope_kind(source.scope))
+            and self.scope in ("", source.scope or "database")
             and _has_words(self.words, (entry.question, *sql), entry.id)
         )
 

@@ -1,7 +1,7 @@
 """What waits for a person's word: answers that were never judged, and entries below *confirmed*."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,21 +53,12 @@ def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[W
     return waiting_in(History(folder), entries_in(place) if there else [], database)
 
 
-def waiting_in(
-    history: History,
-    entries: Iterable[Listed],
-    database: str = "",
-    seen: Callable[[Asked], bool] = lambda _: True,
-) -> list[Waiting]:
-    """The same, of a history and entries that are at hand; of answers only such as are `seen`."""
+def waiting_in(history: History, entries: Iterable[Listed], database: str = "") -> list[Waiting]:
+    """The same, of a history and entries that are at hand."""
     answers = history.answers()
     recalled = Counter(identity for asked in answers.values() for identity in asked.recalled)
     items = [*_entries(entries, answers, recalled), *_answers(history, answers, recalled)]
-    newest_first = [
-        item
-        for item in reversed(items)
-        if database in ("", item.database) and (item.is_entry or seen(answers[item.id]))
-    ]
+    newest_first = [item for item in reversed(items) if database in ("", item.database)]
     return sorted(newest_first, key=lambda item: item.usefulness)
 
 

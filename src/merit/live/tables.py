@@ -28,21 +28,20 @@ class TableUse:
         return sum(isinstance(item.entry, Precedent) and item.entry.grade is Grade.CONFIRMED for item in self.entries)
 
 
-def table_uses(parts: LiveParts, listed: Iterable[Listed]) -> Mapping[str, TableUse]:
-    """Of some entries the live ones about this database, by the tables that they use, in lower case."""
+def table_uses(parts: LiveParts, entries: Iterable[Listed]) -> Mapping[str, TableUse]:
+    """Of some entries, the live ones about this database by the tables that they use, in lower case."""
     found = defaultdict[str, list[Listed]](list)
     if parts.schemas is None:
         return {}
-    for item in listed:
+    for item in entries:
         if item.recallable and item.entry.provenance.db_id == parts.schema.db_id:
             for table in parts.schemas.lineage_of(item.entry).uses:
                 found[table.lower()].append(item)
     return {table: TableUse(tuple(items)) for table, items in found.items()}
 
 
-def schema_record(parts: LiveParts, listed: Iterable[Listed]) -> list[dict[str, Any]]:
-    """Every table with how many of some entries use it."""
-    uses = table_uses(parts, listed)
+def schema_record(parts: LiveParts, uses: Mapping[str, TableUse]) -> list[dict[str, Any]]:
+    """Every table with how many entries use it."""
     return [_record(table, uses.get(table.name.lower(), TableUse())) for table in parts.schema.tables]
 
 
@@ -64,9 +63,9 @@ def table_record(parts: LiveParts, table: Table, use: TableUse) -> dict[str, Any
 
 
 def answers_using(
-    parts: LiveParts, table: Table, most: int, seen: Callable[[Asked, Feedback | None], bool]
+    parts: LiveParts, table: Table, most: int, sees: Callable[[Asked, Feedback | None], bool]
 ) -> list[Asked]:
-    """The newest answers whose statement uses a table, of those that are `seen`."""
+    """The newest answers that a person sees whose statement uses a table."""
     found: list[Asked] = []
     if parts.schemas is None:
         return found
@@ -75,7 +74,7 @@ def answers_using(
             break
         if asked.sql and asked.database == parts.schema.db_id and table.name.lower() in asked.sql.lower():
             used = lineage(asked.sql, parts.schemas.now, asked.dialect, as_learned=True).uses
-            if table.name.lower() in used and seen(asked, said):
+            if table.name.lower() in used and sees(asked, said):
                 found.append(asked)
     return found
 

@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -33,6 +34,7 @@ from merit.vectors import unit_vectors
 PAPER_ENCODER = "BAAI/bge-large-en-v1.5"
 _MOST_EMBEDDING_BYTES = 64 << 20  # of one answer: 128 vectors of 16,384 numbers, at 30 bytes each
 
+_CACHED_TEXTS = 500  # its tokenizer keeps whole texts, 3 KB each, and 10,000 of them if it is let
 _MOST_DIMENSIONS = 65_536  # large models have some thousands; a memory holds four bytes for each of an entry
 
 
@@ -57,7 +59,10 @@ def _wordllama() -> Any:
 
     root.level, root.handlers[:] = before  # importing wordllama reconfigures the root logger
     # The package carries its 256-dimensional weights; without both options it would download them.
-    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    with suppress(AttributeError):  # of a tokenizer without a cache
+        model.tokenizer.model._resize_cache(_CACHED_TEXTS)
+    return model
 
 
 class SentenceTransformerEncoder:

@@ -7,15 +7,16 @@ from fastapi import Header, Path, Query
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from merit.live import LiveAgent
 from merit.live.browsing import HistorySearch, search_history
 from merit.live.progress import ProgressEvent
 from merit.web.asked import first_rows, short_record
 from merit.web.asks import RunningAsk
 from merit.web.events import Sent, short_answer
 from merit.web.people import Asking, Reader, Served
-from merit.web.replies import JsonReply, JsonRouter, linked, refusal
-from merit.web.seeing import answer_for, looking_as, may_see
-from merit.web.site import agent_of
+from merit.web.replies import JsonReply, JsonRouter, Refused, linked, refusal
+from merit.web.seeing import sees
+from merit.web.site import Site
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"
@@ -39,8 +40,25 @@ class Question(BaseModel):
     execute: bool = True
 
 
-_JUDGED = ("confirm", "reject", "correct", "withdraw", "check_sql", "without_memory")
-_LINKED = ("why", "rows", "rows_csv", "rows_parquet", *_JUDGED)
+def agent_of(site: Site) -> LiveAgent:
+    """The agent; refused where only runs are served."""
+    if site.agent is None:
+        raise Refused(404, "this server shows runs only; start it with a database to ask")
+    return site.agent
+
+
+_LINKED = (
+    "why",
+    "rows",
+    "rows_csv",
+    "rows_parquet",
+    "confirm",
+    "reject",
+    "correct",
+    "withdraw",
+    "check_sql",
+    "without_memory",
+)
 
 
 @router.post("/answers", response_model=None, responses=linked("id", "answer", _LINKED))
@@ -105,7 +123,7 @@ def history(
     """What was asked, newest first."""
     parts = agent_of(site).parts
     search = HistorySearch(words, status, feedback, author, since, until)
-    page = search_history(parts.history, search, limit, before, lambda *item: may_see(site, who, *item))
+    page = search_history(parts.history, search, limit, before, lambda asked, said: sees(parts, who, asked, said))
     return {"answers": [short_record(*item) for item in page.items], "next": page.after}
 
 
@@ -113,7 +131,7 @@ def history(
 def why(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     """An answer in full: what entered its prompts, what decided, what was said about it, and what stands against it."""
     agent = agent_of(site)
-    found = agent.why(answer, author=looking_as(site, who, answer))
+    found = agent.why(answer, author=who.author)
     entries = [*found.asked.kept, *(found.said.entries if found.said is not None else ())]
     against = agent.contradictions(entries, author=who.author) if entries else []
     return {**found.record(), "contradictions": [one.record() for one in against]}
@@ -125,10 +143,10 @@ async def without_memory(
 ) -> Response:
     """Ask the question of an answer again without anything that was learned; the last event is `comparison`."""
     agent = agent_of(site)
-    answer_for(site, who, answer)
+    agent.find_answer(answer, who.author)
 
     async def work(tell: Callable[[ProgressEvent], object]) -> Sent:
-        found = await agent.without_memory_async(answer, progress=tell, author=looking_as(site, who, answer))
+        found = await agent.without_memory_async(answer, progress=tell, author=who.author)
         record = found.record()
         record["with_memory"]["result"] = first_rows(found.rows)
         record["without_memory"]["result"] = first_rows(found.without.rows)

@@ -8,13 +8,13 @@ from merit.live import LiveAgent
 from merit.live.records import Feedback, Withdrawn
 from merit.live.uses import uses_of
 from merit.memory.contents import promoted
-from merit.web.answers import AnswerId
+from merit.web.answers import AnswerId, agent_of
 from merit.web.asked import judged_record
 from merit.web.people import Judging, Person, Served
 from merit.web.replies import JsonRouter, linked
 from merit.web.results import Statement
-from merit.web.seeing import answer_for, uses_for
-from merit.web.site import Site, agent_of
+from merit.web.seeing import seen_uses
+from merit.web.site import Site
 
 router = JsonRouter(prefix="/api", tags=["feedback"])
 
@@ -61,7 +61,7 @@ def withdraw(answer: AnswerId, site: Served, who: Judging, given: Reason | None 
 def _agent(site: Site, answer: str, who: Person) -> LiveAgent:
     """The agent, where a person may see the answer."""
     agent = agent_of(site)
-    answer_for(site, who, answer)
+    agent.find_answer(answer, who.author)
     return agent
 
 
@@ -70,5 +70,5 @@ def _said(site: Site, agent: LiveAgent, who: Person, said: Feedback | Withdrawn)
     if isinstance(said, Withdrawn):
         family = promoted(said.entries, agent.parts.memory.listed())
         uses = uses_of(family, agent.parts.history.events())
-        return judged_record(said, [], uses_for(site, who, uses))
-    return judged_record(said, agent.contradictions(said.entries, author=said.author) if said.entries else [], [])
+        return judged_record(said, [], seen_uses(agent.parts, who, uses))
+    return judged_record(said, agent.contradictions(said.entries, author=who.author) if said.entries else [], [])

@@ -12,13 +12,13 @@ from merit.live.curating import Curator
 from merit.live.review import Waiting, waiting_in
 from merit.memory import Listed, Precedent
 from merit.types import Entry
-from merit.web.answers import Limit, Name, Words
+from merit.web.answers import Limit, Name, Words, agent_of
 from merit.web.asked import use_record
 from merit.web.judging import Reason
 from merit.web.people import Curating, Person, Reader, Served
 from merit.web.replies import JsonRouter
-from merit.web.seeing import curates, entries_for, may_see, uses_for
-from merit.web.site import Site, agent_of
+from merit.web.seeing import seen_entries, seen_uses, sees, viewer_of
+from merit.web.site import Site
 
 
 class EntryConvertor(Convertor[str]):
@@ -66,7 +66,7 @@ def entries(
 ) -> dict[str, Any]:
     """Entries with their state, newest first."""
     search = MemorySearch(words, grade, kind, database, author, scope, state)
-    page = search_memory(entries_for(site, who), search, limit, before)
+    page = search_memory(seen_entries(agent_of(site).parts, who), search, limit, before)
     return {"entries": [entry_record(item) for item in page.items], "next": page.after}
 
 
@@ -75,9 +75,11 @@ def review(site: Served, who: Reader, limit: Limit = 100) -> dict[str, Any]:
     """What waits for a person, most useful first; answers that contradict each other before all else."""
     agent = agent_of(site)
     parts = agent.parts
-    waiting = waiting_in(
-        parts.history, entries_for(site, who), parts.schema.db_id, lambda asked: may_see(site, who, asked, None)
-    )
+    waiting = [
+        item
+        for item in waiting_in(parts.history, seen_entries(parts, who), parts.schema.db_id)
+        if item.is_entry or sees(parts, who, *parts.history.find(item.id))
+    ]
     return {
         "contradictions": [one.record() for one in agent.contradictions(author=who.author)],
         "waiting": [_waiting_record(item) for item in waiting[:limit]],
@@ -96,7 +98,7 @@ def show(entry: EntryId, site: Served, who: Reader) -> dict[str, Any]:
     """One entry in full, and the later answers that rest on it."""
     curator = curator_of(site, who)
     item = curator.find(entry)
-    uses = uses_for(site, who, curator.uses(entry))
+    uses = seen_uses(curator.parts, who, curator.uses(entry))
     return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in uses]}
 
 
@@ -111,7 +113,7 @@ def retract(
     """Take an entry out of every later recall; the answers that rest on it are listed."""
     curator = curator_of(site, who)
     curator.find(entry)
-    uses = uses_for(site, who, curator.uses(entry))
+    uses = seen_uses(curator.parts, who, curator.uses(entry))
     if not dry_run:
         curator.retract(entry, who.author, reason)
     return {"retracted": not dry_run, "uses": [use_record(use) for use in uses]}
@@ -134,10 +136,10 @@ def confirm_entry(entry: EntryId, site: Served, who: Curating, given: Reason | N
 
 @router.post("/memory/{entry:entry}/promote")
 def promote(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
-    """Let what a person said for themselves be their team's, or everyone's where the server names no team."""
-    made = [item.id for item in curator_of(site).promote(entry, who.author)]
+    """Let what is for one person alone be for their team, or for everyone where merit.toml names no team."""
+    made = [new.id for new in curator_of(site, who).promote(entry, who.author)]
     against = agent_of(site).contradictions(made, author=who.author)
-    return {"promoted": entry, "entries": made, "contradictions": [one.record() for one in against]}
+    return {"entries": made, "contradictions": [one.record() for one in against]}
 
 
 @router.put("/memory/{entry:entry}")
@@ -149,11 +151,10 @@ def edit(entry: EntryId, given: Edit, site: Served, who: Curating) -> dict[str, 
     return {**entry_record(curator.find(new.id)), "contradictions": [one.record() for one in against]}
 
 
-def curator_of(site: Site, who: Person | None = None) -> Curator:
-    """Changes the memory of the site's agent; a person who does not curate sees only what is for them."""
+def curator_of(site: Site, who: Person) -> Curator:
+    """Changes the memory of the site's agent."""
     agent = agent_of(site)
-    viewer = None if who is None or curates(who) else agent.parts.viewer(who.author)
-    return Curator(agent.parts, agent.limits, viewer)
+    return Curator(agent.parts, agent.limits, viewer_of(agent.parts, who))
 
 
 def entry_record(item: Listed) -> dict[str, Any]:

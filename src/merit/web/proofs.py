@@ -31,7 +31,7 @@ class Proofs:
             raise Conflict("a proof is under way already; wait for it")
         self._running = {"author": author, "started": _now(), "done": 0, "of_all": None}
         self._error = ""
-        self._task = asyncio.create_task(self._prove(agent, limit, author, self._running))
+        self._task = asyncio.create_task(self._prove(agent, limit, self._running))
 
     def record(self) -> dict[str, Any]:
         """How far it is, the last result, and why the last one failed."""
@@ -44,12 +44,12 @@ class Proofs:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    async def _prove(self, agent: LiveAgent, limit: int | None, author: str, running: dict[str, Any]) -> None:
+    async def _prove(self, agent: LiveAgent, limit: int | None, running: dict[str, Any]) -> None:
         def tell(done: int, of_all: int) -> None:
             running.update(done=done, of_all=of_all)
 
         try:
-            proof = await agent.prove_async(limit=limit, tell=tell, author=author)
+            proof = await agent.prove_async(limit=limit, tell=tell, author=running["author"])
             await asyncio.to_thread(self._write, {**proof_record(proof), **running, "finished": _now()})
         except MeritError as error:
             self._error = str(error)

@@ -7,9 +7,9 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from merit.errors import Conflict
+from merit.web.answers import agent_of
 from merit.web.people import Curating, Reader, Served
 from merit.web.replies import JsonRouter
-from merit.web.site import agent_of
 
 router = JsonRouter(prefix="/api", tags=["proof"])
 

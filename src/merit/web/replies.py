@@ -96,8 +96,8 @@ class Refused(Exception):
 
 def status_of(error: Exception) -> int:
     """The status for an error that merit raises on purpose."""
-    if isinstance(error, NotVisible):
-        return 403
-    if isinstance(error, NotFound | Conflict):
-        return 404 if isinstance(error, NotFound) else 409
+    if isinstance(error, NotFound | NotVisible):
+        return 404 if isinstance(error, NotFound) else 403
+    if isinstance(error, Conflict):
+        return 409
     return 400 if isinstance(error, InputError) else 503

@@ -9,13 +9,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from merit.errors import Conflict
 from merit.spreadsheet import csv_text
 from merit.types import Rows, Value
-from merit.web.answers import AnswerId
+from merit.web.answers import AnswerId, agent_of
 from merit.web.asked import rows_record
 from merit.web.events import FIRST_ROWS
-from merit.web.people import Judging, Person, Reader, Served
+from merit.web.people import Judging, Reader, Served
 from merit.web.replies import JsonRouter, Refused
-from merit.web.seeing import answer_for
-from merit.web.site import Site, agent_of
+from merit.web.site import Site
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _LARGEST = 2**63  # of Parquet's integers
@@ -32,7 +31,7 @@ class Statement(BaseModel):
 @router.get("/answers/{answer}/rows")
 def rows(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     """All rows of an answer."""
-    found = rows_of(site, answer, who)
+    found = rows_of(site, answer, who.author)
     kind = "no_rows" if not found.rows else "cut" if found.truncated else "rows"
     return {**rows_record(found), "found": kind}
 
@@ -40,7 +39,7 @@ def rows(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
 @router.get("/answers/{answer}/rows.csv", response_class=Response)
 def rows_csv(answer: AnswerId, site: Served, who: Reader) -> Response:
     """All rows as CSV, in which no cell is a formula."""
-    found = rows_of(site, answer, who)
+    found = rows_of(site, answer, who.author)
     text = csv_text([found.columns, *([_cell(value) for value in row] for row in found.rows)])
     return _download(text.encode("utf-8", "replace"), "text/csv; charset=utf-8", f"{answer}.csv")
 
@@ -53,7 +52,7 @@ def rows_parquet(answer: AnswerId, site: Served, who: Reader) -> Response:
         import pyarrow.parquet
     except ImportError:
         raise Refused(501, "Parquet needs the package pyarrow; install merit-sql[parquet]") from None
-    found = rows_of(site, answer, who)
+    found = rows_of(site, answer, who.author)
     columns = [[row[number] for row in found.rows] for number in range(len(found.columns))]
     table = pyarrow.table(list(map(_uniform, columns)), names=_distinct(found.columns))
     out = io.BytesIO()
@@ -65,15 +64,15 @@ def rows_parquet(answer: AnswerId, site: Served, who: Reader) -> Response:
 def check_sql(answer: AnswerId, given: Statement, site: Served, who: Judging) -> dict[str, Any]:
     """Run a correction without keeping it: its first rows, or what the database says."""
     agent = agent_of(site)
-    answer_for(site, who, answer)
+    agent.find_answer(answer, who.author)
     result = agent.parts.engine.execute(given.sql, agent.limits)
     return rows_record(result, FIRST_ROWS) if isinstance(result, Rows) else {"error": result.message}
 
 
-def rows_of(site: Site, answer: str, who: Person) -> Rows:
+def rows_of(site: Site, answer: str, author: str) -> Rows:
     """The rows of an answer, run again where they are not at hand."""
     agent = agent_of(site)
-    asked = answer_for(site, who, answer)
+    asked, _ = agent.find_answer(answer, author)
     if (kept := site.rows.find(asked.id)) is not None:
         return kept
     if not asked.status.ran:

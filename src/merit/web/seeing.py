@@ -1,43 +1,31 @@
-"""What a person may be shown: nothing that is for other people alone, unless they look after the memory."""
+"""What a person is shown: nothing that is for other people alone, unless they curate the memory."""
 
-from merit.live import Asked, Feedback
+from merit.live.parts import LiveParts
+from merit.live.records import Asked, Feedback
 from merit.live.seeing import sees_answer, visible
 from merit.live.uses import Use
 from merit.memory import Listed
+from merit.types import Viewer
 from merit.web.people import Person
-from merit.web.site import Site, agent_of
 from merit.web.tokens import Right
 
 
-def curates(who: Person) -> bool:
-    """Whether a person decides what becomes of others' entries, and so sees them; prompts never do."""
-    return Right.CURATE in who.may
+def viewer_of(parts: LiveParts, who: Person) -> Viewer | None:
+    """What a person may be shown of the memory; None for one who curates it, and is shown everything."""
+    return None if Right.CURATE in who.may else parts.viewer(who.author)
 
 
-def entries_for(site: Site, who: Person) -> list[Listed]:
-    """The memory's entries that a person may be shown."""
-    parts = agent_of(site).parts
-    listed = parts.memory.listed()
-    return listed if curates(who) else visible(listed, parts.viewer(who.author))
+def seen_entries(parts: LiveParts, who: Person) -> list[Listed]:
+    """The entries that a person may be shown."""
+    listed, viewer = parts.memory.listed(), viewer_of(parts, who)
+    return listed if viewer is None else visible(listed, viewer)
 
 
-def may_see(site: Site, who: Person, asked: Asked, said: Feedback | None) -> bool:
-    """Whether a person may be shown an answer and what was said about it."""
-    parts = agent_of(site).parts
-    return curates(who) or sees_answer(parts, asked, said, parts.viewer(who.author))
+def sees(parts: LiveParts, who: Person, asked: Asked, said: Feedback | None) -> bool:
+    """Whether a person may be shown an answer."""
+    return sees_answer(parts, asked, said, parts.viewer(who.author))
 
 
-def answer_for(site: Site, who: Person, answer: str) -> Asked:
-    """An answer that a person may be shown; refused otherwise."""
-    agent = agent_of(site)
-    return agent.answer(answer, author=looking_as(site, who, answer))[0]
-
-
-def looking_as(site: Site, who: Person, answer: str) -> str:
-    """As whom a person looks at an answer: one who curates as the one who asked."""
-    return agent_of(site).parts.history.find(answer)[0].author if curates(who) else who.author
-
-
-def uses_for(site: Site, who: Person, uses: list[Use]) -> list[Use]:
-    """Those later answers that a person may be shown."""
-    return [use for use in uses if may_see(site, who, use.asked, None)]
+def seen_uses(parts: LiveParts, who: Person, uses: list[Use]) -> list[Use]:
+    """Those answers that a person may be shown."""
+    return [use for use in uses if sees(parts, who, use.asked, None)]

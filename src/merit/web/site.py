@@ -12,7 +12,6 @@ from merit.web.limits import AtATime, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
 from merit.web.proofs import Proofs
-from merit.web.replies import Refused
 from merit.web.rows import KeptRows
 from merit.web.sessions import SessionStore
 from merit.web.tokens import TokenStore
@@ -76,10 +75,3 @@ class Site:
                 f"{self.names.address}: other machines can reach this address, and there is no token yet; make one "
                 "with `merit token add NAME --may ask,confirm,curate`, or leave out --host and --public-url"
             )
-
-
-def agent_of(site: Site) -> LiveAgent:
-    """The agent; refused where only runs are served."""
-    if site.agent is None:
-        raise Refused(404, "this server shows runs only; start it with a database to ask")
-    return site.agent

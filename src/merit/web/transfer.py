@@ -15,9 +15,10 @@ from merit.errors import InputError
 from merit.formats import FORMATS, read_pairs
 from merit.live import export_pairs
 from merit.types import Grade
+from merit.web.answers import agent_of
 from merit.web.people import Curating, Reader, Served
 from merit.web.replies import JsonRouter, Refused
-from merit.web.site import Site, agent_of
+from merit.web.site import Site
 
 router = JsonRouter(prefix="/api", tags=["memory"])
 Format = Literal["csv", "jsonl", "vanna", "wren", "cortex", "dbt"]
