@@ -252,10 +252,7 @@ def _is_of_run(memory: Path) -> bool:
 
 def _schema(engine: Engine, database: Path) -> Schema:
     """The schema of a database; a file without tables is refused, since nothing could be asked about it."""
-    try:
-        schema = engine.schema()
-    except DatabaseUnusable as error:
-        raise DatabaseUnusable(f"{error}; name a SQLite file") from None
+    schema = engine.schema()
     if not schema.tables:
         raise DatabaseUnusable(f"{database}: has no tables to ask about; name a SQLite file that has some")
     return replace(schema, db_id=database.stem)

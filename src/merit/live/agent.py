@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from merit.agent import Method
-from merit.errors import InputError, NotVisible, check_type
+from merit.errors import InputError, check_type
 from merit.formats import FoundPairs
 from merit.live.answer import Answer, AnswerStatus
 from merit.live.asking import Asker
@@ -22,10 +22,10 @@ from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
 from merit.live.proof import Proof
-from merit.live.proving import ProofCost, Tell, proof_cost, prove
+from merit.live.proving import ProofCost, Tell, proof_cost, prove, say_nothing
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.results import StatementResults
-from merit.live.seeing import sees_answer, visible
+from merit.live.seeing import check_seen, visible
 from merit.live.selecting import SchemaSelection
 from merit.live.switch import switch_off, switch_on
 from merit.live.why import Comparison, Why, compared, explained
@@ -122,8 +122,7 @@ class LiveAgent:
     def answer(self, answer: str, *, author: str = "") -> tuple[Asked, Feedback | None]:
         """An answer and what was said about it, if a person may see both."""
         asked, said = self._parts.history.find(answer)
-        if not sees_answer(self._parts, asked, said, self._parts.viewer(author)):
-            raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
+        check_seen(self._parts, asked, said, author)
         return asked, said
 
     def _follow(self) -> None:
@@ -180,7 +179,7 @@ class LiveAgent:
 
     def check_memory(self, tell: Tell | None = None) -> Checkup:
         """Run every confirmed statement again: what fails goes stale, what holds again comes back."""
-        return check_up(self._parts, self._limits, tell or _say_nothing)
+        return check_up(self._parts, self._limits, tell or say_nothing)
 
     # Measuring
 
@@ -198,12 +197,12 @@ class LiveAgent:
 
     async def prove_async(self, *, limit: int | None = None, tell: Tell | None = None, author: str = "") -> Proof:
         """The same, for an event loop."""
-        return await prove(self._asker, limit=limit, tell=tell or _say_nothing, author=author)
+        return await prove(self._asker, limit=limit, tell=tell or say_nothing, author=author)
 
     def check(self, tell: Tell | None = None, *, author: str = "") -> GateResult:
         """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
         with self._in_plain_code:
-            return self._calls.run(check(self._asker, tell or _say_nothing, author))
+            return self._calls.run(check(self._asker, tell or say_nothing, author))
 
     def accept(self, result: GateResult) -> None:
         """Compare later checks with this one."""
@@ -271,18 +270,6 @@ class LiveAgent:
         """What a statement may take."""
         return self._limits
 
-    def about(self) -> dict[str, object]:
-        """Database, model and settings, as a page shows them."""
-        parts = self._parts
-        return {
-            "database": self._name,
-            "dialect": parts.engine.dialect,
-            "model": parts.completer.identity.name,
-            "encoder": parts.encoder,
-            "rows": "prompt" if parts.values is not None else "never",
-            "calibrated_on": parts.calibration.about if parts.calibration is not None else None,
-        }
-
     @property
     def schema(self) -> Schema:
         """The database's tables as they were at the last look."""
@@ -311,7 +298,3 @@ class LiveAgent:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close_async()
-
-
-def _say_nothing(_done: int, _of_all: int) -> None:
-    """Where it does not matter how far it is."""

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
-from merit.errors import Conflict, InputError, NotVisible
+from merit.errors import Conflict, InputError
 from merit.live.ladder import RejectedSQL, rejected_in, right_sql
 from merit.live.learning import kept_answer, provenance
 from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
 from merit.live.receipt import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.live.seeing import narrowest, scopes_in, sees_answer
+from merit.live.seeing import check_seen, narrowest, scopes_in
 from merit.live.staleness import follow_learned
 from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
 from merit.memory.contents import promoted
@@ -104,8 +104,7 @@ class Learner:
     def _judging(self, answer: str, author: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
         with self.parts.history.judging(answer) as (asked, write):
             self._own(asked)
-            if not sees_answer(self.parts, asked, None, self.parts.viewer(author)):
-                raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
+            check_seen(self.parts, asked, None, author)
             yield asked, write
 
     def _own(self, asked: Asked) -> None:

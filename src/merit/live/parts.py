@@ -59,6 +59,17 @@ class LiveParts:
             raise InputError("what is personal needs the name of its author, on one line and of at most 200 characters")
         return scope
 
+    def about(self) -> dict[str, object]:
+        """Database, model and settings, as a page shows them."""
+        return {
+            "database": self.schema.db_id,
+            "dialect": self.engine.dialect,
+            "model": self.completer.identity.name,
+            "encoder": self.encoder,
+            "rows": "prompt" if self.values is not None else "never",
+            "calibrated_on": self.calibration.about if self.calibration is not None else None,
+        }
+
     @cached_property
     def texts(self) -> LiveTexts:
         """What prompts say of the tables."""

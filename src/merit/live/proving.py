@@ -14,6 +14,10 @@ from merit.models import Prices, Sent
 Tell = Callable[[int, int], object]  # how many questions of how many were asked again
 
 
+def say_nothing(_done: int, _of_all: int) -> None:
+    """Where it does not matter how far it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProofCost:
     """What a proof takes at most."""
@@ -38,9 +42,7 @@ def proof_cost(asker: Asker, limit: int | None = None, author: str = "") -> Proo
     return ProofCost(questions, calls, likely.tokens, Prices(*prices).cost(likely) if prices else None)
 
 
-async def prove(
-    asker: Asker, *, limit: int | None = None, tell: Tell = lambda _done, _of: None, author: str = ""
-) -> Proof:
+async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = say_nothing, author: str = "") -> Proof:
     """Ask confirmed questions again; of a long history the last `limit` ones. Nothing is learned from it.
 
     `author` is who asks: what is for other people alone is neither asked nor shown.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from merit.errors import NotVisible
 from merit.live.parts import LiveParts
 from merit.live.records import Asked, Feedback
 from merit.memory import Listed
@@ -18,6 +19,12 @@ def sees_answer(parts: LiveParts, asked: Asked, said: Feedback | None, viewer: V
     if viewer.author and asked.author == viewer.author:
         return True
     return all(viewer.sees(scope) for scope in scopes_in(parts, asked, said))
+
+
+def check_seen(parts: LiveParts, asked: Asked, said: Feedback | None, author: str) -> None:
+    """Refuse an answer that a person may not be shown."""
+    if not sees_answer(parts, asked, said, parts.viewer(author)):
+        raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
 
 
 def scopes_in(parts: LiveParts, asked: Asked, said: Feedback | None = None) -> set[str | None]:

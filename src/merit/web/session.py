@@ -76,4 +76,4 @@ def _about(site: Site) -> dict[str, Any]:
     runs = {"runs": site.runs is not None}
     if site.agent is None:
         return {"database": None, **runs}
-    return {**site.agent.about(), "memory": site.memory, **runs}
+    return {**site.agent.parts.about(), "memory": site.memory, **runs}
