@@ -13,7 +13,7 @@ from making.shop import COUNT, PAID, Model, open_shop
 from merit.cli import check as checking
 from merit.cli import review as reviewing
 from merit.live import LiveAgent
-from merit.live.gate import GateCase, GateResult
+from merit.live.regression import RegressionCase, RegressionResult
 from merit.live.review import waiting
 from merit.memory import Grade, entries_in
 from merit.settings import MemorySettings
@@ -94,7 +94,7 @@ def test_markup_in_an_id_of_a_history_from_elsewhere_is_shown(
 
 @pytest.mark.parametrize("name", ["[/]x", "[link=http://evil.example]x"])
 def test_markup_in_the_name_of_a_checked_question_is_shown(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    checking._show(GateResult((GateCase(name, "How many?", COUNT, "", "failed", False, None),), True))
+    checking._show(RegressionResult((RegressionCase(name, "How many?", COUNT, "", "failed", False, None),), True))
     assert f"wrong  {name}  How many?" in capsys.readouterr().out
 
 

@@ -197,7 +197,7 @@ def test_an_error_that_nobody_expected_is_told_and_logged_without_its_words(
     def broken(*_: object) -> None:
         raise RuntimeError("SECRETS of a row")
 
-    monkeypatch.setattr("merit.web.answers.search_history", broken)
+    monkeypatch.setattr("merit.web.routes.answers.search_history", broken)
     found = server.get("/api/answers")
     assert (found.status, found.json) == (500, {"error": "the server failed; its log says more"})
     assert "SECRETS" not in logged.getvalue()
@@ -257,7 +257,7 @@ def test_metrics_are_written_as_prometheus_reads_them() -> None:
 def test_health_says_whether_the_database_answers(shop: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     assert shop.get("/health/live").json == {"live": True}
     assert shop.get("/health/ready").json == {"ready": True}
-    monkeypatch.setattr("merit.web.health._LOOK_AGAIN_S", 0.0)
+    monkeypatch.setattr("merit.web.routes.health._LOOK_AGAIN_S", 0.0)
     agent = shop.site.agent
     assert agent is not None
     agent.parts.memory.close()

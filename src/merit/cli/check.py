@@ -11,7 +11,7 @@ from merit.cli.options import JSON, check_out
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.files import atomic_write
-from merit.live.gate import GateResult
+from merit.live.regression import RegressionResult
 
 
 @click.command()
@@ -63,7 +63,7 @@ def _tell(done: int, of_all: int) -> None:
     say(f"{done} of {of_all} ...", err=True)
 
 
-def _show(result: GateResult) -> None:
+def _show(result: RegressionResult) -> None:
     console = Console()
     for case in result.cases:
         if not case.right:

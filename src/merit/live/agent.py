@@ -16,7 +16,6 @@ from merit.live.checkup import Checkup, check_up
 from merit.live.contradictions import Contradiction, contradictions
 from merit.live.feedback import Learner
 from merit.live.following import SchemaFollower
-from merit.live.gate import GateResult, accept, check
 from merit.live.importing import Imported, import_pairs
 from merit.live.ladder import right_sql
 from merit.live.parts import LiveParts
@@ -24,6 +23,7 @@ from merit.live.progress import Progress
 from merit.live.proof import Proof
 from merit.live.proving import ProofCost, Tell, proof_cost, prove, say_nothing
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.live.regression import RegressionResult, accept, check
 from merit.live.results import StatementResults
 from merit.live.seeing import check_seen, visible
 from merit.live.selecting import SchemaSelection
@@ -199,12 +199,12 @@ class LiveAgent:
         """The same, for an event loop."""
         return await prove(self._asker, limit=limit, tell=tell or say_nothing, author=author)
 
-    def check(self, tell: Tell | None = None, *, author: str = "") -> GateResult:
+    def check(self, tell: Tell | None = None, *, author: str = "") -> RegressionResult:
         """Ask every confirmed question again, as a test suite does; `accept` lets later checks be compared with it."""
         with self._in_plain_code:
             return self._calls.run(check(self._asker, tell or say_nothing, author))
 
-    def accept(self, result: GateResult) -> None:
+    def accept(self, result: RegressionResult) -> None:
         """Compare later checks with this one."""
         accept(self._parts.history.path.parent, result)
 

@@ -14,7 +14,7 @@ from merit.live.answer import AnswerStatus
 from merit.live.ballot import wrong_count
 from merit.live.bounds import not_for, out_of_bounds
 from merit.live.fold import EntryState, FoldedLog, fold
-from merit.live.history import HISTORY, History, standing, standing_question
+from merit.live.history import HISTORY, History, standing_question, valid_feedback
 from merit.live.purging import MEMORY
 from merit.live.receipts import Receipt
 from merit.live.records import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn
@@ -154,7 +154,7 @@ class _Audit:
     def memory(self) -> Iterator[str]:
         """Every entry that is there has its own id and, if it was learned here, an answer that accounts for it."""
         accounted = {identity for asked in self._asked.values() for identity in asked.kept}
-        accounted |= {identity for word in standing(self._events).values() for identity in word.entries}
+        accounted |= {identity for word in valid_feedback(self._events).values() for identity in word.entries}
         accounted |= self._confirmed_later(accounted)
         for identity, entry in self._log.live().items():
             if with_id(entry).id != identity:

@@ -21,9 +21,9 @@ from typing import Any
 from merit import __version__
 from merit.errors import Conflict, InputError
 from merit.files import open_regular
-from merit.live.gate import GATE
 from merit.live.history import HISTORY, History
 from merit.live.purging import MEMORY, finish_purge
+from merit.live.regression import ACCEPTED
 from merit.live.schemas import SCHEMAS
 from merit.live.switch import SWITCHED
 from merit.memory import entries_in
@@ -35,7 +35,7 @@ from merit.reading import DOCUMENT_BYTES, LINES_BYTES, MIB, check_fields, check_
 FORMAT = 1
 _CONTENTS = "merit-backup.json"
 _LOG = f"{MEMORY}/{LOG_NAME}"
-_PLAIN = (HISTORY, "tokens.json", SWITCHED, GATE, "proof.json")
+_PLAIN = (HISTORY, "tokens.json", SWITCHED, ACCEPTED, "proof.json")
 _SCHEMA = re.compile(rf"{SCHEMAS}/([0-9a-f]{{16,64}}|checked)\.json")
 _LARGEST = {HISTORY: LINES_BYTES, _LOG: 4 * LINES_BYTES}
 _MOST_FILES = 10_000

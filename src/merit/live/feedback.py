@@ -56,7 +56,7 @@ class Learner:
 
     def correct(self, answer: str, sql: str, author: str, through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
-        self._own(self.parts.history.find(answer)[0])
+        self._check_database(self.parts.history.find(answer)[0])
         result = self.parts.engine.execute(sql, self.limits)
         if isinstance(result, Error | Timeout):
             raise InputError(f"the correction does not run ({result.message}); nothing was kept")
@@ -79,7 +79,7 @@ class Learner:
         What was promoted since is forgotten as well: it rests on the same word.
         """
         with self.parts.history.withdrawing(answer) as (asked, said, write):
-            self._own(asked)
+            self._check_database(asked)
             self._check_own_word(said, author)
             left = self._forget(asked, said)
             withdrawn = Withdrawn(asked.id, now(), author, left, reason, through)
@@ -103,11 +103,11 @@ class Learner:
     @contextmanager
     def _judging(self, answer: str, author: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
         with self.parts.history.judging(answer) as (asked, write):
-            self._own(asked)
+            self._check_database(asked)
             check_seen(self.parts, asked, None, author)
             yield asked, write
 
-    def _own(self, asked: Asked) -> None:
+    def _check_database(self, asked: Asked) -> None:
         name = self.parts.schema.db_id
         if asked.database != name:
             raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {name!r}")
@@ -132,16 +132,16 @@ class Learner:
         return self.parts.schema_text
 
     def _question(self, asked: Asked) -> str:
-        return self.parts.history.standing(asked)
+        return self.parts.history.whole_question(asked)
 
     def _retracted(self, asked: Asked, sql: str, why: str, scope: str | None) -> list[Deletion]:
         """The entries that show this statement as an answer to this question, however sure they were."""
-        examples = self._within(self._examples(asked, sql, sure=True), scope)
+        examples = self._within(self._examples(asked, sql, with_confirmed=True), scope)
         return [Deletion(identity, f"{why}: {asked.id}") for identity in examples]
 
     def _superseded(self, asked: Asked, sql: str, scope: str | None) -> list[Deletion]:
         """The entries below a person's word that say what a person now says."""
-        examples = self._within(self._examples(asked, sql, sure=False), scope)
+        examples = self._within(self._examples(asked, sql, with_confirmed=False), scope)
         return [Deletion(identity, f"confirmed: {asked.id}") for identity in examples]
 
     def _within(self, ids: Iterable[str], scope: str | None) -> list[str]:
@@ -154,15 +154,15 @@ class Learner:
             return tuple(ids)
         return tuple(promoted(ids, self.parts.memory.listed()))
 
-    def _examples(self, asked: Asked, sql: str, *, sure: bool) -> list[str]:
+    def _examples(self, asked: Asked, sql: str, *, with_confirmed: bool) -> list[str]:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
         same = history.same_question(asked.database, history.before(asked), asked.question)
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
-        for other, said in history.judged(same) if sure else ():
+        for other, said in history.judged(same) if with_confirmed else ():
             if canonical(right_sql(other, said), other.dialect) == wanted:
                 find, entries = self.parts.memory.find, self._promoted(said.entries)
                 found += [identity for identity in entries if isinstance(find(identity), Precedent)]
-        return found + (self._shown(asked, wanted) if sure else [])
+        return found + (self._shown(asked, wanted) if with_confirmed else [])
 
     def _shown(self, asked: Asked, wanted: str) -> list[str]:
         """Of the entries that the answer's prompt showed, those that say the same: they may come from elsewhere."""

@@ -78,7 +78,7 @@ class History:
 
     def feedback(self) -> dict[str, Feedback]:
         """What was said about answers and not taken back, by their ids."""
-        return standing(self.events())
+        return valid_feedback(self.events())
 
     def find(self, identity: str) -> tuple[Asked, Feedback | None]:
         """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
@@ -104,7 +104,7 @@ class History:
     def judged(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
         """Those answers that people said something about, with what stands of it, in the order in which it was said."""
         by_id = {asked.id: asked for asked in answers}
-        said = standing(self._event(*line) for line in self._lines.said(list(by_id)))
+        said = valid_feedback(self._event(*line) for line in self._lines.said(list(by_id)))
         return [(by_id[answer], word) for answer, word in said.items()]
 
     def same_question(
@@ -117,7 +117,11 @@ class History:
         """
         whole = plain_question(standing_question(before, question))
         same = self._asked(self._lines.same(question, judged=judged))
-        return [asked for asked in same if asked.database == database and plain_question(self.standing(asked)) == whole]
+        return [
+            asked
+            for asked in same
+            if asked.database == database and plain_question(self.whole_question(asked)) == whole
+        ]
 
     def before(self, asked: Asked) -> list[str]:
         """The questions before one of a conversation, as far as they were not purged."""
@@ -127,7 +131,7 @@ class History:
         """The answers before one of a conversation, as far as they were not purged."""
         return self._asked(self._lines.answers(list(asked.earlier)))
 
-    def standing(self, asked: Asked) -> str:
+    def whole_question(self, asked: Asked) -> str:
         """A question as it stands by itself: one of a conversation together with those before it."""
         return standing_question(self.before(asked), asked.question)
 
@@ -226,7 +230,7 @@ class _Day:
             return self._sent
 
 
-def standing(events: Iterable[Event]) -> dict[str, Feedback]:
+def valid_feedback(events: Iterable[Event]) -> dict[str, Feedback]:
     """What was said about answers and not taken back, by their ids."""
     said: dict[str, Feedback] = {}
     for event in events:

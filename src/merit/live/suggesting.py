@@ -20,5 +20,5 @@ def suggest(agent: LiveAgent, answer: str, sql: str, *, program: str, author: st
     if scopes_in(parts, asked) - {None}:
         raise InputError(f"{asked.id}: rests on what is not for everyone, so only a person can judge it")
     said_by = f"{program} (program of {author or 'unknown'})"
-    pair = Pair(parts.history.standing(asked), sql.strip() or asked.sql, asked.id, said_by)
+    pair = Pair(parts.history.whole_question(asked), sql.strip() or asked.sql, asked.id, said_by)
     return agent.import_pairs(FoundPairs((pair,)), grade=Grade.EXECUTED, author=author, source=f"suggestion:{asked.id}")

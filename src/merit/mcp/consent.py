@@ -60,7 +60,7 @@ def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[C
     why = agent.why(word.answer, author=caller.author)
     asked, said = why.asked, why.said
     _check_judgeable(asked, said, word)
-    question = agent.parts.history.standing(asked)
+    question = agent.parts.history.whole_question(asked)
     right = said.sql if isinstance(said, Corrected) else word.sql
     _check_shown(asked.id, question, asked.sql, right, word.reason)
     parts = [_ASKED[word.verdict], f"Database: {asked.database}", f"Question: {' '.join(question.split())}"]

@@ -1,10 +1,9 @@
 """Streamable HTTP: the server as an ASGI application behind a gate that knows hosts, origins and tokens."""
 
-import asyncio
-import time
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -17,12 +16,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.mcp.server import MeritServer
+from merit.web.bodies import in_time
+from merit.web.limits import FAILURES_PER_MINUTE, RateLimit
 from merit.web.names import Names
 from merit.web.tokens import Token, TokenStore
 
 PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
-_BODY_S = 30.0  # for a body to arrive
 _IDLE_S = 1800.0  # a session that nothing was asked in for so long is forgotten
 _MOST_SESSIONS = 1000
 NewGate = Callable[[ASGIApp], ASGIApp]
@@ -36,7 +36,8 @@ class Gate:
     app: ASGIApp
     names: Names
     tokens: TokenStore
-    needs_token: bool  # decided at the start: revoking the last token opens nothing
+    had_tokens: bool  # at the start: revoking the last token opens nothing
+    failures: RateLimit = field(default_factory=lambda: RateLimit(FAILURES_PER_MINUTE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -48,10 +49,9 @@ class Gate:
             if (token := self._token(headers)) is not None:
                 scope["user"] = _user(token)  # the SDK lets a session be used only by the user who began it
             elif self.needs_token or "authorization" in headers:
-                sentence = "a token is needed that is valid here; send it as 'Authorization: Bearer TOKEN'"
-                await _refused(401, sentence, _BEARER)(scope, receive, send)
+                await self._without_token(scope)(scope, receive, send)
                 return
-            receive = _in_time(receive)
+            receive = _unless_gone(receive)
         await self.app(scope, receive, send)
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
@@ -63,25 +63,31 @@ class Gate:
         return None
 
     def _token(self, headers: Headers) -> Token | None:
-        scheme, _, text = headers.get("authorization", "").partition(" ")
-        return self.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+        return self.tokens.find_bearer(headers.get("authorization", ""))
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether nothing but a token lets a request in; from the first token on, also while the server runs."""
+        return self.had_tokens or bool(self.tokens.listed())
+
+    def _without_token(self, scope: Scope) -> JSONResponse:
+        """The refusal of a request without a valid token; after many from one address, that it is too often."""
+        if wait := self.failures.wait_s((scope.get("client") or ("",))[0]):
+            seconds = str(math.ceil(wait))
+            return _refused(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": seconds})
+        sentence = "a token is needed that is valid here; send it as 'Authorization: Bearer TOKEN'"
+        return _refused(401, sentence, _BEARER)
 
 
-def _in_time(receive: Receive) -> Receive:
-    """Receives a body within its time; a client that is slower is taken to be gone."""
-    until, whole = time.monotonic() + _BODY_S, False
+def _unless_gone(receive: Receive) -> Receive:
+    """Receives a body; a client that is too slow is taken to be gone."""
+    timed = in_time(receive)
 
     async def receiving() -> Message:
-        nonlocal whole
-        if whole:  # what comes now is that the client is gone, whenever it is
-            return await receive()
         try:
-            async with asyncio.timeout(until - time.monotonic()):
-                message = await receive()
+            return await timed()
         except TimeoutError:
-            message = {"type": "http.disconnect"}
-        whole = not message.get("more_body", False)
-        return message
+            return {"type": "http.disconnect"}
 
     return receiving
 

@@ -13,16 +13,28 @@ from starlette.exceptions import HTTPException
 
 from merit import __version__
 from merit.errors import MeritError
-from merit.web import answers, assets, health, judging, memory, proving, results, run_pages, schema, session, transfer
 from merit.web.gate import Gate
 from merit.web.logs import log
 from merit.web.page import check_libraries, policy, shell
 from merit.web.people import site_of
 from merit.web.replies import JsonReply, Refused, refusal, status_of
+from merit.web.routes import (
+    answers,
+    assets,
+    health,
+    judging,
+    memory,
+    proof,
+    results,
+    run_pages,
+    schema,
+    session,
+    transfer,
+)
 from merit.web.site import Site
 from merit.web.upkeep import Upkeep
 
-_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proving, health, run_pages, assets)
+_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proof, health, run_pages, assets)
 _ERROR = {
     "content": {
         "application/json": {

@@ -1,6 +1,5 @@
 """What every request passes first: its names, its origin, its size and time; and what every response carries."""
 
-import asyncio
 import time
 from collections.abc import Callable, Collection
 
@@ -8,6 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from merit.tracing import span
+from merit.web.bodies import BODY_S, in_time
 from merit.web.logs import log
 from merit.web.metrics import Metrics
 from merit.web.names import Names
@@ -15,7 +15,6 @@ from merit.web.replies import refusal
 
 BODY_BYTES = 1 << 20
 IMPORT_BYTES = 64 << 20
-_BODY_S = 30.0  # for a body to arrive
 _IMPORT_S = 600.0
 _IMPORT = "/api/memory/import"
 _READING = ("GET", "HEAD", "OPTIONS")
@@ -125,23 +124,18 @@ class _Noted:
 
 def _limited(scope: Scope, receive: Receive) -> Receive:
     """Receives a body up to its largest size and within its time."""
-    left, whole = _most_bytes(scope), False
-    until = time.monotonic() + (_IMPORT_S if scope["path"] == _IMPORT else _BODY_S)
+    left = _most_bytes(scope)
+    timed = in_time(receive, _IMPORT_S if scope["path"] == _IMPORT else BODY_S)
 
     async def receiving() -> Message:
-        nonlocal left, whole
-        if whole:  # what comes now is that the client is gone, whenever it is
-            return await receive()
+        nonlocal left
         try:
-            async with asyncio.timeout(until - time.monotonic()):
-                message = await receive()
+            message = await timed()
         except TimeoutError:
             raise HTTPException(408, "the body did not arrive in time; send it again") from None
-        if message["type"] == "http.request":
-            left -= len(message.get("body", b""))
-            whole = not message.get("more_body", False)
-            if left < 0:
-                raise HTTPException(413, f"the body has more than {_most_bytes(scope) >> 20} MiB")
+        left -= len(message.get("body", b""))
+        if left < 0:
+            raise HTTPException(413, f"the body has more than {_most_bytes(scope) >> 20} MiB")
         return message
 
     return receiving

@@ -5,6 +5,7 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 
+FAILURES_PER_MINUTE = 60  # wrong tokens from one address
 _MOST_BUCKETS = 10_000  # the one that was used longest ago goes
 
 

@@ -32,7 +32,7 @@ class Names:
         return is_loopback(self.host) and (not self.public_url or is_loopback(_hostname(self.public_url) or ""))
 
     def answers_to(self, host: str) -> bool:
-        """Whether a Host header names this server; an address of numbers cannot be rebound to another machine."""
+        """Whether a Host header names this server; an IP address cannot be rebound to another machine."""
         try:
             parts = urlsplit(f"//{host}")
             name = parts.hostname or ""

@@ -48,8 +48,7 @@ def signed_in(request: Request, site: Site) -> Token | None:
     """The token that a request carries in its header or stands for by its cookie; a wrong header is refused."""
     header = request.headers.get("authorization")
     if header is not None:
-        scheme, _, text = header.partition(" ")
-        token = site.tokens.find(text.strip()) if scheme.lower() == "bearer" else None
+        token = site.tokens.find_bearer(header)
         if token is None:
             raise wrong_token(request, site)
         return token

@@ -7,18 +7,17 @@ from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.report.page import LiveRuns
 from merit.settings import ServeSettings
-from merit.web.asks import RunningAsks
-from merit.web.limits import AtATime, RateLimit
+from merit.web.limits import FAILURES_PER_MINUTE, AtATime, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
 from merit.web.proofs import Proofs
 from merit.web.replies import Refused
 from merit.web.rows import KeptRows
+from merit.web.running_asks import RunningAsks
 from merit.web.sessions import SessionStore
 from merit.web.tokens import TokenStore
 
 _REQUESTS_AT_A_TIME = 12  # of one person, besides questions: a browser has about six, and each may run a statement
-_FAILURES_PER_MINUTE = 60  # wrong tokens from one address
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Site:
             "asks": RunningAsks(self.settings.asks_each, self.settings.asks, self.without_paths),
             "proofs": Proofs(self.folder),
             "requests": RateLimit(self.settings.requests_per_minute),
-            "failures": RateLimit(_FAILURES_PER_MINUTE),
+            "failures": RateLimit(FAILURES_PER_MINUTE),
             "at_a_time": AtATime(_REQUESTS_AT_A_TIME + self.settings.asks_each),
         }
         for name, value in made.items():

@@ -87,6 +87,11 @@ class TokenStore:
         """All tokens, the oldest first."""
         return self._file.value()
 
+    def find_bearer(self, header: str) -> Token | None:
+        """The token of an Authorization header."""
+        scheme, _, text = header.partition(" ")
+        return self.find(text.strip()) if scheme.lower() == "bearer" else None
+
     def find(self, text: str) -> Token | None:
         """The token with this text; every one is compared, each in constant time."""
         digest, found = hash_of(text), None

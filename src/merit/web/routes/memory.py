@@ -12,11 +12,11 @@ from merit.live.curating import Curator
 from merit.live.review import Waiting, waiting_in
 from merit.memory import Listed, Precedent
 from merit.types import Entry
-from merit.web.answers import Limit, Name, Words
-from merit.web.asked import use_record
-from merit.web.judging import Reason
 from merit.web.people import Curating, Person, Reader, Served
+from merit.web.records import use_record
 from merit.web.replies import JsonRouter
+from merit.web.routes.answers import Limit, Name, Words
+from merit.web.routes.judging import Reason
 from merit.web.seeing import curates, entries_for, may_see, uses_for
 from merit.web.site import Site, agent_of
 

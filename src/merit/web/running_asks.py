@@ -65,9 +65,10 @@ class RunningAsks:
             raise Refused(503, "the server is stopping; ask again in a moment", {"Retry-After": _RETRY_S})
         own = sum(ask.author == author for ask in self._running.values())
         if own >= self._most_each or len(self._running) >= self._most:
-            whose = "you ask" if own >= self._most_each else "all people together ask"
-            least = min(own, len(self._running)) if own >= self._most_each else len(self._running)
-            words = f"{whose} {counted(least, 'question')} at the moment; wait until one is answered, and ask again"
+            whose, many = (
+                ("you ask", own) if own >= self._most_each else ("all people together ask", len(self._running))
+            )
+            words = f"{whose} {counted(many, 'question')} at the moment; wait until one is answered, and ask again"
             raise Refused(429, words, {"Retry-After": _RETRY_S})
         ask = RunningAsk(secrets.token_hex(8), author)
         self._running[ask.ticket] = ask

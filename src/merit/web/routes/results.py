@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from merit.errors import Conflict
 from merit.spreadsheet import csv_text
 from merit.types import Rows, Value
-from merit.web.answers import AnswerId
-from merit.web.asked import rows_record
 from merit.web.events import FIRST_ROWS
 from merit.web.people import Judging, Person, Reader, Served
+from merit.web.records import rows_record
 from merit.web.replies import JsonRouter, Refused
+from merit.web.routes.answers import AnswerId
 from merit.web.seeing import answer_for
 from merit.web.site import Site, agent_of
 

@@ -5,10 +5,10 @@ from typing import Annotated, Any
 from fastapi import Path
 
 from merit.live.tables import TableUse, answers_using, find_table, schema_record, table_record, table_uses
-from merit.web.asked import short_record
-from merit.web.memory import entry_record
 from merit.web.people import Reader, Served
+from merit.web.records import short_record
 from merit.web.replies import JsonRouter
+from merit.web.routes.memory import entry_record
 from merit.web.seeing import entries_for, may_see
 from merit.web.site import agent_of
 

@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live.browsing import HistorySearch, search_history
 from merit.live.progress import ProgressEvent
-from merit.web.asked import first_rows, short_record
-from merit.web.asks import RunningAsk
 from merit.web.events import Sent, short_answer
 from merit.web.people import Asking, Reader, Served
+from merit.web.records import first_rows, short_record
 from merit.web.replies import JsonReply, JsonRouter, linked, refusal
+from merit.web.running_asks import RunningAsk
 from merit.web.seeing import answer_for, looking_as, may_see
 from merit.web.site import agent_of
 

@@ -1,4 +1,4 @@
-"""The gate: confirmed questions as a test suite for a change of model, prompt, schema or memory."""
+"""`merit check`: confirmed questions as a test suite for a change of model, prompt, schema or memory."""
 
 import json
 from contextlib import suppress
@@ -14,11 +14,11 @@ from merit.live.asking import Asker
 from merit.live.proving import Tell
 from merit.reading import read_text
 
-GATE = "check.json"  # which questions were answered right at the last check that was accepted
+ACCEPTED = "check.json"  # which questions were answered right at the last check that was accepted
 
 
 @dataclass(frozen=True, slots=True)
-class GateCase:
+class RegressionCase:
     """A confirmed question, asked again."""
 
     answer: str
@@ -37,10 +37,10 @@ class GateCase:
 
 
 @dataclass(frozen=True, slots=True)
-class GateResult:
+class RegressionResult:
     """What the gate has seen."""
 
-    cases: tuple[GateCase, ...]
+    cases: tuple[RegressionCase, ...]
     first: bool  # there was no check before
 
     @property
@@ -49,7 +49,7 @@ class GateResult:
         return sum(case.right for case in self.cases)
 
     @property
-    def worse(self) -> list[GateCase]:
+    def worse(self) -> list[RegressionCase]:
         """What was right the last time and is not any more."""
         return [case for case in self.cases if case.worse]
 
@@ -67,11 +67,11 @@ class GateResult:
         return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
-async def check(asker: Asker, tell: Tell = lambda _done, _of: None, author: str = "") -> GateResult:
+async def check(asker: Asker, tell: Tell = lambda _done, _of: None, author: str = "") -> RegressionResult:
     """Ask every confirmed question again, with the present memory but without its own answer."""
-    before = _read(asker.parts.history.path.parent / GATE)
+    before = _read(asker.parts.history.path.parent / ACCEPTED)
     viewer = asker.parts.viewer(author)
-    questions, cases = confirmed_questions(asker.parts, viewer, stale=True), list[GateCase]()
+    questions, cases = confirmed_questions(asker.parts, viewer, stale=True), list[RegressionCase]()
     position = asker.parts.memory.sequence
     with repeating(asker, author) as repeater:
         for number, asked in enumerate(questions, 1):
@@ -80,19 +80,19 @@ async def check(asker: Asker, tell: Tell = lambda _done, _of: None, author: str 
             if expected is None:
                 why = "the confirmed statement does not run, or gives too many rows to compare"
                 why = f"the confirmed statement went stale: {asked.stale}" if asked.stale else why
-                cases.append(GateCase(asked.answer, asked.question, asked.sql, "", "failed", False, last, why))
+                cases.append(RegressionCase(asked.answer, asked.question, asked.sql, "", "failed", False, last, why))
             else:
                 again = await repeater.ask(asked, expected, position)
                 given, right = again.answer, again.outcome.right
                 status = given.status.value
-                cases.append(GateCase(asked.answer, asked.question, asked.sql, given.sql, status, right, last))
+                cases.append(RegressionCase(asked.answer, asked.question, asked.sql, given.sql, status, right, last))
             tell(number, len(questions))
-    return GateResult(tuple(cases), before is None)
+    return RegressionResult(tuple(cases), before is None)
 
 
-def accept(folder: Path, result: GateResult) -> None:
+def accept(folder: Path, result: RegressionResult) -> None:
     """Let later checks be compared with this one."""
-    with atomic_write(folder / GATE) as file:
+    with atomic_write(folder / ACCEPTED) as file:
         file.write(json.dumps({case.answer: case.right for case in result.cases}, indent=0).encode())
 
 

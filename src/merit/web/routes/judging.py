@@ -8,11 +8,11 @@ from merit.live import LiveAgent
 from merit.live.records import Feedback, Withdrawn
 from merit.live.uses import uses_of
 from merit.memory.contents import promoted
-from merit.web.answers import AnswerId
-from merit.web.asked import judged_record
 from merit.web.people import Judging, Person, Served
+from merit.web.records import judged_record
 from merit.web.replies import JsonRouter, linked
-from merit.web.results import Statement
+from merit.web.routes.answers import AnswerId
+from merit.web.routes.results import Statement
 from merit.web.seeing import answer_for, uses_for
 from merit.web.site import Site, agent_of
 
