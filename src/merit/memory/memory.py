@@ -153,7 +153,8 @@ class Memory:
     def listed(self) -> list[Listed]:
         """Every entry with its state, in the order in which they were learned; the whole log is read."""
         with self._in_use():
-            return list(read_contents(self._store).entries.values())
+            store = self._store
+        return list(read_contents(store).entries.values())  # without the lock, since a large log takes a while
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""
