@@ -158,7 +158,8 @@ class Memory:
     def listed(self, since: int = 0) -> list[Listed]:
         """Every entry with its state, in order: the whole log is read; or what came or came back after a number."""
         with self._in_use():
-            return list(read_contents(self._store, since).entries.values())
+            store = self._store
+        return list(read_contents(store, since).entries.values())  # without the lock, since a large log takes a while
 
     def entry(self, identity: str) -> Entry:
         """A committed entry."""

@@ -46,6 +46,9 @@ NOT_DECIDING = frozenset(
         "errors",
         "files",
         "formats",
+        "inspect_solver",
+        "inspect_tasks",
+        "mcp",
         "mutation",
         "report",
         "library",
@@ -56,6 +59,7 @@ NOT_DECIDING = frozenset(
         "spreadsheet",
         "toml",
         "tracing",
+        "web",
         "yaml",
     }
 )
