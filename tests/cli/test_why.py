@@ -50,7 +50,7 @@ def test_who_asked_is_shown(shop: LiveAgent, monkeypatch: pytest.MonkeyPatch) ->
     answer = shop.ask("How many orders are there?", author="ada")
     assert f"answer     {answer.id}, asked on " in good("why", answer.id, "--folder", "own").output
     assert " by ada, about shop" in " ".join(good("why", answer.id, "--folder", "own").output.split())
-    monkeypatch.setattr("merit.live.opening.open_completer", lambda _: Model(COUNT))
+    monkeypatch.setattr("merit.live.opening.open_completer", lambda *_, **__: Model(COUNT))
     command = ("--database", URL, "--folder", "own", "--name", "shop", "--model", "openai:told")
     good("ask", "How many are open?", *command, "--author", "bob")
     listed = good("history", "--folder", "own").output.splitlines()
@@ -65,7 +65,7 @@ def test_why_without_memory_shows_the_difference(shop: LiveAgent, monkeypatch: p
     shop.confirm(shop.ask("How many orders are there?").id)
     answer = shop.ask("How many paid orders are there?")
     assert answer.sql == PAID
-    monkeypatch.setattr("merit.live.opening.open_completer", lambda _: Model(COUNT))
+    monkeypatch.setattr("merit.live.opening.open_completer", lambda *_, **__: Model(COUNT))
     command = ("why", answer.id, "--without-memory", "--database", URL, "--folder", "own", "--name", "shop")
     lines = good(*command, "--model", "openai:told").output.splitlines()
     assert lines[1] == "then       answered, 100% of the votes; now 1 row"
