@@ -84,6 +84,7 @@ bench: $(READY)
 	$(BIN)/python bench/report.py
 	$(BIN)/python bench/page.py
 	$(BIN)/python bench/ask.py
+	$(BIN)/python bench/serve.py --minutes 1
 
 clean:
 	rm -rf $(VENV) site .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -17,7 +17,6 @@ Servers are found through MERIT_TEST_POSTGRES and MERIT_TEST_MARIADB.
 """
 
 import argparse
-import csv
 import datetime
 import json
 import math
@@ -26,7 +25,7 @@ import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -36,41 +35,15 @@ import psycopg
 import pymysql
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # its databases are loaded as the tests load them
-from making.defog_load import Answer, FilePlace, MariaDBPlace, Place, PostgresPlace, read_dump
+from making.defog_load import Answer, Place, read_dump
+from making.defog_questions import DefogQuestion, places, read_questions
 from merit.errors import MeritError
-from merit.oracle import references_of
 from merit.sql.connect import open_engine
 from merit.types import Limits, Rows
 from merit.types.engine import Result
 
-FILES = ("questions_gen", "instruct_basic", "instruct_advanced")
 ENGINES = ("postgresql", "mariadb", "sqlite", "duckdb")
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(?:\.(\d+?)0*)?)?([+-]\d\d(?::?\d\d)?|Z)?")
-
-
-@dataclass(frozen=True, slots=True)
-class DefogQuestion:
-    """A question with its acceptable references, for one dialect."""
-
-    key: str  # file and row
-    db: str
-    question: str
-    category: str
-    references: tuple[str, ...]
-
-
-def read_questions(data: Path, dialect: str) -> list[DefogQuestion]:
-    """All answerable questions of a dialect: postgres, mysql or sqlite."""
-    questions = []
-    for name in FILES:
-        with (data / "questions" / f"{name}_{dialect}.csv").open(newline="") as file:
-            for number, row in enumerate(csv.DictReader(file), 1):
-                # MySQL's name the database before a table, and ours have a prefix.
-                query = re.sub(rf"\b{re.escape(row['db_name'])}\.(?=\w)", "", row["query"])
-                key = f"{name}_{dialect}:{number}"
-                references = tuple(references_of(query))
-                questions.append(DefogQuestion(key, row["db_name"], row["question"], row["query_category"], references))
-    return questions
 
 
 @dataclass(slots=True)
@@ -163,14 +136,6 @@ def comparable(value: Any) -> Any:
     return value
 
 
-def _places(names: Iterable[str], folder: Path) -> dict[str, Place]:
-    postgres = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
-    mariadb = os.environ.get("MERIT_TEST_MARIADB", "mysql://root@127.0.0.1:3306/test")
-    places: dict[str, Place] = {"postgresql": PostgresPlace(postgres), "mariadb": MariaDBPlace(mariadb)}
-    places |= {name: FilePlace(name, folder) for name in ("sqlite", "duckdb")}
-    return {name: places[name] for name in names}
-
-
 def main() -> None:
     """Load, check, drop."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -190,7 +155,7 @@ def main() -> None:
     dumps = [] if options.drop else [read_dump(path) for path in sorted((options.data / "databases").glob("*.sql"))]
     databases = [path.stem for path in sorted((options.data / "databases").glob("*.sql"))]
     reports: dict[str, Report] = {}
-    for name, place in _places(names, options.folder).items():
+    for name, place in places(names, options.folder).items():
         try:
             for dump in dumps:
                 place.load(dump)

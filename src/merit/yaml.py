@@ -1,4 +1,4 @@
-"""YAML that somebody else wrote, read without building anything but texts, lists and objects; and texts as YAML.
+"""YAML of other people, read without building anything but texts, lists and objects; and texts as YAML.
 
 PyYAML's parser gives events; the values are made here. So no tag makes an object, no alias multiplies, no number
 or date is computed, and depth and size are bounded while it reads. PyYAML and not ruamel.yaml: no file is changed in

@@ -105,7 +105,7 @@ def test_nothing_else_is_written_over(runs: Path, tmp_path: Path) -> None:
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("years of work")
     said = refused("calibrate", runs / "votes", "--out", thesis)
-    assert said == f"{thesis}: is there already, and is no calibration; choose another --out"
+    assert said == f"{thesis}: is there already, and is not a calibration; choose another --out"
     assert thesis.read_text() == "years of work"
     assert "choose another --out" in refused("calibrate", runs / "votes", "--out", tmp_path / "none" / "c.json")
 

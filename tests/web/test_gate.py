@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from making.live import ToldModel
 from making.serving import Served, ServeShop, until
+from merit import tracing
 from merit.errors import InputError
 from merit.settings import ServeSettings
 from merit.web.limits import RateLimit
@@ -199,6 +203,25 @@ def test_an_error_that_nobody_expected_is_told_and_logged_without_its_words(
     assert "SECRETS" not in logged.getvalue()
     assert "RuntimeError" in logged.getvalue()
     assert server.get("/api/session").status == 200
+
+
+def test_spans_have_no_data_whoever_collects_them(serve_shop: ServeShop) -> None:
+    own, foreign = InMemorySpanExporter(), InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(foreign))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("opentelemetry.trace._TRACER_PROVIDER", provider)  # as another program around merit sets it
+        tracing.start(own)
+        server = serve_shop(ToldModel("SELECT 'SECRETS' AS x"))
+        server.post("/api/answers", {"question": SECRET})
+        server.get("/api/answers?words=SECRETS")
+        server.get("/api/answers/SECRETS")
+        tracing.stop()
+    assert foreign.get_finished_spans() == ()
+    spans = own.get_finished_spans()
+    assert {"http request", "attempt"} <= {span.name for span in spans}
+    assert "/api/answers" in {(span.attributes or {}).get("http.route") for span in spans}
+    assert not [span for span in spans if "SECRET" in f"{span.name} {span.attributes} {span.events}"]
 
 
 def test_metrics_count_and_need_a_token_where_all_else_does(serve_shop: ServeShop) -> None:

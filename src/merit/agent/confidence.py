@@ -170,7 +170,7 @@ def shipped_calibration() -> Calibration | None:
 def find_calibration(model: str, prompts: str, given: Calibration | None = None) -> Calibration | None:
     """The calibration for a model and a prompt family: the given one, or else merit's own; None where it is of others.
 
-    Without one, a share of votes is not calibrated: nobody measured what it is worth.
+    Without one, a share of votes is not calibrated: what it is worth was not measured.
     """
     calibration = given or shipped_calibration()
     return calibration if calibration is not None and calibration.applies(model, prompts) else None

@@ -64,4 +64,4 @@ def _check_out(out: Path) -> None:
         try:
             read_calibration(out)
         except InputError:
-            raise InputError(f"{out}: is there already, and is no calibration; choose another --out") from None
+            raise InputError(f"{out}: is there already, and is not a calibration; choose another --out") from None

@@ -11,7 +11,7 @@ from merit.cli.serving import HOST, NO_BROWSER, PORT, check_folder, followed, sa
 from merit.settings import FILE_NAME, ServeSettings, read_settings
 from merit.sql.address import masked
 from merit.web.logs import start_logging
-from merit.web.names import Names, check_public_url
+from merit.web.names import Names, check_proxy, check_public_url
 from merit.web.running import listen
 from merit.web.running import serve as run_server
 from merit.web.site import Site
@@ -62,6 +62,7 @@ def serve(
     description under /openapi.json.
     """
     settings = read_settings(Path(FILE_NAME)).serve if url is None and Path(FILE_NAME).exists() else ServeSettings()
+    proxy = check_proxy(trust_proxy) if trust_proxy else ""
     if runs is not None:
         check_folder(runs)
     start_logging_if(json_log)
@@ -73,7 +74,7 @@ def serve(
         agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
         site = Site(names, folder, author_or_user(""), agent, live, shown, settings)
         with traced(trace):
-            run_server(site, listening, said(names, no_browser), trusted_proxy=trust_proxy)
+            run_server(site, listening, said(names, no_browser), trusted_proxy=proxy)
 
 
 def start_logging_if(json_log: bool | None) -> None:

@@ -46,7 +46,7 @@ class Item:
         if not text:
             raise InputError(f"{self.where(name)} is missing or empty; it should be a name")
         if len(text) > _LONGEST_NAME:
-            raise InputError(f"{self.where(name)} has {len(text)} characters; that is no name")
+            raise InputError(f"{self.where(name)} has {len(text)} characters, too many for a name")
         return text
 
     def line(self, name: str, most: int = DESCRIPTION_CHARACTERS) -> str:

@@ -1,4 +1,4 @@
-"""Finding the table or column of a schema that somebody else's file names."""
+"""Finding the table or column of a schema that a file of another tool names."""
 
 from collections import defaultdict
 

@@ -45,7 +45,7 @@ def _read_model(model: Item, notes: Notes) -> None:
                 columns[name][logical] = actual
             elif noted.name:
                 notes.metrics.append(_metric(field, name, MetricKind.COLUMN))
-        if noted.name:  # a dataset over a query is no table
+        if noted.name:  # a dataset over a query is not a table
             notes.tables[name] = noted
     for relationship in model.items("relationships"):
         start, end = relationship.name("from"), relationship.name("to")

@@ -62,7 +62,7 @@ class CastMender:
     def _mend_column(self, column: exp.Column, family: str, view: View) -> None:
         parent = column.parent
         if isinstance(parent, exp.Like | exp.ILike) and parent.this is column and family != "text":
-            self._cast(column, "TEXT", f"it is no text ({family})")
+            self._cast(column, "TEXT", f"it is not a text ({family})")
         elif isinstance(parent, _COMPARISONS):
             self._mend_comparison(column, family, parent, view)
         elif isinstance(parent, exp.In) and parent.this is column:
@@ -78,7 +78,7 @@ class CastMender:
         if is_date and family == "text":
             self._cast(column, "TIMESTAMP", "it is a text, not a date")
         elif is_text and family in ("date", "number"):
-            self._cast(column, "TEXT", f"it is no text ({family})")
+            self._cast(column, "TEXT", f"it is not a text ({family})")
         elif call in ("SUM", "AVG") and family == "text":
             self._cast(column, "NUMERIC", "it is a text, not a number")
 

@@ -20,7 +20,7 @@ class Exported:
     pairs: tuple[Pair, ...]
     withheld: int  # deleted or stale
     less_sure: int  # below the grade that was asked for
-    changes: int  # repairs, which are no answers by themselves
+    changes: int  # repairs, which are not answers by themselves
 
 
 def export_pairs(

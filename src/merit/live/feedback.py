@@ -1,7 +1,7 @@
 """Feedback: what a person says about an answer, at once or days later, from any process.
 
 Entries are committed first, the person's word last: until that is on the disk it is not acknowledged, and saying it
-again keeps the same entries. Meanwhile nobody else can judge an answer.
+again keeps the same entries. Meanwhile no other process can judge an answer.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -79,7 +79,7 @@ def wrong_sql(asked: Asked, said: Feedback, dialect: str) -> str:
 
 
 def weighed(answer: Answer, rejected: RejectedSQL | None, checked: Checked) -> Answer:
-    """An answer with what speaks against it: whatever does, nobody should rely on it."""
+    """An answer with what speaks against it, so that it is not relied on."""
     remarks = [str(rejected)] if rejected else []
     remarks += [f"the check {name!r} failed: {why}" for name, why in checked.failed]
     status = AnswerStatus.UNSURE if remarks and answer.rows is not None else answer.status

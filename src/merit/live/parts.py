@@ -33,7 +33,7 @@ class LiveParts:
     checks: tuple[CheckSettings, ...] = ()  # what must hold of answers
     keep: Grade = Grade.TESTED  # the least grade that is kept without a person's word
     encoder: str | None = None  # the name of the one whose vectors rank
-    schemas: KnownSchemas | None = None  # None: nobody looks whether entries are stale
+    schemas: KnownSchemas | None = None  # None: entries are not checked for staleness
     scope: ScopeKind = ScopeKind.DATABASE  # whom what people say is for
     team: str = ""  # whose entries are recalled besides
 

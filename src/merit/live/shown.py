@@ -11,7 +11,7 @@ _LONGEST_NAME = 200  # characters; PostgreSQL's and MySQL's have at most 64, SQL
 
 
 def nameable(schema: Schema) -> Schema:
-    """A schema without tables and columns whose names are so long that nobody gave them in earnest."""
+    """A schema without tables and columns whose names are too long to be meant as names."""
     tables = []
     for table in schema.tables:
         columns = tuple(column for column in table.columns if len(column.name) <= _LONGEST_NAME)

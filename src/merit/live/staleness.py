@@ -39,6 +39,6 @@ def running(parts: LiveParts, limits: Limits) -> Callable[[str], str | None]:
 
     def runs(sql: str) -> str | None:
         result = parts.engine.execute(sql, limits)
-        return result.message if isinstance(result, Error) else None  # a busy database is no reason to forget
+        return result.message if isinstance(result, Error) else None  # a busy database says nothing about the entry
 
     return runs

@@ -1,4 +1,4 @@
-"""How sure voted answers are, and whether that can be trusted: where nobody tells the agent what is right."""
+"""How sure voted answers are, and whether that can be trusted: where the agent is not told what is right."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,9 @@ _LEFT_OUT = (0, 10, 25, 50)  # percent of the answers, the least sure first
 _COVERAGES = range(10, 101, 5)  # percent of the answers
 _SHARE, _CALIBRATED = "share of votes", "calibrated"
 _MEANING = (
-    "Candidates vote where nobody says what is right; the share of votes for the answer that stands says how sure it "
-    "is. An episode ends when more votes could not change the answer, so five equal votes may be all, a share of 100%."
+    "Candidates vote where the agent is not told what is right; the share of votes for the answer that stands says how "
+    "sure it is. An episode ends when more votes could not change the answer, so five equal votes may be all, a "
+    "share of 100%."
 )
 
 

@@ -56,6 +56,7 @@ NOT_DECIDING = frozenset(
         "spreadsheet",
         "toml",
         "tracing",
+        "web",
         "yaml",
     }
 )

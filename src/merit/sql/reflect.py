@@ -32,7 +32,7 @@ class SchemaFilter:
     def __post_init__(self) -> None:
         for pattern in (*self.include, *self.exclude):
             if not pattern.strip() or pattern.count(".") > 2:
-                raise InputError(f"{pattern!r} is no pattern; write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN")
+                raise InputError(f"{pattern!r} is not a pattern; write SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN")
 
     def shows_table(self, schema: str, table: str) -> bool:
         """Whether a table is shown."""

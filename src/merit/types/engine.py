@@ -99,7 +99,7 @@ class Engine(Protocol):
     def execute(self, sql: str, limits: Limits) -> Result:
         """Run one read-only query; whatever the statement does wrong is a result, never an exception.
 
-        DatabaseUnusable is raised where the database is out of reach, which is nobody's statement's fault.
+        DatabaseUnusable is raised where the database is out of reach, which no statement can help.
         """
         ...
 

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.routing import APIRoute
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 from merit import __version__
@@ -28,6 +29,14 @@ _ERROR = {
             "schema": {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
         }
     }
+}
+# FastAPI's own spans and logs would hold addresses with what people search for, and messages of errors.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
 }
 _WORDS = {
     400: "It cannot be done as it is asked for.",
@@ -74,6 +83,7 @@ def make_app(site: Site) -> FastAPI:
         default_response_class=JsonReply,
         responses=_RESPONSES,
         redirect_slashes=False,
+        telemetry=_NO_TELEMETRY,
     )
     app.state.site = site
     app.add_middleware(Gate, names=site.names, metrics=site.metrics, methods_at=_methods_at)

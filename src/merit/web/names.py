@@ -78,5 +78,13 @@ def check_public_url(url: str) -> str:
     return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, default) else "")
 
 
+def check_proxy(address: str) -> str:
+    """The address of a proxy: one address of numbers, since a name or everyone cannot be trusted."""
+    try:
+        return str(ipaddress.ip_address(address))
+    except ValueError:
+        raise InputError(f"--trust-proxy: {address!r} is not an address; write one such as 127.0.0.1") from None
+
+
 def _hostname(url: str) -> str | None:
     return urlsplit(url).hostname if url else None
