@@ -17,6 +17,7 @@ rss_growth_mb    the server's memory at the end, less that a minute (or a quarte
 
 import argparse
 import asyncio
+import atexit
 import json
 import os
 import random
@@ -148,6 +149,7 @@ class Server:
                 *(sys.executable, "-m", "merit", "serve", "--port", str(self._port), "--no-browser", "--json-log"),
                 cwd=self._folder, env=environment, stdout=log, stderr=log,
             )  # fmt: skip
+        atexit.register(_end, self._process.pid)  # whatever becomes of this program
         until = time.monotonic() + 120
         while time.monotonic() < until:
             with suppress(*_LOST):
@@ -261,6 +263,11 @@ def _prepare(folder: Path, askers: int) -> list[str]:
 
 async def _sleep_until(moment: float) -> None:
     await asyncio.sleep(max(0.0, moment - time.monotonic()))
+
+
+def _end(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 def _free_port() -> int:
