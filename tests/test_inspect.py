@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("inspect_ai", reason="Inspect is not installed: pip install 'merit-sql[inspect]'")
+pytest.importorskip("inspect_ai", reason="Inspect is not installed: pip install '.[inspect]'")
 
 from inspect_ai import Task, eval  # noqa: A004
 from inspect_ai.dataset import MemoryDataset, Sample

@@ -1,4 +1,4 @@
-"""merit's repair as a solver for evaluations with Inspect (`pip install 'merit-sql[inspect]'`).
+"""merit's repair as a solver for evaluations with Inspect, in the extra `inspect`.
 
 Must never know a reference: it sees the question, the database and what the model wrote, and no target.
 """

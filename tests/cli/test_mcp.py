@@ -37,4 +37,4 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         return real(name, *arguments, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    assert "pip install 'merit-sql[mcp]'" in refused("mcp")
+    assert "pip install '.[mcp]'" in refused("mcp")

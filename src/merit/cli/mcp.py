@@ -11,7 +11,7 @@ from merit.cli.screen import say
 from merit.errors import InputError
 
 _PORT = 8766
-_MISSING = "`merit mcp` needs the package mcp; type `pip install 'merit-sql[mcp]'`"
+_MISSING = "`merit mcp` needs the package mcp; run, in merit's own folder: pip install '.[mcp]'"
 
 
 @click.command()

@@ -45,7 +45,7 @@ _KNOWN = (
     ("d3.js", "mpld3/js/d3.v5.min.js", "bdad5585ef9a965ff25458738309b006058c55f2c78d794d25fbecae35014609"),
 )
 LIBRARIES = {known[0]: Library(*known) for known in _KNOWN}
-_INSTALL = "pip install --force-reinstall merit-sql"
+_INSTALL = "run, in merit's own folder: pip install --force-reinstall ."
 
 
 @cache
@@ -60,13 +60,9 @@ def library(name: str) -> tuple[str, bytes] | None:
     try:
         content = (Path(folders[0]) / inside).read_bytes()
     except (IndexError, OSError):
-        raise InputError(
-            f"{wanted.path}: not installed; install it with: pip install --force-reinstall merit-sql"
-        ) from None
+        raise InputError(f"{wanted.path}: not installed; {_INSTALL}") from None
     if hashlib.sha256(content).hexdigest() != wanted.sha256:
-        raise InputError(
-            f"{wanted.path}: not the file of the version that merit was tested with; install that with: {_INSTALL}"
-        )
+        raise InputError(f"{wanted.path}: not the file of the version that merit was tested with; {_INSTALL}")
     return wanted.kind, content
 
 

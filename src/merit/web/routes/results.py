@@ -52,7 +52,9 @@ def rows_parquet(answer: AnswerId, site: Served, who: Reader) -> Response:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise Refused(501, "Parquet needs the package pyarrow; install merit-sql[parquet]") from None
+        raise Refused(
+            501, "Parquet needs the package pyarrow; run, in merit's own folder: pip install '.[parquet]'"
+        ) from None
     found = rows_of(site, answer, who)
     columns = [[row[number] for row in found.rows] for number in range(len(found.columns))]
     table = pyarrow.table(list(map(_uniform, columns)), names=_distinct(found.columns))
