@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -17,16 +17,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.mcp.server import MeritServer
+from merit.mcp.sessions import IDLE_S, OpenSessions
 from merit.web.names import Names
 from merit.web.tokens import Token, TokenStore
 
 PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
 _BODY_S = 30.0  # for a body to arrive
-_IDLE_S = 1800.0  # a session that nothing was asked in for so long is forgotten
 _MOST_SESSIONS = 1000
 NewGate = Callable[[ASGIApp], ASGIApp]
 _BEARER = {"WWW-Authenticate": "Bearer"}
+_SESSION = "mcp-session-id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Gate:
     app: ASGIApp
     names: Names
     tokens: TokenStore
-    needs_token: bool  # decided at the start: revoking the last token opens nothing
+    had_tokens: bool  # at the start: revoking the last token opens nothing
+    sessions: OpenSessions = field(default_factory=OpenSessions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -51,8 +53,31 @@ class Gate:
                 sentence = "a token is needed that is valid here; send it as 'Authorization: Bearer TOKEN'"
                 await _refused(401, sentence, _BEARER)(scope, receive, send)
                 return
-            receive = _in_time(receive)
+            person, session = token.name if token is not None else "", headers.get(_SESSION, "")
+            if scope["method"] == "POST" and not session and self.sessions.full(person):
+                sentence = "too many of your sessions are open; close some, or wait until they are forgotten"
+                await _refused(429, sentence, {"Retry-After": "60"})(scope, receive, send)
+                return
+            receive, send = _in_time(receive), self._noting(person, scope["method"], send)
         await self.app(scope, receive, send)
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether nothing but a token lets a request in; also once the first one was made meanwhile."""
+        return self.had_tokens or bool(self.tokens.listed())
+
+    def _noting(self, person: str, method: str, send: Send) -> Send:
+        """Sends a response, and notes the session that it names."""
+
+        async def sending(message: Message) -> None:
+            session = (
+                Headers(raw=message["headers"]).get(_SESSION) if message["type"] == "http.response.start" else None
+            )
+            if session is not None and message["status"] < 400:
+                (self.sessions.ended if method == "DELETE" else self.sessions.used)(person, session)
+            await send(message)
+
+        return sending
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         hosts = headers.getlist("host")
@@ -110,7 +135,7 @@ def http_app(server: MeritServer, agent: LiveAgent, gate: NewGate) -> ASGIApp:
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=_MOST_BYTES,
-        session_idle_timeout=_IDLE_S,
+        session_idle_timeout=IDLE_S,
         max_sessions=_MOST_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate does it
     )
