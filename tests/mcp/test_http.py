@@ -22,6 +22,7 @@ from making.live import COUNT, make_shop
 from making.mcp_client import ERAS, Dialogue, Person, agreeing, refusal, result
 from mcp import Client
 from merit.live import History
+from merit.mcp.sessions import MOST_EACH
 from merit.web.tokens import Right, TokenStore
 
 POST = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -225,3 +226,31 @@ def test_other_machines_need_tokens(tmp_path: Path) -> None:
     for more in (["--host", "0.0.0.0"], ["--public-url", "https://merit.example"]):
         assert "there is no token" in refused("mcp", *options, *more)
     assert "--public-url" in refused("mcp", *options, "--public-url", "merit.example")
+
+
+def test_the_first_token_closes_a_server_that_runs(tmp_path: Path) -> None:
+    """Else whoever came in before could go on as the user of the machine, with every right."""
+    serving = running(tmp_path, "--open")
+    server = next(serving)
+    before = server.post()
+    assert before.status_code == 200
+    token = TokenStore(server.folder).add("ada", [Right.ASK])
+    session = {"Mcp-Session-Id": before.headers["mcp-session-id"]}
+    assert [server.post().status_code, server.post(**session).status_code] == [401, 401]
+    assert server.post(Authorization=f"Bearer {token}").status_code == 200
+    TokenStore(server.folder).revoke("ada")
+    assert server.post(Authorization=f"Bearer {token}").status_code == 401
+    next(serving, None)
+
+
+def test_one_person_cannot_take_the_sessions_of_all(closed: Server) -> None:
+    own = {"Authorization": f"Bearer {closed.tokens['dora']}"}
+    begun = [closed.post(**own) for _ in range(MOST_EACH + 5)]
+    refused = [reply for reply in begun if reply.status_code == 429]
+    assert 5 <= len(refused) <= 5 + 10  # others of this file may have sessions as dora
+    assert "too many of your sessions" in refused[0].json()["error"]
+    assert closed.post(Authorization=f"Bearer {closed.tokens['cleo']}").status_code == 200
+    for reply in begun[:20]:
+        ending = {**POST, **own, "Mcp-Session-Id": reply.headers["mcp-session-id"]}
+        assert httpx2.delete(closed.address, headers=ending).status_code == 200
+    assert closed.post(**own).status_code == 200, "a session that was closed makes room"

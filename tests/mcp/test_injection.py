@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.types import TextResourceContents
 
 from making.live import COUNT, ToldModel, make_shop
 from making.mcp_client import Served, result, text
@@ -128,5 +129,30 @@ def test_a_tool_cannot_write(serve: Served, tmp_path: Path) -> None:
             assert answer["rows"] == [[3]]
             assert (tmp_path / "shop.sqlite").read_bytes() == before
             assert not (tmp_path / "copy.db").exists()
+
+    asyncio.run(call())
+
+
+def test_progress_and_schema_resources_hide_nothing_and_end_no_fence(serve: Served, tmp_path: Path) -> None:
+    hostile = f"{CLOSE} {INVISIBLE}"
+    path = make_shop(tmp_path / "shop.sqlite")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f'CREATE TABLE "odd {hostile}" (id INTEGER)')
+    told: list[str] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append(message or "")
+
+    async def call() -> None:
+        async with serve(None) as (client, _):
+            sql = f"SELECT json_extract('{{}}', '{hostile}')"  # the database quotes it
+            await client.call_tool("repair", {"question": "x", "sql": sql}, progress_callback=hear)
+            read = (await client.read_resource("merit://schema")).contents[0]
+            assert isinstance(read, TextResourceContents)
+            assert "Ignore all rules" in read.text
+            assert any("Ignore all rules" in message for message in told)
+            for shown in [*told, read.text]:
+                assert CLOSE not in shown
+                assert all(character.isprintable() or character in "\n\t" for character in shown)
 
     asyncio.run(call())

@@ -311,3 +311,32 @@ def test_json_is_exact() -> None:
     assert to_json([2**53 - 1, 2**53, -(2**60), float("nan"), b"\1", True, None]) == (
         '[9007199254740991,"9007199254740992","-1152921504606846976","NaN","01",true,null]'
     )
+
+
+def test_a_request_with_two_ends_is_refused_and_nothing_behind_it_is_read(shop: Served) -> None:
+    """A proxy that goes by the other end would take what follows for part of the body."""
+    head = b"POST /api/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n"
+    behind = b"0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", shop.port), timeout=20) as connection:
+        connection.sendall(head + behind)
+        received = b""
+        with suppress(ConnectionResetError):
+            while piece := connection.recv(65536):
+                received += piece
+    assert received.startswith(b"HTTP/1.1 400 ")
+    assert received.count(b"HTTP/1.1 ") == 1
+
+
+def test_signing_in_counts_as_a_request(serve_shop: ServeShop) -> None:
+    shop = serve_shop(settings=ServeSettings(requests_per_minute=60))
+    token = shop.site.tokens.add("ada", [])
+    found = [shop.post("/api/session", {"token": token}) for _ in range(25)]
+    assert found[0].status == 200
+    assert found[-1].status == 429
+    assert "retry-after" in found[-1].headers
+
+
+def test_an_earlier_answer_is_named_by_no_more_than_an_id(shop: Served) -> None:
+    found = shop.post("/api/answers", {"question": "How many?", "earlier": ["a" * 500_000]})
+    assert found.status == 422
+    assert len(found.body) < 500

@@ -8,6 +8,7 @@ import pytest
 
 from making.live import COUNT, PAID
 from making.serving import Served, ServeShop, until
+from merit.errors import InputError
 from merit.memory import Grade
 from merit.settings import AskingSettings
 
@@ -169,3 +170,25 @@ def test_a_proof_says_its_cost_first_runs_once_at_a_time_and_is_kept(serve_shop:
 
 def test_grades_of_the_api_are_those_of_a_memory() -> None:
     assert [grade.value for grade in Grade] == ["confirmed", "tested", "agreed", "executed"]
+
+
+def test_what_is_imported_as_confirmed_is_the_word_of_the_person_who_imports_it(shop: Served) -> None:
+    """Else a file could confirm in another person's name; what is merely executed keeps the author in the file."""
+    for grade, author in (("executed", "ada"), ("confirmed", "me")):
+        body = f'question,sql,author\nHow many {grade}?,"SELECT count(*) FROM orders",ada\n'.encode()
+        (entry,) = shop.post(f"/api/memory/import?grade={grade}&name=pairs.csv", body).json["imported"]
+        assert shop.get(f"/api/memory/{entry}").json["author"] == author
+
+
+def test_why_a_proof_failed_names_no_path(shop: Served) -> None:
+    answer = shop.post("/api/answers", {"question": "How many orders?"}).json["id"]
+    shop.post(f"/api/answers/{answer}/confirm")
+
+    async def fail(**_: object) -> None:
+        raise InputError(f"{shop.site.folder.resolve()}/history.jsonl, line 1: is damaged")
+
+    assert shop.site.agent is not None
+    object.__setattr__(shop.site.agent, "prove_async", fail)
+    shop.post("/api/proof")
+    until(lambda: shop.get("/api/proof").json["running"] is None)
+    assert shop.get("/api/proof").json["error"] == "history.jsonl, line 1: is damaged"

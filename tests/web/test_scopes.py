@@ -6,6 +6,7 @@ import pytest
 
 from making.live import COUNT, AnsweringModel
 from making.serving import Served, ServeShop
+from merit.live.purging import Purge, purge_all
 from merit.settings import MemorySettings
 from merit.web.tokens import Right
 
@@ -114,3 +115,44 @@ def test_it_stays_a_persons_when_a_curator_edits_it(office: Office) -> None:
     edited = office.server.ask("PUT", f"/api/memory/{office.entry}", body, token=office.cara).json
     assert edited["scope"] == "personal:ada"
     assert b"okapi" not in office.server.get("/api/memory", token=office.bob).body
+
+
+def test_an_answer_whose_prompt_told_a_personal_rejection_is_as_personal(office: Office) -> None:
+    """The reason stands in the prompt, and so the statement may say it to others."""
+    server, question = office.server, "How many orders are open?"
+    wrong = office.ask(office.bob, question)
+    reason = {"reason": "zebra is secret"}
+    assert server.post(f"/api/answers/{wrong}/reject", reason, token=office.bob).status == 200
+    again = office.ask(office.bob, question)
+    assert "zebra" in server.get(f"/api/answers/{again}", token=office.bob).json["sql"]
+    for path in (f"/api/answers/{again}", f"/api/answers/{again}/rows"):
+        assert server.get(path, token=office.ada).status == 403
+    answers = server.get("/api/answers?limit=500", token=office.ada).json["answers"]
+    assert again not in [answer["id"] for answer in answers]
+    reply = server.post("/api/answers", {"question": "And now?", "earlier": [again]}, token=office.ada)
+    assert reply.status == 403
+
+
+def test_an_answer_stays_personal_where_the_entry_that_it_rests_on_was_purged(
+    office: Office, serve_shop: ServeShop
+) -> None:
+    answer = f"/api/answers/{office.resting}"
+    shown = office.server.get(answer, token=office.ada).json["recalled"]
+    purge_all(office.server.site.folder, Purge(entries=tuple(shown)))
+    server = serve_shop(office.model, {"memory": MemorySettings(scope="personal")})
+    assert [server.get(answer, token=token).status for token in (office.ada, office.bob)] == [200, 403]
+
+
+def test_the_uses_of_an_entry_name_no_answer_that_is_hidden(office: Office) -> None:
+    promoted = office.server.post(f"/api/memory/{office.entry}/promote", token=office.cara).json["entries"][0]
+    use = office.ask(office.bob, "How many orders are there today?")
+
+    def uses(token: str) -> list[str]:
+        listed = office.server.get(f"/api/memory/{promoted}", token=token).json["uses"]
+        return [item["answer"] for item in listed]
+
+    assert use in uses(office.ada)
+    assert office.server.post(f"/api/answers/{use}/correct", {"sql": COUNT}, token=office.bob).status == 200
+    assert office.server.get(f"/api/answers/{use}", token=office.ada).status == 403
+    assert use not in uses(office.ada)
+    assert use in uses(office.bob)

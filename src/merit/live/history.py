@@ -108,15 +108,15 @@ class History:
         return [(by_id[answer], word) for answer, word in said.items()]
 
     def same_question(
-        self, database: str, before: Sequence[str], question: str, *, judged: bool = False
+        self, database: str, before: Sequence[str], question: str, *, judged: bool = False, scoped: bool = False
     ) -> list[Asked]:
         """Every answer to this very question, apart from case, spaces and the last punctuation.
 
         `before` are the questions of the conversation that it was asked in: behind others it is another question. With
-        `judged`, only those that people said something about.
+        `judged`, only those that people said something about; with `scoped`, something that is not for everyone.
         """
         whole = plain_question(standing_question(before, question))
-        same = self._asked(self._lines.same(question, judged=judged))
+        same = self._asked(self._lines.same(question, judged=judged, scoped=scoped))
         return [
             asked
             for asked in same

@@ -22,6 +22,7 @@ _ASKED = re.compile(
     rb'\{"format":\d+,"kind":"asked","id":(' + _TEXT + rb'),"time":"[^"]*","question":(' + _TEXT + rb")"
 )
 _SAID = re.compile(rb'\{"format":\d+,"kind":"[a-z]+","answer":(' + _TEXT + rb")")
+_SCOPE = re.compile(rb'"scope":\s*"[^"]')  # of a word; one that is for everyone has an empty scope or none
 _UNREADABLE = (ValueError, RecursionError, KeyError, TypeError)  # of a line: told when all events are read
 Place = tuple[int, int, int]  # where a line begins, how long it is, and its number
 
@@ -36,6 +37,7 @@ class HistoryLines:
         self._end = self._count = 0  # bytes and lines that were gone through
         self._answers: dict[str, Place] = {}
         self._feedback: dict[str, list[Place]] = {}
+        self._scoped: set[str] = set()  # the answers about which something was said that is not for everyone
         self._questions: dict[str, list[str]] = {}  # the ids of their answers
 
     def ids(self, beginning: str) -> list[str]:
@@ -51,12 +53,16 @@ class HistoryLines:
         """The lines of what was said about some answers, oldest first."""
         return self._read(lambda: sorted(place for answer in answers for place in self._feedback.get(answer, [])))
 
-    def same(self, question: str, *, judged: bool) -> list[tuple[bytes, int]]:
-        """The lines of all answers to a question; or of those that people said something about, which are few."""
+    def same(self, question: str, *, judged: bool, scoped: bool = False) -> list[tuple[bytes, int]]:
+        """The lines of all answers to a question; or of those that people said something about, which are few.
+
+        With `scoped`, only of those about which something was said that is not for everyone.
+        """
 
         def places() -> list[Place]:
             ids = self._questions.get(plain_question(question), [])
-            return [self._answers[identity] for identity in ids if not judged or identity in self._feedback]
+            among = self._scoped if scoped else self._feedback if judged else self._answers
+            return [self._answers[identity] for identity in ids if identity in among]
 
         return self._read(places)
 
@@ -91,7 +97,7 @@ class HistoryLines:
             if found := _ASKED.match(line):
                 self._note_answer(_decoded(found[1]), _decoded(found[2]), place)
             elif found := _SAID.match(line):
-                self._feedback.setdefault(_decoded(found[1]), []).append(place)
+                self._note_word(_decoded(found[1]), line, place)
             else:
                 self._take_in_other(line, place)
 
@@ -101,7 +107,12 @@ class HistoryLines:
         if record["kind"] == "asked":
             self._note_answer(str(record["id"]), str(record["question"]), place)
         else:
-            self._feedback.setdefault(str(record["answer"]), []).append(place)
+            self._note_word(str(record["answer"]), line, place)
+
+    def _note_word(self, answer: str, line: bytes, place: Place) -> None:
+        self._feedback.setdefault(answer, []).append(place)
+        if _SCOPE.search(line):
+            self._scoped.add(answer)
 
     def _note_answer(self, identity: str, question: str, place: Place) -> None:
         self._answers[identity] = place
@@ -127,6 +138,7 @@ class HistoryLines:
     def _forget(self) -> None:
         self._file, self._end, self._count = (0, 0), 0, 0
         self._answers, self._feedback, self._questions = {}, {}, {}
+        self._scoped = set()
 
 
 def _decoded(text: bytes) -> str:

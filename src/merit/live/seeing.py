@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from merit.errors import NotVisible
+from merit.live.ladder import rejected_in
 from merit.live.parts import LiveParts
 from merit.live.records import Asked, Feedback
 from merit.memory import Listed
@@ -28,12 +29,31 @@ def check_seen(parts: LiveParts, asked: Asked, said: Feedback | None, author: st
 
 
 def scopes_in(parts: LiveParts, asked: Asked, said: Feedback | None = None) -> set[str | None]:
-    """The scopes of all that entered an answer: entries in its prompts, and words about answers that it follows."""
+    """The scopes of all that entered an answer: entries and rejections in its prompts, words about what it follows."""
     turns = parts.history.turns(asked) if asked.earlier else []
-    shown = [identity for turn in (asked, *turns) for identity in turn.recalled]
+    entries = {_scope_of(parts, turn, identity) for turn in (asked, *turns) for identity in turn.recalled}
+    rejections = {scope for turn in (asked, *turns) for scope in _rejections(parts, turn)}
     words = [word.scope or None for _, word in parts.history.judged(turns)] if turns else []
     own = [said.scope or None] if said is not None else []
-    return {*map(parts.memory.scope_of, shown), *words, *own}
+    return {*entries, *rejections, *words, *own}
+
+
+def _scope_of(parts: LiveParts, asked: Asked, identity: str) -> str | None:
+    """Whom an entry in a prompt is for; of a purged one it is known only that the person who asked could see it."""
+    return parts.memory.scope_of(identity, f"{ScopeKind.PERSONAL}:{asked.author}" if asked.author else None)
+
+
+def _rejections(parts: LiveParts, asked: Asked) -> set[str | None]:
+    """The scopes of what was rejected for the question before: the prompts said so, with the reasons."""
+    history, viewer = parts.history, parts.viewer(asked.author)
+    words = [
+        (other, word)
+        for other, word in history.judged(
+            history.same_question(asked.database, history.before(asked), asked.question, scoped=True)
+        )
+        if other.id != asked.id and word.time <= asked.time and viewer.sees(word.scope or None)
+    ]
+    return {rejected.scope for rejected in rejected_in(words, asked.dialect).values()}
 
 
 def narrowest(scopes: Iterable[str | None]) -> str | None:

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.mcp.server import MeritServer
+from merit.mcp.sessions import IDLE_S, OpenSessions
 from merit.web.bodies import in_time
 from merit.web.limits import FAILURES_PER_MINUTE, RateLimit
 from merit.web.names import Names
@@ -23,10 +24,10 @@ from merit.web.tokens import Token, TokenStore
 
 PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
-_IDLE_S = 1800.0  # a session that nothing was asked in for so long is forgotten
 _MOST_SESSIONS = 1000
 NewGate = Callable[[ASGIApp], ASGIApp]
 _BEARER = {"WWW-Authenticate": "Bearer"}
+_SESSION = "mcp-session-id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Gate:
     tokens: TokenStore
     had_tokens: bool  # at the start: revoking the last token opens nothing
     failures: RateLimit = field(default_factory=lambda: RateLimit(FAILURES_PER_MINUTE))
+    sessions: OpenSessions = field(default_factory=OpenSessions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -51,8 +53,31 @@ class Gate:
             elif self.needs_token or "authorization" in headers:
                 await self._without_token(scope)(scope, receive, send)
                 return
-            receive = _unless_gone(receive)
+            person, session = token.name if token is not None else "", headers.get(_SESSION, "")
+            if scope["method"] == "POST" and not session and self.sessions.full(person):
+                sentence = "too many of your sessions are open; close some, or wait until they are forgotten"
+                await _refused(429, sentence, {"Retry-After": "60"})(scope, receive, send)
+                return
+            receive, send = _unless_gone(receive), self._noting(person, scope["method"], send)
         await self.app(scope, receive, send)
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether nothing but a token lets a request in; also once the first one was made meanwhile."""
+        return self.had_tokens or bool(self.tokens.listed())
+
+    def _noting(self, person: str, method: str, send: Send) -> Send:
+        """Sends a response, and notes the session that it names."""
+
+        async def sending(message: Message) -> None:
+            session = (
+                Headers(raw=message["headers"]).get(_SESSION) if message["type"] == "http.response.start" else None
+            )
+            if session is not None and message["status"] < 400:
+                (self.sessions.ended if method == "DELETE" else self.sessions.used)(person, session)
+            await send(message)
+
+        return sending
 
     def _refusal(self, headers: Headers) -> JSONResponse | None:
         hosts = headers.getlist("host")
@@ -64,11 +89,6 @@ class Gate:
 
     def _token(self, headers: Headers) -> Token | None:
         return self.tokens.find_bearer(headers.get("authorization", ""))
-
-    @property
-    def needs_token(self) -> bool:
-        """Whether nothing but a token lets a request in; from the first token on, also while the server runs."""
-        return self.had_tokens or bool(self.tokens.listed())
 
     def _without_token(self, scope: Scope) -> JSONResponse:
         """The refusal of a request without a valid token; after many from one address, that it is too often."""
@@ -116,7 +136,7 @@ def http_app(server: MeritServer, agent: LiveAgent, gate: NewGate) -> ASGIApp:
     app = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=_MOST_BYTES,
-        session_idle_timeout=_IDLE_S,
+        session_idle_timeout=IDLE_S,
         max_sessions=_MOST_SESSIONS,
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),  # the gate does it
     )

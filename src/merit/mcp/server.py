@@ -124,12 +124,12 @@ def _add_resources(server: MeritServer, agent: LiveAgent, caller_of: FindCaller)
     @server.resource("merit://schema", description="The schema, if it is small; else its tables' names.")
     def schema() -> str:
         with refusing():
-            return describe(agent.parts).text
+            return escaped(describe(agent.parts).text)
 
     @server.resource("merit://schema/{table}", description="One table.")
     def table(table: str) -> str:
         with refusing():
-            return describe(agent.parts, table=table).text
+            return escaped(describe(agent.parts, table=table).text)
 
 
 def _untitled(schema: Any) -> Any:

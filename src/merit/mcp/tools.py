@@ -35,6 +35,7 @@ from merit.mcp.results import (
     describe_result,
     recall_result,
 )
+from merit.prompts.fence import escaped
 from merit.web.tokens import Right
 
 _AT_A_TIME = 16  # questions; others wait, and their time has not begun
@@ -66,7 +67,7 @@ class _Progress:
         self._said: asyncio.Queue[str | None] = asyncio.Queue()
 
     def __call__(self, event: object) -> None:
-        sentence = " ".join(str(event).split())[:_LONGEST_PROGRESS]
+        sentence = escaped(" ".join(str(event).split()), _LONGEST_PROGRESS)  # it may quote the database or the model
         self._loop.call_soon_threadsafe(self._said.put_nowait, sentence)
 
     @asynccontextmanager

@@ -35,10 +35,10 @@ class Index:
         """The segment and row of an entry."""
         return self._rows[identity]
 
-    def scope_of(self, identity: str) -> str | None:
-        """Whom an entry is for; None where that is everyone, or where there is no such entry."""
+    def scope_of(self, identity: str, unknown: str | None = None) -> str | None:
+        """Whom an entry is for, None where that is everyone; `unknown` where there is no such entry."""
         if identity not in self._rows:
-            return None
+            return unknown
         segment, row = self._rows[identity]
         return list(self.scopes)[segment.scopes[row]] or None
 

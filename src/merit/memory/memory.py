@@ -172,12 +172,12 @@ class Memory:
             self.refresh()
             return self.entry(identity) if identity in self._index else None
 
-    def scope_of(self, identity: str) -> str | None:
-        """Whom an entry is for; None where that is everyone, or where there is no such entry."""
+    def scope_of(self, identity: str, unknown: str | None = None) -> str | None:
+        """Whom an entry is for, None where that is everyone; `unknown` where there is no such entry."""
         with self._in_use():
             if identity not in self._index:
                 self.refresh()
-            return self._index.scope_of(identity)
+            return self._index.scope_of(identity, unknown)
 
     def recall(self, cue: Cue, policy: RecallPolicy) -> Recall:
         """What a later question may know, best first, and why."""

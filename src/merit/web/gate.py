@@ -19,6 +19,7 @@ _IMPORT_S = 600.0
 _IMPORT = "/api/memory/import"
 _READING = ("GET", "HEAD", "OPTIONS")
 _DATA = ("/api/", "/runs/data/")  # paths that no page of another site may even ask for
+_CLOSING = {"Connection": "close"}  # what follows such a request may be meant as another one by somebody else
 _NO_PAGE = "default-src 'none'; frame-ancestors 'none'"  # for whatever is not a page
 _HEADERS = {
     b"content-security-policy": _NO_PAGE.encode(),
@@ -63,7 +64,7 @@ class Gate:
             if (refused := self._refused(scope)) is not None:
                 status, reason, sentence = refused
                 self._metrics.count("merit_refused_total", reason=reason)
-                await refusal(status, sentence)(scope, receive, sending)
+                await refusal(status, sentence, _CLOSING if reason == "framing" else None)(scope, receive, sending)
             else:
                 with span("http request", {"http.request.method": _method(scope)}) as current:
                     await self._app(scope, _limited(scope, receive), sending)
@@ -82,6 +83,8 @@ class Gate:
         if scope["method"] in ("GET", "HEAD") and _has_body(scope) and "GET" in self._methods_at(scope["path"]):
             return 400, "body", "a GET has no body"
         length = _values(scope, b"content-length")
+        if length and _values(scope, b"transfer-encoding"):  # a proxy may take the other one for the body's end
+            return 400, "framing", "a request has Content-Length or Transfer-Encoding, not both"
         if length and length[0].isascii() and length[0].isdigit() and int(length[0][:12]) > _most_bytes(scope):
             return 413, "size", f"the body has more than {_most_bytes(scope) >> 20} MiB"
         if not self._same_origin(scope, hosts[0]):

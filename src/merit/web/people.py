@@ -74,14 +74,19 @@ async def person_or_none(request: Request) -> Person | None:
         return None
     else:
         found = Person(site.author, frozenset(Right))
-    request.state.author = found.author
-    if wait := site.requests.wait_s(found.author):
+    take_place(request, site, found.author)
+    return found
+
+
+def take_place(request: Request, site: Site, author: str) -> None:
+    """Count a request as this person's; refused where there are too many."""
+    request.state.author = author
+    if wait := site.requests.wait_s(author):
         raise _too_often(wait)
-    leave = site.at_a_time.enter(found.author)
+    leave = site.at_a_time.enter(author)
     if leave is None:
         raise Refused(429, "too many of your requests are under way; wait for them", {"Retry-After": "1"})
     request.state.leave = leave  # the gate calls it, once there is a response
-    return found
 
 
 def _too_often(wait: float) -> Refused:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,9 @@ FILE = "proof.json"
 class Proofs:
     """The proof under way, if there is one, and the result of the last."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shown: Callable[[str], str] = str) -> None:
+        """`shown` is how a sentence of an error is shown to people."""
+        self._shown = shown
         self._path = folder / FILE
         self._task: asyncio.Task[None] | None = None
         self._running: dict[str, Any] | None = None
@@ -52,7 +55,7 @@ class Proofs:
             proof = await agent.prove_async(limit=limit, tell=tell, author=author)
             await asyncio.to_thread(self._write, {**proof_record(proof), **running, "finished": _now()})
         except MeritError as error:
-            self._error = str(error)
+            self._error = self._shown(str(error))
         finally:
             self._running = None
 

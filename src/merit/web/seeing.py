@@ -40,4 +40,5 @@ def looking_as(site: Site, who: Person, answer: str) -> str:
 
 def uses_for(site: Site, who: Person, uses: list[Use]) -> list[Use]:
     """Those later answers that a person may be shown."""
-    return [use for use in uses if may_see(site, who, use.asked, None)]
+    words = {asked.id: said for asked, said in agent_of(site).parts.history.judged(use.asked for use in uses)}
+    return [use for use in uses if may_see(site, who, use.asked, words.get(use.asked.id))]

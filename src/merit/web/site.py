@@ -49,7 +49,7 @@ class Site:
             "sessions": SessionStore(self.folder, tokens),
             "had_tokens": bool(tokens.listed()),
             "asks": RunningAsks(self.settings.asks_each, self.settings.asks, self.without_paths),
-            "proofs": Proofs(self.folder),
+            "proofs": Proofs(self.folder, self.without_paths),
             "requests": RateLimit(self.settings.requests_per_minute),
             "failures": RateLimit(FAILURES_PER_MINUTE),
             "at_a_time": AtATime(_REQUESTS_AT_A_TIME + self.settings.asks_each),

@@ -34,7 +34,9 @@ class Question(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: str = Field(min_length=1, max_length=10_000)
-    earlier: list[str] = Field(default=[], max_length=20, description="Answers of the same conversation, oldest first.")
+    earlier: list[Annotated[str, Field(max_length=64)]] = Field(
+        default=[], max_length=20, description="Answers of the same conversation, oldest first."
+    )
     memory: bool = True
     execute: bool = True
 

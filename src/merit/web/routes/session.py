@@ -6,7 +6,7 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit import __version__
-from merit.web.people import MaybePerson, Person, Served, cookie_name, site_of, wrong_token
+from merit.web.people import MaybePerson, Person, Served, cookie_name, site_of, take_place, wrong_token
 from merit.web.replies import JsonReply, JsonRouter
 from merit.web.sessions import LASTS_S
 from merit.web.site import Site
@@ -36,7 +36,7 @@ def sign_in(given: SignIn, request: Request) -> JsonReply:
     token = site.tokens.find(given.token)
     if token is None:
         raise wrong_token(request, site)
-    request.state.author = token.name
+    take_place(request, site, token.name)
     reply = JsonReply(_record(site, Person(token.name, frozenset(token.may))))
     reply.set_cookie(
         cookie_name(site),

@@ -4,6 +4,7 @@ import io
 import re
 import tempfile
 import zipfile
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal
 
@@ -50,6 +51,8 @@ def _import(site: Site, author: str, data: bytes, kind: str, grade: str, dry_run
             found, pairs = read_pairs(path, kind)
         except InputError as error:
             raise InputError(str(error).replace(f"{folder}/", "")) from None
+    if grade == Grade.CONFIRMED:  # the importer's word, whoever the file says it is from
+        pairs = replace(pairs, pairs=tuple(replace(pair, author="") for pair in pairs.pairs))
     imported = agent_of(site).import_pairs(pairs, grade=Grade(grade), author=author, source=plain, keep=not dry_run)
     return {"format": found, "grade": grade, "dry_run": dry_run, **imported.record()}
 

@@ -27,7 +27,8 @@ function viewAt({ view, id, wanted }) {
   if (view === "history") return historyView(wanted);
   if (view === "memory" && id === "review") return reviewView();
   if (view === "memory" && id === "exchange") return exchangeView();
-  if (view === "memory") return id ? entryView(id) : memoryView(wanted);
+  if (view === "memory" && !id) return memoryView(wanted);
+  if (view === "memory" && /^(pos|neg|pre)-/.test(id)) return entryView(id);
   if (view === "schema") return id ? tableViewOf(id) : schemaView(wanted);
   if (view === "proof") return proofView();
   if (view === "") return askView();
@@ -77,8 +78,12 @@ function failedView(error) {
   );
 }
 
+const EDITOR_RESTS_MS = 1000; // Ace's own timers look at an editor for a moment after it has left the page
+
 function closeEditors() {
-  for (const editor of main.querySelectorAll(".editor")) editor.ace?.destroy();
+  for (const { ace } of main.querySelectorAll(".editor")) {
+    if (ace) setTimeout(() => ace.destroy(), EDITOR_RESTS_MS);
+  }
 }
 
 function mark(kind) {
