@@ -29,4 +29,4 @@ def test_a_few_people_over_two_servers() -> None:
 def test_a_memory_is_opened_from_its_index() -> None:
     seen = run("opening.py", "--entries", "300")
     assert seen["entries"] == 300
-    assert seen["postgres_opened_s"] > 0
+    assert {"postgres_opened_s", "folder_opened_s"} <= set(seen)

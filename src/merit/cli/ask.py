@@ -8,6 +8,7 @@ import click
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, TEAM, again, author_or_user, opened
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json, say, visible
+from merit.errors import InputError
 from merit.live import Answer, AnswerStatus, Found
 from merit.live.answer_record import answer_record
 from merit.live.progress import Progress
@@ -68,6 +69,8 @@ def ask(
     where a statement ran (or, with --no-execute, may run), 1 where none did, 3 where the database holds no answer.
     --json prints one object.
     """
+    if as_json and sql_only:
+        raise InputError("--json and --sql-only exclude each other; choose one")
     with opened(url, folder, name, model, memory=memory, rows=rows, team=team) as agent:
         answer = agent.ask(question, execute=not no_execute, progress=progress_shown(), author=author_or_user(author))
     if as_json:

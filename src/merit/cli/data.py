@@ -97,26 +97,35 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
         raise InputError(f"{parts[0].root}: no question has its database; fetch the databases")
 
 
+def _print(record: dict[str, object], text: str, as_json: bool) -> None:
+    if as_json:
+        print_json(record)
+    else:
+        click.echo(text)
+
+
 @data.command()
 @_ANY
 @click.argument("database", required=False)
 @DATA
-def schema(dataset: str, database: str | None, root: Path | None) -> None:
+@JSON
+def schema(dataset: str, database: str | None, root: Path | None, as_json: bool) -> None:
     """Print a database's schema as a model reads it.
 
     For example: merit data schema spider concert_singer --data path/to/spider. Without a database, it lists those that
-    there are.
+    there are. --json prints one object.
     """
     if database is None and dataset not in LAYOUTS and not Path(dataset).exists() and "/" not in dataset:
         dataset, database = _benchmark_of(dataset, root), dataset
     splits = _splits(dataset, root)
     known = sorted({db_id for part in splits for db_id in part.schemas})
     if database is None:
-        click.echo("\n".join(known))
+        _print({"databases": known}, "\n".join(known), as_json)
         return
     for part in splits:
         if database in part.schemas:
-            click.echo(part.schemas[database].text())
+            text = part.schemas[database].text()
+            _print({"database": database, "schema": text}, text, as_json)
             return
     near = difflib.get_close_matches(database, known, 3)
     typed = shlex.join(["merit", "data", "schema", dataset, *(["--data", str(root)] if root else [])])

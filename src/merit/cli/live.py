@@ -78,6 +78,12 @@ TEAM = click.option(
 OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what merit.toml says).")
 
 
+def check_asked_in(folder: Path) -> None:
+    """Refuse a folder that is not there, where an answer in it is meant: a slip in its name must not make one."""
+    if folder != FOLDER and not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give the --folder that the question was asked with")
+
+
 @contextmanager
 def opened(
     url: str | None,

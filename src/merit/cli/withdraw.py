@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened, place_shown
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, check_asked_in, opened, place_shown
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.cli.uses import later_uses
@@ -28,6 +28,7 @@ def withdraw(
     What was learned from it is shown to no later question, from now on and in every process; what it had taken out of
     the memory comes back, unless another person's word stands against it.
     """
+    check_asked_in(folder)
     with opened(url, folder, name, memory=memory) as agent:
         taken_back = agent.withdraw(answer, reason=reason, author=author_or_user(author))
     count, sentence = later_uses(folder, taken_back.entries, place_shown(url, folder, memory))
