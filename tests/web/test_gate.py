@@ -75,7 +75,7 @@ def test_a_body_that_is_too_large_is_refused_whether_or_not_it_says_so(shop: Ser
 
 
 def test_a_body_that_never_ends_is_not_waited_for(shop: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("merit.web.gate._BODY_S", 0.3)
+    monkeypatch.setattr("merit.web.gate.BODY_S", 0.3)
     with socket.create_connection(("127.0.0.1", shop.port), timeout=10) as connection:
         connection.sendall(
             b"POST /api/answers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"

@@ -161,8 +161,8 @@ def list_entries(
             _print_entry(entry)
         else:
             source = entry.provenance
-            kind = "ANSWER" if entry.polarity is Polarity.PRECEDENT else entry.type
-            click.echo(_row((entry.id, kind, source.db_id, str(source.position), entry.question), width))
+            called = "ANSWER" if entry.polarity is Polarity.PRECEDENT else entry.type
+            click.echo(_row((entry.id, called, source.db_id, str(source.position), entry.question), width))
     if not shown:
         say(f"merit: {'no entry matches' if stored else 'there is no entry in this memory'}", err=True)
 
