@@ -53,10 +53,13 @@ def test_no_model_is_named(tmp_path: Path) -> None:
         ("duckdb:///shop.sqlite", "duckdb:///shop.sqlite: is a SQLite file; write sqlite:/// before it"),
     ],
 )
-def test_init_with_a_wrong_file_says_what_it_left(tmp_path: Path, url: str, said: str) -> None:
+def test_init_with_a_wrong_file_leaves_nothing(tmp_path: Path, url: str, said: str) -> None:
     (tmp_path / "merit.toml").unlink()
     (tmp_path / "empty.sqlite").touch()
-    assert refused("init", url) == f"{said}; merit.toml is written: change it there, or remove it and try again"
+    assert refused("init", url) == (
+        f"{said}; merit.toml was not written: mend that and try again, or write it with --no-check"
+    )
+    assert not (tmp_path / "merit.toml").exists()
 
 
 def test_a_port_that_is_no_number() -> None:

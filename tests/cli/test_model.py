@@ -324,6 +324,9 @@ def test_a_model_is_fetched_once_and_checked(place: Path, tmp_path: Path) -> Non
     assert (tmp_path / "models" / "m.gguf").read_bytes() == b"weights" * 1000
     (place / "m.gguf").unlink()
     assert fetch_model(name, tmp_path / "models").is_file()  # it is there already
+    path = tmp_path / "models" / "m.gguf"
+    told = json.loads(merit("model", "fetch", name, "--out", tmp_path / "models", "--json").stdout)
+    assert told == {"model": name, "path": str(path), "uri": f"llamacpp:{path}", "bytes": 7000}
 
 
 def test_what_has_another_hash_is_not_kept(place: Path, tmp_path: Path) -> None:

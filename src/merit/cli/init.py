@@ -4,11 +4,12 @@ import asyncio
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import click
 
-from merit.cli.options import this_command
-from merit.cli.screen import Console, inline, say
+from merit.cli.options import JSON, this_command
+from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError, MeritError, counted
 from merit.files import atomic_write, is_file
 from merit.live.calls import check_text
@@ -27,12 +28,14 @@ _VARIABLE = "MERIT_DATABASE"
 @click.argument("url")
 @click.option("--model", default="", metavar="URI", help=f"{KNOWN}.")
 @click.option("--name", default="", help="What memories call the database (default: its own name).")
-def init(url: str, model: str, name: str) -> None:
+@click.option("--no-check", is_flag=True, help="Write the file without asking database and model.")
+@JSON
+def init(url: str, model: str, name: str, no_check: bool, as_json: bool) -> None:
     """Write merit.toml for the database at URL, and check database and model.
 
     For example: merit init postgresql://reader@host/shop --model openai:MODEL. A URL with a password is not written
     down: merit.toml then names the environment variable MERIT_DATABASE. Exit 1 where the database or the model does not
-    answer; the file is written all the same, to be mended.
+    answer: nothing is written then, so that the same command can be tried again. --json prints one object.
     """
     path, address = Path(FILE_NAME), full_url(url)
     if path.exists():
@@ -42,6 +45,8 @@ def init(url: str, model: str, name: str) -> None:
     secret = masked(address) != address
     text = _text(address, name or name_of(address), model, secret=secret)
     check_text(text, "the URL, the name or the model")
+    console = Console(quiet=as_json)
+    found = {} if no_check else _checked(address, model, console)
     with atomic_write(path) as file:
         file.write(text.encode())
     try:
@@ -49,13 +54,12 @@ def init(url: str, model: str, name: str) -> None:
     except InputError as error:
         path.unlink()
         raise InputError(f"{error}; nothing was written: choose another name with --name") from None
-    console = Console()
-    console.print(f"wrote {inline(str(path))}")
-    faults = [fault for fault in (_check_database(address, console), _check_model(model, console)) if fault]
+    if as_json:
+        print_json({"file": str(path), "variable": _VARIABLE if secret else None, "checked": not no_check, **found})
+        return
+    console.print(f"wrote {inline(str(path))}{' without a check' if no_check else ''}")
     if secret:
         say(f"the URL holds a password and was not written down: set {_VARIABLE} to it before each command")
-    if faults:
-        raise InputError(f"{'; '.join(faults)}; {path} is written: change it there, or remove it and try again")
     console.print(f'next: {this_command()} ask "..."{"" if model else " --model URI"}', soft_wrap=True)
 
 
@@ -83,29 +87,45 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _check_database(url: str, console: Console) -> str:
+def _checked(url: str, model: str, console: Console) -> dict[str, Any]:
+    """What database and model answer, as values; refused where one of them does not."""
+    faults = []
+    found: dict[str, Any] = {"tables": None, "columns": None, "findings": [], "model": None}
     try:
-        with closing(open_engine(url)) as engine:
-            schema = engine.schema()
-            findings = engine.health().findings
+        found |= _check_database(url, console)
     except MeritError as error:
-        return str(error)
+        faults.append(str(error))
+    try:
+        found["model"] = _check_model(model, console)
+    except MeritError as error:
+        faults.append(str(error))
+    if faults:
+        raise InputError(
+            f"{'; '.join(faults)}; {FILE_NAME} was not written: mend that and try again, or write it with --no-check"
+        )
+    return found
+
+
+def _check_database(url: str, console: Console) -> dict[str, Any]:
+    with closing(open_engine(url)) as engine:
+        schema, findings = engine.schema(), engine.health().findings
     if not schema.tables:
         why = "no table is in it" if parse(url).dialect in FILES else "no table can be seen; check the role's rights"
-        return f"{masked(url)}: {why}"
+        raise InputError(f"{masked(url)}: {why}")
     columns = sum(len(table.columns) for table in schema.tables)
     console.print(f"database: {counted(len(schema.tables), 'table')}, {counted(columns, 'column')}")
     if wrong := [finding.text for finding in findings if not finding.good]:
         more = f"; {counted(len(wrong) - 1, 'more finding')}" if len(wrong) > 1 else ""
         doctor = f"`{this_command()} doctor`"
-        say(f"its role can do more than read ({wrong[0]}{more}): {doctor} says what, and how to make one that cannot")
-    return ""
+        role = f"its role can do more than read ({wrong[0]}{more}): {doctor} says what, and how to make one that cannot"
+        console.print(inline(role))
+    return {"tables": len(schema.tables), "columns": columns, "findings": wrong}
 
 
-def _check_model(model: str, console: Console) -> str:
+def _check_model(model: str, console: Console) -> str | None:
     if not model:
         console.print("model: none yet; name one in the file, or with --model")
-        return ""
+        return None
 
     async def ask() -> None:
         completer = open_completer(model)
@@ -114,9 +134,6 @@ def _check_model(model: str, console: Console) -> str:
         finally:
             await completer.close()
 
-    try:
-        asyncio.run(ask())
-    except MeritError as error:
-        return str(error)
+    asyncio.run(ask())
     console.print("model: answers")
-    return ""
+    return model

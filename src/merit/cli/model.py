@@ -162,10 +162,14 @@ def _speed(tokens_per_second: float | None) -> str:
 @model.command()
 @click.argument("name", type=click.Choice(sorted(SOURCES)))
 @click.option("--out", type=_PATH, help="The folder for it (default: models/ in the cache folder).")
-def fetch(name: str, out: Path | None) -> None:
-    """Get a small local model, checked against a pinned hash."""
+@JSON
+def fetch(name: str, out: Path | None, as_json: bool) -> None:
+    """Get a small local model, checked against a pinned hash; --json prints one object with its path and URI."""
     source = SOURCES[name]
     with progress_bar() as bar:
         task = bar.add_task(f"{source.file}, MB", total=source.size // 10**6, detail="")
         path = fetch_model(name, out or cache_folder() / "models", lambda n: bar.update(task, completed=n // 10**6))
+    if as_json:
+        print_json({"model": name, "path": str(path), "uri": f"llamacpp:{path}", "bytes": path.stat().st_size})
+        return
     click.echo(f"{path}\nuse it as llamacpp:{path}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, open_agent
-from merit.cli.options import TRACE, traced
+from merit.cli.options import JSON, TRACE, traced
 from merit.cli.serving import HOST, NO_BROWSER, PORT, check_folder, followed, said
 from merit.settings import FILE_NAME, ServeSettings, read_settings
 from merit.sql.address import masked
@@ -39,6 +39,7 @@ from merit.web.site import Site
 )
 @TRACE
 @NO_BROWSER
+@JSON
 def serve(
     url: str | None,
     model: str | None,
@@ -54,12 +55,13 @@ def serve(
     json_log: bool | None,
     trace: bool,
     no_browser: bool,
+    as_json: bool,
 ) -> None:
     """Ask in a browser, watch, confirm and correct; Ctrl-C ends it.
 
     For example: merit serve, in a folder with merit.toml; or with --database and --model. Only this machine can reach
     it. Anything else needs tokens: `merit token add NAME --may ask,confirm,curate`. The API is under /api, its
-    description under /openapi.json.
+    description under /openapi.json. --json prints one object with the address, once the page is there.
     """
     settings = read_settings(Path(FILE_NAME)).serve if url is None and Path(FILE_NAME).exists() else ServeSettings()
     proxy = check_proxy(trust_proxy) if trust_proxy else ""
@@ -74,7 +76,7 @@ def serve(
         agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
         site = Site(names, folder, author_or_user(""), agent, live, shown, settings)
         with traced(trace):
-            run_server(site, listening, said(names, no_browser), trusted_proxy=proxy)
+            run_server(site, listening, said(names, no_browser, as_json), trusted_proxy=proxy)
 
 
 def start_logging_if(json_log: bool | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from merit.cli.plain import Number
-from merit.cli.screen import say
+from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.report import build
 from merit.report.page import LiveRuns
@@ -47,11 +47,14 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"{folder}: no such folder; give a run's folder, or one that holds runs")
 
 
-def said(names: Names, no_browser: bool, what: str = "") -> Callable[[], None]:
+def said(names: Names, no_browser: bool, as_json: bool, folder: Path | None = None) -> Callable[[], None]:
     """Says where the page is once it is there."""
 
     def ready() -> None:
-        say(f"{what}{names.address} (Ctrl-C ends it)")
+        if as_json:
+            print_json({"address": names.address, "folder": None if folder is None else str(folder)})
+        else:
+            say(f"{'' if folder is None else f'{folder}: '}{names.address} (Ctrl-C ends it)")
         if not no_browser:
             webbrowser.open(names.address)
 

@@ -60,7 +60,11 @@ def list_tokens(folder: Path, as_json: bool) -> None:
 @token.command()
 @click.argument("name")
 @KEPT_IN
-def revoke(name: str, folder: Path) -> None:
+@JSON
+def revoke(name: str, folder: Path, as_json: bool) -> None:
     """Take a token back: from the next request on, a running server refuses it and its sessions."""
     TokenStore(folder).revoke(name)
+    if as_json:
+        print_json({"name": name, "revoked": True})
+        return
     say(f"{name}: revoked")
