@@ -4,7 +4,9 @@ import hashlib
 import io
 import json
 import stat
+import struct
 import threading
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -165,3 +167,18 @@ def test_nothing_is_written_through_a_link(project: Path, tmp_path: Path) -> Non
     (tmp_path / "through.zip").symlink_to(tmp_path / "backup.zip")
     with pytest.raises(InputError, match="a link"):
         restore(tmp_path / "through.zip", tmp_path / "new")
+
+
+def test_a_directory_that_is_all_holes_is_not_read(tmp_path: Path) -> None:
+    """An archive that takes a few bytes of the disk may say that its list of files has gigabytes."""
+    archive, size = tmp_path / "holes.zip", 256 << 20
+    with archive.open("wb") as file:
+        file.seek(size)
+        file.write(struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, size, 0, 0))
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="not a backup that merit wrote"):
+            restore(archive, tmp_path / "again")
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()

@@ -5,6 +5,7 @@ that honest ones have; they are checked as if they were read for use before the 
 """
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -41,6 +42,17 @@ _LARGEST = {HISTORY: LINES_BYTES, _LOG: 4 * LINES_BYTES}
 _MOST_FILES = 10_000
 _MOST_BYTES = 8 * LINES_BYTES  # all together
 _PIECE = MIB
+_MOST_AT_ONCE = 4 * MIB  # read of an archive; the list of its files has 2 MiB at most
+
+
+class _Archive(io.FileIO):
+    """An archive's bytes; what it says of its list of files is not believed: zipfile reads that list as a whole."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes; many are asked for only by an archive that merit did not write."""
+        if size is not None and size > _MOST_AT_ONCE:
+            raise zipfile.BadZipFile
+        return super().read(size) or b""
 
 
 def back_up(folder: Path, out: Path) -> list[str]:
@@ -155,7 +167,7 @@ def _pack(folder: Path, names: list[str], out: Path) -> None:
 def _unpack(archive: Path, to: Path) -> list[str]:
     damaged = InputError(f"{archive}: not a backup that merit wrote, or damaged; give another one")
     try:
-        with os.fdopen(open_regular(archive, os.O_RDONLY), "rb") as file, zipfile.ZipFile(file) as opened:
+        with _Archive(open_regular(archive, os.O_RDONLY)) as file, zipfile.ZipFile(file) as opened:
             infos = opened.infolist()
             names = [info.filename for info in infos]
             if not names or names[0] != _CONTENTS or len(names) > _MOST_FILES or len({*names}) != len(names):
