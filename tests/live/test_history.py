@@ -1,5 +1,6 @@
 """A history holds what was acknowledged, whole, whatever happens to the process that writes it."""
 
+import io
 import signal
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import textwrap
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -152,6 +154,32 @@ def test_many_writers_lose_nothing(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert len(History(tmp_path).answers()) == 80
+
+
+def test_an_answer_whose_line_is_finished_while_the_file_is_read_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, line = History(tmp_path), (to_json(event_record(ASKED)) + "\n").encode()
+    history.append(replace(ASKED, id="first"))
+    with history.path.open("ab") as file:
+        file.write(line[:100])
+
+    class Growing(io.FileIO):
+        """A file that another thread goes on writing to once its end was seen."""
+
+        def readinto(self, buffer: Any) -> int | None:
+            read = super().readinto(buffer)
+            if not read and line not in history.path.read_bytes():
+                with history.path.open("ab") as file:
+                    file.write(line[100:])
+            return read
+
+    with monkeypatch.context() as patch:
+        patch.setattr("merit.live.lines.os.fdopen", lambda file, mode: io.BufferedReader(Growing(file, mode)))
+        history._lines.follow()
+    assert line in history.path.read_bytes()
+    assert history._lines.ids("") == ["first", ASKED.id]
+    assert history.find(ASKED.id) == (ASKED, None)
 
 
 def test_whatever_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:

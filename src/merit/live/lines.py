@@ -84,8 +84,9 @@ class HistoryLines:
                 with os.fdopen(os.dup(file), "rb") as stream:
                     stream.seek(self._end)
                     for line in stream:
-                        if line.endswith(b"\n"):  # else it is being written, or never was finished
-                            self._take_in(line)
+                        if not line.endswith(b"\n"):
+                            break  # it is being written, or never was finished: its rest is no line of its own
+                        self._take_in(line)
             finally:
                 os.close(file)
 
