@@ -12,7 +12,8 @@ asks             questions that were answered
 errors           responses that are errors, failed questions, and acknowledged answers or confirmations that are lost
 cut              requests that a kill cut; they were asked again
 overhead_ms_p50, overhead_ms_p95   from sending a question to its answer, less the time in the stand-in model
-rss_growth_mb    the server's memory at the end, less that a minute (or a quarter of its time) after its last start
+rss_growth_mb    the server's memory at the end (rss_mb), less that two minutes (or a third) after the last start
+rss_mb_per_1000  the slope of a line through its memory since then, for each 1,000 questions that were answered
 """
 
 import argparse
@@ -40,6 +41,7 @@ from merit.web.tokens import Right, TokenStore
 
 _NUMBER = "asked as number "
 _LOST = (aiohttp.ClientError, ConnectionError, TimeoutError)
+Look = tuple[float, int, float]  # seconds since the last start, answers, MiB
 _SQL = "SELECT state, count(*) FROM orders GROUP BY state"
 
 
@@ -67,11 +69,8 @@ class Bench:
         text = str((await request.json())["messages"][-1]["content"])
         number = int(text.rpartition(_NUMBER)[2].split("?")[0])
         await asyncio.sleep(self.latency)
-        choice = {
-            "index": 0,
-            "message": {"role": "assistant", "content": f"<answer>{_SQL}</answer>"},
-            "finish_reason": "stop",
-        }
+        message = {"role": "assistant", "content": f"<answer>{_SQL}</answer>"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
         usage = {"prompt_tokens": len(text) // 4, "completion_tokens": 12, "total_tokens": len(text) // 4 + 12}
         self.model_s[number] = self.model_s.get(number, 0.0) + time.perf_counter() - started
         return web.json_response(
@@ -176,14 +175,14 @@ async def run(folder: Path, minutes: float, askers: int, latency: float, think: 
     """Everything, in a folder."""
     bench = Bench(askers, latency, think)
     tokens = _prepare(folder, askers)
-    application = web.Application(client_max_size=1 << 24)
+    runner = web.AppRunner(application := web.Application(client_max_size=1 << 24))
     application.router.add_post("/v1/chat/completions", bench.complete)
-    runner = web.AppRunner(application)
     await runner.setup()
     model_port, port = _free_port(), _free_port()
     await web.TCPSite(runner, "127.0.0.1", model_port).start()
     bench.base = f"http://127.0.0.1:{port}"
     server = Server(folder, port, f"http://127.0.0.1:{model_port}/v1")
+    seen = list[Look]()
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=60)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=timeout) as session:
         await server.start(session, bench.base)
@@ -192,16 +191,14 @@ async def run(folder: Path, minutes: float, askers: int, latency: float, think: 
         bench.until = began + 60 * minutes
         people = [asyncio.create_task(bench.asker(session, token, seed)) for seed, token in enumerate(tokens)]
         for number in range(kills):
-            await _sleep_until(began + 30 * minutes * (number + 1) / (kills + 1))
+            await asyncio.sleep(began + 30 * minutes * (number + 1) / (kills + 1) - time.monotonic())
             bench.up.clear()
             await server.stop(signal.SIGKILL)
             await server.start(session, bench.base)
             bench.up.set()
-        started = time.monotonic()
-        await asyncio.sleep(min(60, (bench.until - started) / 4))
-        before = server.rss_mb()
+        watching = asyncio.create_task(_watch(server, bench, seen))
         await asyncio.gather(*people)
-        growth = server.rss_mb() - before
+        watching.cancel()
         lost = await _lost(session, bench, tokens[0])
         await server.stop()
     await runner.cleanup()
@@ -212,8 +209,7 @@ async def run(folder: Path, minutes: float, askers: int, latency: float, think: 
         "errors": len(errors),
         "overhead_ms_p50": round(statistics.median(bench.overheads or [0.0]), 1),
         "overhead_ms_p95": round(quantiles[-1], 1),
-        "rss_growth_mb": round(growth, 1),
-        "rss_mb": round(before + growth, 1),
+        **_memory(seen),
         "confirmed": len(bench.confirmed),
         "cut": bench.cut,
         "kills": kills,
@@ -236,12 +232,9 @@ async def _lost(session: aiohttp.ClientSession, bench: Bench, token: str) -> lis
             break
         before = page["next"]
     lost = [f"answer {identity} is lost" for identity in bench.answers if identity not in known]
-    words = [
-        identity
-        for identity in bench.confirmed
-        if (known.get(identity, {}).get("feedback") or {}).get("kind") != "confirmed"
-    ]
-    return lost + [f"the confirmation of {identity} is lost" for identity in words]
+    words = {identity: (record["feedback"] or {}).get("kind") for identity, record in known.items()}
+    unsaid = [identity for identity in bench.confirmed if words.get(identity) != "confirmed"]
+    return lost + [f"the confirmation of {identity} is lost" for identity in unsaid]
 
 
 def _prepare(folder: Path, askers: int) -> list[str]:
@@ -250,9 +243,8 @@ def _prepare(folder: Path, askers: int) -> list[str]:
         rows = [(number, ("paid", "open", "sent")[number % 3], number / 7) for number in range(5000)]
         db.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
         db.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT)")
-        db.executemany(
-            "INSERT INTO customers VALUES (?, ?, ?)", [(n, f"name {n}", f"city {n % 40}") for n in range(1000)]
-        )
+        people = [(number, f"name {number}", f"city {number % 40}") for number in range(1000)]
+        db.executemany("INSERT INTO customers VALUES (?, ?, ?)", people)
         db.commit()
     (folder / "merit.toml").write_text(
         '[database]\nname = "shop"\nurl = "sqlite:///shop.sqlite"\n\n[model]\nuri = "openai:bench"\n'
@@ -261,8 +253,24 @@ def _prepare(folder: Path, askers: int) -> list[str]:
     return [store.add(f"asker-{number}", list(Right)) for number in range(askers)]
 
 
-async def _sleep_until(moment: float) -> None:
-    await asyncio.sleep(max(0.0, moment - time.monotonic()))
+async def _watch(server: Server, bench: Bench, seen: list[Look]) -> None:
+    """Look at the server's memory each second until this is cancelled."""
+    started = time.monotonic()
+    while True:
+        seen.append((time.monotonic() - started, len(bench.answers), server.rss_mb()))
+        await asyncio.sleep(1)
+
+
+def _memory(seen: list[Look]) -> dict[str, float]:
+    """How the server's memory grew after its warm-up."""
+    end = seen[-1][0]
+    warm = min(120.0, end / 3)
+    span = min(30.0, (end - warm) / 3)
+    late = [one for one in seen if one[0] >= warm]
+    last = statistics.median(mb for at, _, mb in late if at >= end - span)
+    growth = last - statistics.median(mb for at, _, mb in late if at <= warm + span)
+    slope = statistics.linear_regression([n for _, n, _ in late], [mb for _, _, mb in late]).slope
+    return {"rss_growth_mb": round(growth, 1), "rss_mb_per_1000": round(1000 * slope, 2), "rss_mb": round(last, 1)}
 
 
 def _end(pid: int) -> None:
@@ -278,11 +286,8 @@ def _free_port() -> int:
 def main() -> None:
     """Run it, and print one line or one object."""
     parser = argparse.ArgumentParser(description="Many people ask one server at a time, which is killed now and then.")
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--askers", type=int, default=50)
-    parser.add_argument("--latency", type=float, default=1.0)
-    parser.add_argument("--think", type=float, default=2.0)
-    parser.add_argument("--kills", type=int, default=3)
+    for name, default in {"minutes": 10.0, "askers": 50, "latency": 1.0, "think": 2.0, "kills": 3}.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default)
     parser.add_argument("--json", action="store_true", dest="as_json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="merit-serve-") as folder:
