@@ -25,6 +25,7 @@ from merit.web.tokens import Token, TokenStore
 PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000
 _MOST_SESSIONS = 1000
+_REQUESTS_PER_MINUTE = 2400  # of one person, a quarter of them at once: agents call several tools at a time
 NewGate = Callable[[ASGIApp], ASGIApp]
 _BEARER = {"WWW-Authenticate": "Bearer"}
 _SESSION = "mcp-session-id"
@@ -40,6 +41,7 @@ class Gate:
     had_tokens: bool  # at the start: revoking the last token opens nothing
     failures: RateLimit = field(default_factory=lambda: RateLimit(FAILURES_PER_MINUTE))
     sessions: OpenSessions = field(default_factory=OpenSessions)
+    requests: RateLimit = field(default_factory=lambda: RateLimit(_REQUESTS_PER_MINUTE))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, or refuse it."""
@@ -54,6 +56,9 @@ class Gate:
                 await self._without_token(scope)(scope, receive, send)
                 return
             person, session = token.name if token is not None else "", headers.get(_SESSION, "")
+            if wait := self.requests.wait_s(person):
+                await _too_often(wait)(scope, receive, send)
+                return
             if scope["method"] == "POST" and not session and self.sessions.full(person):
                 sentence = "too many of your sessions are open; close some, or wait until they are forgotten"
                 await _refused(429, sentence, {"Retry-After": "60"})(scope, receive, send)
@@ -93,8 +98,7 @@ class Gate:
     def _without_token(self, scope: Scope) -> JSONResponse:
         """The refusal of a request without a valid token; after many from one address, that it is too often."""
         if wait := self.failures.wait_s((scope.get("client") or ("",))[0]):
-            seconds = str(math.ceil(wait))
-            return _refused(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": seconds})
+            return _too_often(wait)
         sentence = "a token is needed that is valid here; send it as 'Authorization: Bearer TOKEN'"
         return _refused(401, sentence, _BEARER)
 
@@ -114,6 +118,11 @@ def _unless_gone(receive: Receive) -> Receive:
 
 def _user(token: Token) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=token.name, scopes=list(token.may)))
+
+
+def _too_often(wait: float) -> JSONResponse:
+    seconds = str(math.ceil(wait))
+    return _refused(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": seconds})
 
 
 def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:

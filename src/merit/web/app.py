@@ -16,7 +16,7 @@ from merit.errors import MeritError
 from merit.web.gate import Gate
 from merit.web.logs import log
 from merit.web.page import check_libraries, policy, shell
-from merit.web.people import site_of
+from merit.web.people import is_stranger, site_of
 from merit.web.replies import JsonReply, Refused, refusal, status_of
 from merit.web.routes import (
     answers,
@@ -99,7 +99,13 @@ def make_app(site: Site) -> FastAPI:
         telemetry=_NO_TELEMETRY,
     )
     app.state.site = site
-    app.add_middleware(Gate, names=site.names, metrics=site.metrics, methods_at=_methods_at)
+    app.add_middleware(
+        Gate,
+        names=site.names,
+        metrics=site.metrics,
+        methods_at=_methods_at,
+        is_stranger=lambda scope: is_stranger(Request(scope), site),
+    )
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)
     for part in _ROUTERS:

@@ -17,6 +17,7 @@ BODY_BYTES = 1 << 20
 IMPORT_BYTES = 64 << 20
 _IMPORT_S = 600.0
 _IMPORT = "/api/memory/import"
+_SIGN_IN = "/api/session"
 _READING = ("GET", "HEAD", "OPTIONS")
 _DATA = ("/api/", "/runs/data/")  # paths that no page of another site may even ask for
 _CLOSING = {"Connection": "close"}  # what follows such a request may be meant as another one by somebody else
@@ -36,12 +37,18 @@ class Gate:
     """Refuses what does not belong here before any route sees it; notes, logs and protects what does."""
 
     def __init__(
-        self, app: ASGIApp, names: Names, metrics: Metrics, methods_at: Callable[[str], Collection[str]]
+        self,
+        app: ASGIApp,
+        names: Names,
+        metrics: Metrics,
+        methods_at: Callable[[str], Collection[str]],
+        is_stranger: Callable[[Scope], bool],
     ) -> None:
-        """`methods_at` says what can be done at a path."""
+        """`methods_at` says what can be done at a path, `is_stranger` who lacks the token that is needed."""
         self._app = app
         self._methods_at = methods_at
         self._names = names
+        self._is_stranger = is_stranger
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -67,13 +74,19 @@ class Gate:
                 await refusal(status, sentence, _CLOSING if reason == "framing" else None)(scope, receive, sending)
             else:
                 with span("http request", {"http.request.method": _method(scope)}) as current:
-                    await self._app(scope, _limited(scope, receive), sending)
+                    await self._app(scope, self._body(scope, receive), sending)
                     current.set_attribute("http.route", _route(scope))
                     current.set_attribute("http.response.status_code", noted.status)
         finally:
             if (leave := scope.get("state", {}).get("leave")) is not None:
                 leave()
             self._note(scope, noted, time.perf_counter() - started)
+
+    def _body(self, scope: Scope, receive: Receive) -> Receive:
+        """Receives a body within its limits; that of a stranger is left unread, unless it is to sign in."""
+        if scope["path"] != _SIGN_IN and scope["method"] not in _READING and self._is_stranger(scope):
+            return _unread
+        return _limited(scope, receive)
 
     def _refused(self, scope: Scope) -> tuple[int, str, str] | None:
         """Status, reason and sentence, where a request is refused at once."""
@@ -123,6 +136,10 @@ class _Noted:
     def __init__(self) -> None:
         self.status = 0
         self.seconds = 0.0  # until the response began
+
+
+async def _unread() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def _limited(scope: Scope, receive: Receive) -> Receive:

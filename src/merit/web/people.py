@@ -9,6 +9,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.base import SecurityBase
 
+from merit.errors import MeritError
 from merit.web.replies import Refused
 from merit.web.site import Site
 from merit.web.tokens import Right, Token
@@ -54,6 +55,19 @@ def signed_in(request: Request, site: Site) -> Token | None:
         return token
     cookie = request.cookies.get(cookie_name(site))
     return site.sessions.find(cookie) if cookie else None
+
+
+def is_stranger(request: Request, site: Site) -> bool:
+    """Whether a token is needed and a request has no valid one; nothing is counted here."""
+    try:
+        if not site.needs_token:
+            return False
+        if (header := request.headers.get("authorization")) is not None:
+            return site.tokens.find_bearer(header) is None
+        cookie = request.cookies.get(cookie_name(site))
+        return not cookie or site.sessions.find(cookie) is None
+    except MeritError:
+        return True  # the route says why
 
 
 def wrong_token(request: Request, site: Site) -> Refused:
