@@ -264,9 +264,10 @@ def _memory(seen: list[Look]) -> dict[str, float]:
     """How the server's memory grew after its warm-up."""
     warm = min(120.0, (end := seen[-1][0]) / 3)
     span = min(30.0, (end - warm) / 3)
-    late = [one for one in seen if one[0] >= warm]
+    late = [look for look in seen if look[0] >= warm]
+    first = [mb for at, _, mb in late if at <= warm + span] or [late[0][2]]  # a busy machine may look seldom
     last = statistics.median(mb for at, _, mb in late if at >= end - span)
-    growth = last - statistics.median(mb for at, _, mb in late if at <= warm + span)
+    growth = last - statistics.median(first)
     answers = [n for _, n, _ in late]
     slope = statistics.linear_regression(answers, [mb for *_, mb in late]).slope if len({*answers}) > 1 else 0.0
     return {"rss_growth_mb": round(growth, 1), "rss_mb_per_1000": round(1000 * slope, 2), "rss_mb": round(last, 1)}

@@ -19,3 +19,8 @@ def test_it_counts_answers_and_looks_up_what_was_acknowledged(tmp_path: Path) ->
 def test_growth_is_what_comes_after_the_warm_up() -> None:
     seen = [(float(second), 10 * second, 100.0 + min(second, 90) + second / 100) for second in range(601)]
     assert _SERVE["_memory"](seen) == {"rss_growth_mb": 4.5, "rss_mb_per_1000": 1.0, "rss_mb": 195.8}
+
+
+def test_a_machine_too_busy_to_look_often_still_has_numbers() -> None:
+    seen = [(0.0, 0, 100.0), (5.0, 10, 101.0)]
+    assert _SERVE["_memory"](seen) == {"rss_growth_mb": 0.0, "rss_mb_per_1000": 0.0, "rss_mb": 101.0}
