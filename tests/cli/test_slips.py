@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from making.commands import good, refused
+from merit.cli.prove import _agree
+from merit.errors import InputError
+from merit.live.proving import ProofCost
 
 
 @pytest.mark.parametrize(
@@ -30,3 +33,10 @@ def test_schemas_of_a_benchmark_as_json() -> None:
     shown = json.loads(good("data", "schema", "bundled", "bike_share", "--json").stdout)
     assert shown["database"] == "bike_share"
     assert "Table: stn" in shown["schema"]
+
+
+def test_a_no_says_that_nothing_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("click.confirm", lambda *_, **__: False)
+    with pytest.raises(InputError, match="nothing was asked, and nothing was proven"):
+        _agree(ProofCost(questions=1, calls=2, tokens=None, cost=None), yes=False)

@@ -75,7 +75,8 @@ def _agree(cost: ProofCost, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise InputError("say --yes to go on without being asked")
-    click.confirm("Go on?", abort=True, err=True)
+    if not click.confirm("Go on?", err=True):
+        raise InputError("nothing was asked, and nothing was proven")
 
 
 def _tell(done: int, of_all: int) -> None:
