@@ -1,12 +1,14 @@
 """Many people ask one server at a time, which is killed now and then: what is lost, slow, or ever larger.
 
-    python bench/serve.py [--minutes 10] [--askers 50] [--latency 1.0] [--think 2.0] [--kills 3] [--json]
+    python bench/serve.py [--minutes 10] [--askers 50] [--latency 1.0] [--think 2.0] [--kills 3]
+        [--confirm-share 0.25] [--json]
 
 A stand-in for a language model answers over HTTP after `--latency` seconds. Each asker has a token, asks a question
-that no other one asks, reads the events to the last, confirms every fourth answer, and thinks for about `--think`
-seconds. The server runs in a process of its own, in a new folder, and is killed (SIGKILL) `--kills` times in the first
-half, each time to be started again. What a kill cut is asked again. At the end, every answer and every confirmation
-that was acknowledged is looked up.
+that no other one asks, reads the events to the last, confirms `--confirm-share` of the answers (with 0, nothing is
+learned: whatever grows then is not what was learned), and thinks for about `--think` seconds. The server runs in a
+process of its own, in a new folder, and is killed (SIGKILL) `--kills` times in the first half, each time to be started
+again. What a kill cut is asked again. At the end, every answer and every confirmation that was acknowledged is looked
+up.
 
 asks             questions that were answered
 errors           responses that are errors, failed questions, and acknowledged answers or confirmations that are lost
@@ -52,6 +54,7 @@ class Bench:
     askers: int
     latency: float
     think: float
+    confirm_share: float = 0.25
     base: str = ""
     until: float = 0.0
     asked: int = 0
@@ -88,7 +91,7 @@ class Bench:
                 await self.up.wait()
                 try:
                     answer = await self._ask(session, headers, number)
-                    if answer and number % 4 == 0:
+                    if answer and self._confirms(number):
                         await self._confirm(session, headers, answer)
                     break
                 except _LOST:
@@ -96,6 +99,9 @@ class Bench:
                     self.model_s.pop(number, None)
                     await asyncio.sleep(0.2)
             await asyncio.sleep(draw.expovariate(1 / self.think) if self.think else 0)
+
+    def _confirms(self, number: int) -> bool:
+        return int(number * self.confirm_share) > int((number - 1) * self.confirm_share)
 
     async def _ask(self, session: aiohttp.ClientSession, headers: dict[str, str], number: int) -> str:
         body = {"question": f"How many orders are in each state, {_NUMBER}{number}?"}
@@ -171,9 +177,17 @@ class Server:
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-async def run(folder: Path, minutes: float, askers: int, latency: float, think: float, kills: int) -> dict[str, Any]:
+async def run(
+    folder: Path,
+    minutes: float,
+    askers: int,
+    latency: float,
+    think: float,
+    kills: int,
+    confirm_share: float = 0.25,
+) -> dict[str, Any]:
     """Everything, in a folder."""
-    bench = Bench(askers, latency, think)
+    bench = Bench(askers, latency, think, confirm_share)
     tokens = _prepare(folder, askers)
     runner = web.AppRunner(application := web.Application(client_max_size=1 << 24))
     application.router.add_post("/v1/chat/completions", bench.complete)
@@ -286,12 +300,23 @@ def _free_port() -> int:
 def main() -> None:
     """Run it, and print it."""
     parser = argparse.ArgumentParser(description="Many people ask one server, which is killed now and then.")
-    for name, default in {"minutes": 10.0, "askers": 50, "latency": 1.0, "think": 2.0, "kills": 3}.items():
+    defaults = {"minutes": 10.0, "askers": 50, "latency": 1.0, "think": 2.0, "kills": 3, "confirm-share": 0.25}
+    for name, default in defaults.items():
         parser.add_argument(f"--{name}", type=type(default), default=default)
     parser.add_argument("--json", action="store_true", dest="as_json")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="merit-serve-") as folder:
-        row = asyncio.run(run(Path(folder), given.minutes, given.askers, given.latency, given.think, given.kills))
+        row = asyncio.run(
+            run(
+                Path(folder),
+                given.minutes,
+                given.askers,
+                given.latency,
+                given.think,
+                given.kills,
+                given.confirm_share,
+            )
+        )
     print(json.dumps(row) if given.as_json else "  ".join(f"{name} {value}" for name, value in row.items()))
     raise SystemExit(1 if row["errors"] else 0)
 

@@ -91,6 +91,16 @@ def test_the_same_data_can_be_judged_by_another_limit(bench: Bench) -> None:
     assert "0.25 s" in str(verdict.error)
 
 
+def test_reading_values_for_live_prompts_leaves_no_file_in_the_data(bench: Bench) -> None:
+    database = bench.root / "database" / "shop" / "shop.sqlite"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    files = sorted(bench.root.rglob("*"))
+    with Benchmark(load("spider", bench.root), prompts="live") as benchmark:
+        assert benchmark.live_context(benchmark.dataset.questions)
+        assert sorted(bench.root.rglob("*")) == files
+
+
 @pytest.mark.parametrize("timeout_s", [0.0, -1.0, math.nan, math.inf])
 def test_a_time_limit_is_a_number_of_seconds(timeout_s: float) -> None:
     with pytest.raises(InputError, match="is not a number of seconds; use one above 0"):

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,12 @@ def test_the_summary_is_the_reports_own(page: Path, row: str) -> None:
     accuracy = {tuple(cells(line)[:2]): cells(line)[3].split(" ±")[0] for line in lines if line.startswith("| ")}
     shown = next(line for line in page.read_text().splitlines() if line.startswith(f"| {row} |"))
     assert cells(shown)[1:] == [accuracy.get((dataset, column), "") for column in COLUMNS]
+
+
+def test_the_table_of_own_databases_is_made_from_its_scores() -> None:
+    folder = ROOT / "results" / "defog"
+    done = subprocess.run([sys.executable, folder / "table.py"], capture_output=True, text=True, check=True)
+    assert done.stdout == (folder / "tables" / "defog.md").read_text()
 
 
 def test_every_topic_is_reached_from_the_overview() -> None:

@@ -152,7 +152,7 @@ class Benchmark:
 
     def _live_database(self, db_id: str) -> tuple[LiveContext, ValueIndex]:
         schema, database = self.dataset.schemas[db_id], self.dataset.databases[db_id][0]
-        with closing(SQLiteEngine(database)) as engine:
+        with closing(SQLiteEngine(database, frozen=True)) as engine:
             values = open_values(engine, schema, content_hash(database), self._cache)
         return live_context(schema, _DIALECT, values), values
 

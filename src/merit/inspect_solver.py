@@ -77,7 +77,7 @@ def repair(database: str = "", candidates: int = 8, memory: str = "") -> Solver:
         agent = await agent_for(url)
         question = str(state.metadata.get(QUESTION) or state.input_text)
         written = parse_sql(state.output.completion, agent.parts.engine.dialect) if state.output.choices else ""
-        answer = await agent.ask_async(question, first=written or None)
+        answer = await agent.ask_async(question, sql=written or None)
         state.metadata["merit"] = {"status": answer.status.value, "agreement": answer.agreement, "written": written}
         state.output.completion = f"<answer>{answer.sql}</answer>"
         return state

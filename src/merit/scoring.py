@@ -136,7 +136,8 @@ def score(
         first = next(question.id for question in usable if question.id not in predictions)
         raise InputError(
             f"{len(usable) - len(asked)} of {len(usable)} questions have no prediction (the first is {first}); "
-            "complete them, or score only what is there (--partial, or partial=True in Python)"
+            "complete them, score only what is there (--partial, or partial=True in Python), or, if they are for "
+            f"another split than {dataset.split}, name that one (--split)"
         )
     if not usable:
         raise InputError(

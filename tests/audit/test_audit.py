@@ -305,7 +305,7 @@ def test_a_run_that_is_being_written_is_called_unfinished(run: Path, cut: str) -
     *lines, last = (run / TURNS).read_bytes().splitlines(keepends=True)
     (run / TURNS).write_bytes(b"".join([*lines, b"" if cut == "between lines" else last[:30]]))
     assert refused("audit", run) == (
-        f"{run}: the run is not finished (no metrics.json, 11 turns so far); run the same command again"
+        f"{run}: the run is not finished (no metrics.json, 11 turns so far); go on with it by the same `merit run`"
     )
     with (run / "run.lock").open("rb") as lock:
         assert take_lock(lock.fileno())

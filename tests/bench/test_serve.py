@@ -16,6 +16,12 @@ def test_it_counts_answers_and_looks_up_what_was_acknowledged(tmp_path: Path) ->
     assert 0 < row["overhead_ms_p50"] <= row["overhead_ms_p95"]
 
 
+def test_a_share_of_answers_is_confirmed() -> None:
+    for share, wanted in ((0.25, 25), (0.0, 0), (1.0, 100)):
+        bench = _SERVE["Bench"](1, 0.1, 0.1, share)
+        assert sum(map(bench._confirms, range(1, 101))) == wanted
+
+
 def test_growth_is_what_comes_after_the_warm_up() -> None:
     seen = [(float(second), 10 * second, 100.0 + min(second, 90) + second / 100) for second in range(601)]
     assert _SERVE["_memory"](seen) == {"rss_growth_mb": 4.5, "rss_mb_per_1000": 1.0, "rss_mb": 195.8}

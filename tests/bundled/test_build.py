@@ -149,6 +149,19 @@ def test_it_is_built_once(tmp_path: Path) -> None:
     assert [path.name for path in first.parent.iterdir()] == [first.name]
 
 
+@pytest.mark.usefixtures("smaller")
+def test_building_that_takes_a_while_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(BUILDING, "_QUIET_S", 60.0)
+    built(tmp_path / "quick")
+    assert caplog.messages == []
+    monkeypatch.setattr(BUILDING, "_QUIET_S", 0.01)
+    built(tmp_path / "slow")
+    told = f"merit: building the databases of the bundled benchmark in {tmp_path / 'slow' / 'bundled'}, once; "
+    assert caplog.messages == [f"{told}this can take a minute"]
+
+
 def test_several_processes_may_build_at_once(tmp_path: Path, smaller_place: Path) -> None:
     script = SMALLER.format(str(tmp_path))
     running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]

@@ -170,3 +170,4 @@ def test_a_demo_with_a_limit_beyond_all_questions_is_of_all(tmp_path: Path, monk
     monkeypatch.setattr(demo_command, "_run", stop)
     for limit, says in ((360, "over all questions"), (359, "over the first 359 questions")):
         assert says in merit("demo", "--limit", limit, "--out", tmp_path / "out").output
+    assert "seed 0: 1 run.\n" in merit("demo", "--methods", "merit", "--out", tmp_path / "out").output

@@ -162,7 +162,7 @@ def test_progress_is_for_terminals(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        (("confirm", "x", "--database", "shop.sqlite"), ".merit/history.jsonl: there is no answer 'x'; `merit history` lists them"),
+        (("confirm", "x", "--database", "shop.sqlite"), ".merit: no such folder; give the --folder that the question was asked with"),
         (("history",), ".merit: there is no history here; ask something first, or name another --folder"),
         (("ask", "", *ASK[2:]), "the question is empty; ask something"),
         (("ask", "q", "--database", "none.sqlite", *ASK[4:]), "sqlite:///none.sqlite: there is no such database file; check the path"),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,13 @@ from click.testing import CliRunner
 
 from making.commands import good, refused
 from making.tampering import reidentify
+from making.terminal import plain
 from merit import mutation
 from merit.bundled import read_sources
 from merit.bundled.source import HERE, DatabaseSource
+from merit.cli.data_bundled import show_check
 from merit.cli.main import cli
+from merit.cli.screen import Console
 
 REFERENCES = {written.id: written.sql for source in read_sources() for written in source.questions}
 
@@ -134,7 +138,7 @@ def test_what_the_suites_tell_is_said_at_any_width(check_once: Check, monkeypatc
     """With made-up counts of mutants, since real ones take a minute."""
 
     def counted(sources: Sequence[DatabaseSource], **options: Any) -> dict[str, Any]:
-        found = check_once(sources, quick=True, on_database=options["on_database"])
+        found = check_once(sources, quick=True, on_progress=options["on_progress"])
         counts = {
             "mutants": 13392,
             "differing": 11802,
@@ -148,11 +152,23 @@ def test_what_the_suites_tell_is_said_at_any_width(check_once: Check, monkeypatc
         }
 
     monkeypatch.setattr(mutation, "check", counted)
-    shown = at_width(80, "data", "check", "bundled")
-    lines = shown.splitlines()
-    assert lines[-1].endswith(" 360 questions; suites tell 11787 of 11802 differing mutants, 99.87%")
+    done = good("data", "check", "bundled")
+    assert done.stderr == (
+        "merit: trying wrong answers (mutants) to 360 questions on their test suites, which takes minutes; --quick "
+        "leaves that out\n"
+    )
+    lines = [line.split("\t") for line in done.stdout.splitlines()[:11]]
+    assert {len(cells) for cells in lines} == {11}  # in a pipe, a line is a database, however wide it is
+    assert (lines[0][0], lines[1][0], lines[-1][0]) == ("database", "bike_share", "overall")
+    total = " 360 questions; suites tell 11787 of 11802 differing mutants, 99.87%"
+    assert done.stdout.splitlines()[-1].endswith(total)
+    terminal = StringIO()
+    show_check(counted((), on_progress=print), "0" * 64, False, Console(file=terminal, force_terminal=True, width=80))
+    shown = plain(terminal.getvalue())
     assert "…" not in shown
-    assert all(any(name in line for line in lines) for name in ("language_school", "overall"))
+    assert max(map(len, shown.splitlines())) <= 80
+    assert all(name in shown for name in ("language_school", "overall"))
+    assert "".join(shown.split()).endswith("".join(total.split()))
 
 
 def test_the_schema_is_shown_as_a_model_reads_it() -> None:
@@ -177,5 +193,6 @@ def test_what_is_wrong_with_it_is_one_sentence(tmp_path: Path, name: str, old: s
     path.write_text(path.read_text().replace(old, new, 1))
     done = merit_process("data", "check", "bundled", "--quick", PYTHONPATH=str(copy.parent))
     assert done.returncode == 1
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    (*slow, sentence) = done.stderr.splitlines()
+    assert said in sentence
+    assert all(line.startswith("merit: building the databases") for line in slow)

@@ -121,7 +121,7 @@ def test_a_report_takes_it(runs: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert "figures/reliability-spider.svg" in written
     out.write_text("{}")
     said = refused("report", runs / "votes", "--out", tmp_path / "report", "--calibration", out)
-    assert said == f"{out}: the field 'format' is missing"
+    assert said == f"{out}: not a calibration; give a file that `merit calibrate` wrote"
 
 
 def test_show_says_how_many_votes_an_answer_got(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

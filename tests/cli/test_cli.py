@@ -65,8 +65,9 @@ def test_missing_predictions_need_to_be_meant(root: Path) -> None:
     refused = merit(*score)
     assert refused.returncode == 1
     assert refused.stderr.strip() == (
-        "merit: 9 of 10 questions have no prediction (the first is 1); complete them, or score only what is "
-        "there (--partial, or partial=True in Python)"
+        "merit: 9 of 10 questions have no prediction (the first is 1); complete them, score only what is "
+        "there (--partial, or partial=True in Python), or, if they are for another split than dev, name that one "
+        "(--split)"
     )
     done = merit(*score, "--partial", "--protocol", "db", "--json")
     assert json.loads(done.stdout)["correct"] == 1

@@ -79,7 +79,8 @@ def test_export_writes_what_import_reads(shop: Path) -> None:
         assert (done["format"], done["exported"], done["less_sure"]) == (name, 2, 0)
     back = json.loads(good("import", "out.wren", *OWN, "--as", "confirmed", "--json").stdout)
     assert (back["format"], back["known"], back["imported"]) == ("wren", 2, [])
-    assert "out.csv: is there already and is replaced" in good("export", "--format", "csv", "--out", "out.csv").stderr
+    assert "out.csv: is there already" in refused("export", "--format", "csv", "--out", "out.csv")
+    good("export", "--format", "csv", "--out", "out.csv", "--replace")
     assert "out.dbt: is there already; name a new folder" in refused("export", "--format", "dbt", "--out", "out.dbt")
 
 

@@ -44,6 +44,15 @@ def test_a_method_without_runs_is_told_with_those_that_there_are(runs: Path, tmp
     assert good("report", runs / "iterative", *out).stderr == ""  # nobody asked for a comparison
 
 
+def test_a_run_that_is_being_written_is_shown_up_to_its_last_whole_line(runs: Path) -> None:
+    run = runs / "iterative" / "seed0"
+    (run / "metrics.json").unlink(missing_ok=True)
+    whole = good("show", run).stdout.splitlines()
+    with (run / "trajectories.jsonl").open("rb+") as file:
+        file.truncate((run / "trajectories.jsonl").stat().st_size - 10)
+    assert good("show", run).stdout.splitlines() == whole[:-1]
+
+
 # Folders and files in the place of a run
 
 

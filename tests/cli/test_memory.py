@@ -399,7 +399,7 @@ def test_an_export_writes_through_no_link(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("mine")
     (tmp_path / "out.jsonl.part").symlink_to("victim")
     (tmp_path / "out.jsonl").symlink_to("victim")
-    assert "3 entries written" in output("export", folder, "--out", tmp_path / "out.jsonl")
+    assert "3 entries written" in output("export", folder, "--out", tmp_path / "out.jsonl", "--replace")
     assert (tmp_path / "victim").read_text() == "mine"
     assert not (tmp_path / "out.jsonl").is_symlink()
     assert not os.path.lexists(tmp_path / "out.jsonl.part")

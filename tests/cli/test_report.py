@@ -1,6 +1,7 @@
 """`merit report` and `merit label`, as a person uses them."""
 
 import csv
+import fcntl
 import json
 import re
 import subprocess
@@ -58,6 +59,15 @@ def test_prices_make_money(runs: Path, tmp_path: Path) -> None:
     assert "Did you mean '--prices'?" in old.output
     for wrong in ("nan", "-1", "x"):
         assert merit("report", runs, "--out", tmp_path / "out", "--prices", "1", wrong).exit_code == 2
+
+
+def test_a_run_that_another_process_makes_is_to_be_waited_for(runs: Path, tmp_path: Path) -> None:
+    run = runs / "merit" / "seed1"
+    (run / "metrics.json").unlink()
+    with (run / "run.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = merit("report", runs, "--out", tmp_path / "out").stderr
+    assert said.startswith(f"merit: {run}: not finished (12 turns so far); another process is at it: wait for it (")
 
 
 def test_a_damaged_run_is_said_and_the_rest_reported(runs: Path, tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ def test_a_small_schema_is_shown_whole(tmp_path: Path) -> None:
 def test_the_schema_of_any_database_is_chosen_from(
     dialect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
     with shop(dialect, tmp_path) as place:
-        options = ("--database", place.url, "--folder", tmp_path / "own", "--json")
+        options = ("--database", place.url, "--json")
         whole = json.loads(good("schema", "select", "Which customers?", *options).stdout)
         cut = json.loads(good("schema", "select", "Which city has a customer?", *options, "--budget", 70).stdout)
     assert whole["whole"]

@@ -194,3 +194,25 @@ def test_a_sentence_is_broken_between_words_and_not_in_commands() -> None:
     said = broken("merit: runs: holds 2 runs; name one, for example `merit show runs/a 17`; or all", 40)
     assert said.split("\n") == ["merit: runs: holds 2 runs; name one, for", "example `merit show runs/a 17`; or all"]
     assert broken("type `merit show runs/a 17` now", 12).split("\n") == ["type", "`merit show runs/a 17`", "now"]
+
+
+def in_shell(command: str) -> subprocess.CompletedProcess[str]:
+    words = ["sh", "-c", f'merit() {{ "{sys.executable}" -m merit "$@"; }}; {command}']
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("command", ["methods", "--help", "--version", "memory list nothing"])
+def test_a_closed_output_is_refused_in_one_sentence(command: str) -> None:
+    done = in_shell(f"merit {command} >&-")
+    said = "merit: standard output is closed, so nothing was begun; send it to a file, or to /dev/null\n"
+    assert (done.returncode, done.stderr) == (1, said)
+    assert (in_shell(f"merit {command} >&- 2>&-").returncode, done.stdout) == (1, "")
+
+
+def test_closed_input_and_messages_keep_nothing_from_working() -> None:
+    assert in_shell("merit --version <&- 2>&-").stdout.startswith("merit, version")
+
+
+def test_a_reader_that_has_gone_ends_it_quietly() -> None:
+    done = in_shell("{ merit methods; echo $? >&2; } | :")
+    assert done.stderr == "1\n"

@@ -65,7 +65,11 @@ def test_an_empty_manifest_says_what_to_do(run: Path) -> None:
     assert "manifest.json: is empty, so the run cannot be read; remove its folder" in str(found.exception)
 
 
-def test_an_export_says_that_it_replaces_a_file(run: Path, tmp_path: Path) -> None:
+def test_an_export_replaces_a_file_only_where_it_is_told_to(run: Path, tmp_path: Path) -> None:
     out = tmp_path / "entries.jsonl"
-    assert typed("memory", "export", run, "--out", out).stderr == ""
-    assert f"{out}: is there already and is replaced" in typed("memory", "export", run, "--out", out).stderr
+    out.write_text("mine")
+    found = typed("memory", "export", run, "--out", out)
+    assert str(found.exception) == f"{out}: is there already; name a new file, or write over it with --replace"
+    assert out.read_text() == "mine"
+    assert typed("memory", "export", run, "--out", out, "--replace").exit_code == 0
+    assert out.read_text() != "mine"

@@ -76,6 +76,23 @@ def test_why_without_memory_shows_the_difference(shop: LiveAgent, monkeypatch: p
     assert "no model was named" in refused(*command)
 
 
+def test_withdraw_works_while_the_database_is_down(shop: LiveAgent) -> None:
+    answers = [shop.ask(f"How many orders are there? {number}").id for number in range(3)]
+    for answer in answers:
+        shop.confirm(answer, author="ada")
+    Path("shop.sqlite").unlink()
+    named = ("--database", "mysql://ann:secret@127.0.0.1:1/shop", "--folder", "own")
+    assert "is about the database 'shop', and this one is 'bakery'" in refused(
+        "withdraw", answers[0], *named, "--name", "bakery"
+    )
+    good("withdraw", answers[0], *named)
+    good("withdraw", answers[1], "--folder", "own")  # the history says which database it is about
+    Path("merit.toml").write_text(
+        '[database]\nname = "shop"\nurl = "sqlite:///shop.sqlite"\n[model]\nuri = "openai:m"\n'
+    )
+    good("withdraw", answers[2], "--folder", "own")
+
+
 def test_withdraw_says_what_rests_on_it(shop: LiveAgent) -> None:
     first = shop.ask("How many orders are there?")
     (entry,) = shop.confirm(first.id, author="ada").entries

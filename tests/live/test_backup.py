@@ -156,6 +156,19 @@ def test_a_damaged_archive_is_refused(project: Path, tmp_path: Path) -> None:
         restore(archive, tmp_path / "again")
 
 
+@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_only_what_merit_packs_is_unpacked(project: Path, tmp_path: Path, packing: int) -> None:
+    """Damaged LZMA raises an error of its own, and its dictionary takes as much memory as it says."""
+    back_up(project, tmp_path / "backup.zip")
+    with zipfile.ZipFile(tmp_path / "backup.zip") as whole, zipfile.ZipFile(tmp_path / "other.zip", "w") as other:
+        for info in whole.infolist():
+            kind = info.compress_type if info.filename == "merit-backup.json" else packing
+            other.writestr(info.filename, whole.read(info), kind)
+    with pytest.raises(InputError, match="not a backup that merit wrote"):
+        restore(tmp_path / "other.zip", tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
 def test_nothing_is_written_through_a_link(project: Path, tmp_path: Path) -> None:
     (tmp_path / "link.zip").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="is there already"):

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from making.memories import make_entry
 from making.shop import COUNT, Model, make_shop, open_shop
-from merit.errors import InputError, MemoryUnusable
+from merit.errors import InputError
 from merit.live import AnswerStatus, History
 from merit.live.purging import INTENTION, Purge, Purged, finish_purge, purge_all
 from merit.live.scrubbing import scrubbed
@@ -156,9 +157,20 @@ def test_an_entry_goes_with_the_reason_for_its_deletion_and_numbers_stay(tmp_pat
 def test_a_process_that_has_the_memory_open_brings_nothing_back(answer: str, tmp_path: Path) -> None:
     memory = Memory(tmp_path / "own" / "memory", None)
     memory._saved = False  # it would save its index
+    before, gone = memory.sequence, next(e.entry.id for e in memory.listed() if CANARY in e.entry.question)
+    assert memory.find(gone)
     purge_all(tmp_path / "own", Purge(answers=(answer,)))
-    with pytest.raises(MemoryUnusable, match="open this memory again"):
-        memory.refresh()
+    assert (memory.find(gone), memory.sequence) == (None, before)
+    assert memory.commit(make_entry(1)) == memory.listed()[-1].entry
+    memory.close()  # saves its index
+    assert (tmp_path / "own" / "memory" / "index").is_dir()
+    assert holding(tmp_path / "own") == []
+
+
+def test_a_process_that_closes_after_a_purge_saves_nothing_of_it(answer: str, tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "own" / "memory", None)
+    memory._saved = False
+    purge_all(tmp_path / "own", Purge(answers=(answer,)))
     memory.close()
     assert holding(tmp_path / "own") == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from merit.live import open_live
 from merit.live.selecting import LearnedAnswers
-from merit.memory import Grade, Precedent, Provenance, VolatileStore
+from merit.memory import FileStore, Grade, Precedent, Provenance, VolatileStore, with_id
 from merit.settings import BudgetSettings, DatabaseSettings, MemorySettings, Settings
 from merit.types import EVERYONE, Completion, Deletion, ModelIdentity, Restoration, Sampling, Staleness, Status
 
@@ -132,6 +132,19 @@ def test_only_what_was_learned_here_and_may_be_recalled_tells_anything() -> None
     store.append([Deletion("d", "withdrawn"), Restoration("a", "confirmed")])
     learned.follow()
     assert list(learned.answers(EVERYONE)) == ["a", "c"]
+
+
+def test_what_another_process_purges_tells_nothing_any_more(tmp_path: Path) -> None:
+    with closing(FileStore(tmp_path)) as store, closing(FileStore(tmp_path)) as other:
+        source = Provenance("live", "q", "shop", 1, 0, "live:q")
+        about = ("", "SELECT 1", Status.CORRECT, Status.CORRECT, Grade.CONFIRMED, source)
+        kept, gone = (with_id(Precedent("", question, *about)) for question in ("kept?", "gone?"))
+        last = store.append([kept, gone])
+        learned = LearnedAnswers(store, lambda: last, "shop")
+        learned.follow()
+        other.erase([gone.id])
+        learned.follow()
+        assert list(learned.answers(EVERYONE)) == [kept.id]
 
 
 def test_a_schema_that_fits_is_shown_whole(settings: Settings, tmp_path: Path) -> None:

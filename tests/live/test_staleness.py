@@ -60,6 +60,15 @@ def states(place: Place, folder: Path) -> dict[str, str | None]:
     return {name: found[f"About {name}?"] for name in STATEMENTS}
 
 
+@ON_ONE
+def test_the_notice_names_a_command_that_can_be_pasted(
+    place: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.run(RENAME.format("name", "full_name"))
+    opened(place, tmp_path).close()
+    assert f"`merit memory list {tmp_path}/own/memory --stale` lists what is stale" in caplog.text
+
+
 def test_exactly_the_affected_entries_go_stale_and_come_back(place: Place, tmp_path: Path) -> None:
     fresh = dict.fromkeys(STATEMENTS)
     assert states(place, tmp_path) == fresh

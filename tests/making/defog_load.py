@@ -5,6 +5,8 @@ loading), and the tables are made with the types nearest to PostgreSQL's.
 """
 
 import datetime
+import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -186,7 +188,22 @@ def _literal(default: exp.Expression | None) -> exp.Expression | None:
 
 
 _UNITS = {"MIN": "MINUTE", "MINS": "MINUTES", "SEC": "SECOND", "SECS": "SECONDS", "HRS": "HOURS", "MON": "MONTH"}
-MOMENT = datetime.datetime.now(datetime.UTC).replace(tzinfo=None, microsecond=0)  # every engine gets the same
+FIXED = os.environ.get("MERIT_DEFOG_MOMENT", "")  # the moment of loading in UTC, so that rows are the same each time
+MOMENT = (
+    datetime.datetime.fromisoformat(FIXED)
+    if FIXED
+    else datetime.datetime.now(datetime.UTC).replace(tzinfo=None, microsecond=0)
+)  # every engine gets the same
+_CLOCK = re.compile(r"\bNOW\(\)|\bCURRENT_TIMESTAMP\b|\bCURRENT_DATE\b", re.IGNORECASE)
+
+
+def at_moment(text: str, moment: datetime.datetime) -> str:
+    """A dump whose clock stands still."""
+
+    def literal(match: re.Match[str]) -> str:
+        return f"DATE '{moment.date()}'" if match[0].upper() == "CURRENT_DATE" else f"TIMESTAMP '{moment}'"
+
+    return _CLOCK.sub(literal, text)
 
 
 def _pinned(expression: exp.Expr) -> exp.Expr:
@@ -201,8 +218,8 @@ def _pinned(expression: exp.Expr) -> exp.Expr:
             # The dumps write MySQL's codes, which PostgreSQL takes as plain letters. What was meant is meant here.
             pattern = node.args["format"].name
             if "%" in pattern:
-                pattern = pattern.replace("%i", "%M").replace("%s", "%S")
-                return exp.func("strftime", node.this, exp.Literal.string(pattern))
+                pattern = pattern.replace("%i", "%M").replace("%s", "%S").replace("%%u", "%d")
+                return exp.func("strftime", _pinned(node.this), exp.Literal.string(pattern))
         if isinstance(node, exp.Interval) and node.unit:
             return exp.Interval(this=node.this, unit=exp.var(_UNITS.get(node.unit.name.upper(), node.unit.name)))
         if isinstance(node, exp.Table) and node.db == "public":
@@ -263,7 +280,7 @@ class PostgresPlace:
         with psycopg.connect(self._server, autocommit=True, connect_timeout=5) as connection:
             connection.execute(f'CREATE DATABASE "{self._prefix}{dump.name}"'.encode())
         with psycopg.connect(self.url(dump.name), autocommit=True) as connection:
-            connection.execute(dump.text.encode())
+            connection.execute((at_moment(dump.text, MOMENT) if FIXED else dump.text).encode())
             connection.execute(b"ANALYZE")
 
     def drop(self, name: str) -> None:

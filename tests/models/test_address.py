@@ -209,3 +209,12 @@ def test_a_long_reply_is_cut_before_it_is_searched(monkeypatch: pytest.MonkeyPat
 def test_a_cut_leaves_no_half_secret(monkeypatch: pytest.MonkeyPatch, before: int) -> None:
     said = " " * before + "abcdefgh-secret " * 1_000
     assert "abc" not in address(monkeypatch, "http://h/v1", "abcdefgh-secret").redacted(said)
+
+
+@pytest.mark.parametrize("cut", [12, 17, 24])
+def test_a_part_of_a_key_is_not_told_either(monkeypatch: pytest.MonkeyPatch, cut: int) -> None:
+    """Libraries cut a reply where they like before they put it into a message."""
+    key = "hfA1b2C3d4E5f60718293a4b5"
+    for part in (key[:cut], key[-cut:], key.lower()[3 : cut + 3]):
+        assert address(monkeypatch, "http://h/v1", key).redacted(f"got '{part}' there") in ("got '***' there",)
+    assert address(monkeypatch, "http://h/v1", key).redacted("an A1b2C3d of its own") == "an A1b2C3d of its own"

@@ -33,8 +33,7 @@ def test_a_completion_can_always_be_written() -> None:
 
 @pytest.mark.parametrize(
     "uri",
-    ["", "openai", "openai:", "llamacpp:", "transformers:", "vllm:", "vllm:?context=2048", "scripted:", "replay:"]
-    + ["gpt-4", "anthropic:m", ":m"],
+    ["", "gpt-4", "anthropic:m", ":m"],
 )
 def test_an_unknown_model_is_named_with_what_there_is(uri: str) -> None:
     expected = (
@@ -44,6 +43,25 @@ def test_an_unknown_model_is_named_with_what_there_is(uri: str) -> None:
     with pytest.raises(InputError) as caught:
         open_completer(uri)
     assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize(
+    ("uri", "form"),
+    [
+        ("openai", "openai:MODEL"),
+        ("openai:", "openai:MODEL"),
+        ("llamacpp:", "llamacpp:FILE.gguf"),
+        ("transformers:", "transformers:NAME"),
+        ("vllm:", "vllm:NAME"),
+        ("vllm:?context=2048", "vllm:NAME"),
+        ("scripted:", "scripted:FILE"),
+        ("replay:", "replay:FILE"),
+    ],
+)
+def test_a_model_without_its_name_is_told_how_to_write_it(uri: str, form: str) -> None:
+    with pytest.raises(InputError) as caught:
+        open_completer(uri)
+    assert str(caught.value) == f"{uri}: no model is named; write {form}"
 
 
 @pytest.mark.parametrize("model", ["qwen2.5-coder:7b", "org/model", "m#1?x=2"])

@@ -481,6 +481,18 @@ def test_a_reply_that_is_no_completion_ends_in_a_sentence(chat: ChatServer, repl
         ask_one(patience=Patience(first_pause_s=0.01, tries=2))
 
 
+@pytest.mark.parametrize("before", [b"Unauthorized, the key that was sent was: ", b"", b"x" * 75, b"x" * 4060])
+def test_what_is_not_json_is_shown_without_the_key(
+    chat: ChatServer, monkeypatch: pytest.MonkeyPatch, before: bytes
+) -> None:
+    key = "".join(f"{number:02x}" for number in range(40))
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    chat.behaviour = lambda _: Reply(200, before + key.encode())
+    with pytest.raises(ModelFailed, match="what came is not JSON") as caught:
+        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+    assert not any(key[at : at + 8] in str(caught.value) for at in range(len(key) - 8))
+
+
 def test_a_reply_nested_too_deep_ends_in_a_sentence(chat: ChatServer) -> None:
     chat.behaviour = lambda _: Reply(200, b"[" * 200_000)
     with pytest.raises(ModelFailed, match=r"2 tries .what came is not JSON: \[\[\["):

@@ -19,6 +19,7 @@ from merit.cli.main import cli
 from merit.errors import CacheUnusable, InputError
 from merit.models import AnswerStore, answer_key, open_completer
 from merit.models import answers as answers_module
+from merit.models import exported as exported_module
 from merit.models.exported import open_exported, open_recording, write_exported
 from merit.types import Completion, ModelIdentity, Sampling
 
@@ -121,6 +122,31 @@ def test_huge_cells_are_not_read(tmp_path: Path) -> None:
     first = "(SELECT text FROM answer ORDER BY key)"
     change(path, f"UPDATE said SET text = CAST(zeroblob(17000000) AS TEXT) WHERE id = {first};")
     assert "string or blob too big" in refused(path)
+
+
+def test_many_answers_that_share_a_long_text_are_not_written_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = fill(tmp_path / "theirs.sqlite", 200)
+    change(path, "UPDATE said SET text = hex(zeroblob(500000)); UPDATE answer SET text = (SELECT min(id) FROM said);")
+    monkeypatch.setattr(answers_module, "MOST_BYTES", 20 << 20)
+    with closing(AnswerStore(tmp_path / "ours.sqlite")) as store:
+        with pytest.raises(InputError, match="its answers have more than 20 MiB"):
+            store.merge(path)
+        assert len(store) == 0
+    with closing(AnswerStore.recording(path)) as store, pytest.raises(InputError, match="more than 20 MiB"):
+        write_exported(tmp_path / "out.jsonl", store.items())
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_no_export_is_larger_than_what_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exported_module, "MOST_BYTES", 1000)
+    with (
+        closing(AnswerStore(fill(tmp_path / "ours.sqlite"))) as store,
+        pytest.raises(InputError, match="out.jsonl: would"),
+    ):
+        write_exported(tmp_path / "out.jsonl", store.items())
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def test_a_statement_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,21 @@ def written(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_settings_of_a_stranger_are_not_read(tmp_path: Path) -> None:
+    """matplotlib reads a file of the current folder while it is imported, and waits forever where that is a pipe."""
+    os.mkfifo(tmp_path / "matplotlibrc")
+    program = "from merit.report import Figure, FigureShape, Series; from merit.report.plot import draw; print(sorted(draw(FIGURE)))"
+    figure = "Figure('f', 'F', '', 'x', 'y', FigureShape.BAR, (Series('s', ('a',), (1.0,)),))"
+    done = subprocess.run(
+        [sys.executable, "-c", program.replace("FIGURE", figure)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.stdout, done.stderr) == ("['png', 'svg']\n", "")
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 

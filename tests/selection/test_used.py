@@ -54,3 +54,8 @@ def test_an_index_is_kept_until_the_schema_changes() -> None:
     assert open_index(wider) is not index
     retyped = Schema("s", (Table("a.item", (Column("id", "TEXT"), Column("name", "TEXT"))), *SCHEMA.tables[1:]))
     assert open_index(retyped) is not index
+
+
+def test_a_query_of_hundreds_of_tables_is_not_looked_at() -> None:
+    assert used("SELECT 1 FROM " + ", ".join(["shop"] * 400)) == {"b.shop": set()}
+    assert used("SELECT 1 FROM " + ", ".join(["shop"] * 600)) == {}

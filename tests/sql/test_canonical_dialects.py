@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 
 from making.engines import MARIADB, mariadb_server, postgres_server
 from merit.sql import canonical
-from merit.types import DIALECTS
+from merit.types import DIALECTS, Limits
 
 OTHERS = [dialect for dialect in DIALECTS if dialect != "sqlite"]
 POSTGRES_LIKE = ["postgresql", "duckdb"]
 MYSQL_LIKE = ["mysql", "mariadb"]
 
+LONGEST = Limits().sql_bytes
 QUERY = "SELECT name, x FROM t AS a WHERE x >= 1.5 AND name <> 'It''s' GROUP BY name"
 
 
@@ -183,14 +184,16 @@ def test_another_token_is_another_query(words: list[str], other: str, data: st.D
         "a" * 200_000,
         "@" * 200_000,
         "x'" * 100_000,
+        "@a" * 100_000,
+        "$a1" * 70_000,
         "SELECT " + "1+" * 100_000 + "1",
     ],
     ids=lambda text: text[:12],
 )
 def test_long_texts_take_no_long_time(text: str, dialect: str) -> None:
     started = time.process_time()
-    canonical(text, dialect)
-    assert time.process_time() - started < 3.0  # a square of these lengths would take hours
+    canonical(text[:LONGEST], dialect)
+    assert time.process_time() - started < 3.0  # a square of these lengths takes minutes
 
 
 # Statements put together from tokens, written in two ways, on real engines: the same form is the same outcome.

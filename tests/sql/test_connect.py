@@ -109,6 +109,7 @@ def test_files_by_relative_and_absolute_path(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_a_file_that_is_missing_or_damaged(dialect: str, tmp_path: Path) -> None:
     assert "there is no such database file" in refused(f"{dialect}:///{tmp_path}/none")
+    assert refused(f"{dialect}:///{tmp_path}") == f"{dialect}:///{tmp_path}: is a folder; name the database file"
     (tmp_path / "bad").write_bytes(b"no database " * 1000)
     with pytest.raises(DatabaseUnusable), closing(open_engine(f"{dialect}:///{tmp_path}/bad")) as engine:
         engine.execute("SELECT 1 FROM t", Limits())

@@ -80,6 +80,13 @@ def test_a_body_that_is_no_question_is_refused_in_a_sentence(shop: Served, body:
     assert set(found.json) == {"error"}
 
 
+def test_what_is_wrong_with_a_request_is_said_in_words(shop: Served) -> None:
+    found = shop.post("/api/answers", b"{", headers={"Content-Type": "application/json"})
+    assert found.json["error"] == "the body is not valid JSON"
+    found = shop.post("/api/answers/zzz/confirm")
+    assert found.json["error"] == "answer: this is not an id; give one as the API returned it"
+
+
 def test_without_memory_nothing_is_in_the_history(shop: Served) -> None:
     assert shop.post("/api/answers", {**ASK, "memory": False}).status == 200
     assert shop.get("/api/answers").json == {"answers": [], "next": None}

@@ -1,6 +1,8 @@
 """The memory over the network: looked through, changed by hand under an author, imported, exported; and tables."""
 
 import io
+import subprocess
+import sys
 import zipfile
 from typing import Any
 
@@ -192,3 +194,15 @@ def test_why_a_proof_failed_names_no_path(shop: Served) -> None:
     shop.post("/api/proof")
     until(lambda: shop.get("/api/proof").json["running"] is None)
     assert shop.get("/api/proof").json["error"] == "history.jsonl, line 1: is damaged"
+
+
+def test_a_purge_by_another_process_is_followed(shop: Served) -> None:
+    gone = confirmed(shop)
+    kept = confirmed(shop, "How many are there in all?")
+    purge = [sys.executable, "-m", "merit", "memory", "purge", str(shop.site.folder), "--entry", gone, "--yes"]
+    subprocess.run(purge, check=True, capture_output=True)
+    assert entries(shop) == [kept]
+    assert shop.get(f"/api/memory/{gone}").status == 404
+    later = shop.post("/api/answers", {"question": "How many orders are paid?"})
+    assert (later.status, later.json["recalled"]) == (200, [kept])
+    assert shop.post(f"/api/answers/{later.json['id']}/confirm").status == 200

@@ -69,6 +69,13 @@ def test_a_port_that_is_taken_and_a_folder_that_is_not_there_are_said(tmp_path: 
     assert "no such folder" in str(result.exception)
 
 
+def test_a_folder_without_runs_is_said_to_have_none(tmp_path: Path) -> None:
+    arguments = ["view", str(tmp_path), "--host", "0.0.0.0", "--port", "0", "--tokens", str(tmp_path / "own")]
+    result = CliRunner().invoke(cli, arguments)  # refused afterwards, as there is no token
+    told = f"merit: {tmp_path}: there is no run here yet; those that are made here will be shown\n"
+    assert result.stderr == told
+
+
 def test_other_machines_need_a_token_for_runs_too(run: RunView, tmp_path: Path) -> None:
     arguments = ["view", str(run.path), "--host", "0.0.0.0", "--port", "0", "--tokens", str(tmp_path / "own")]
     result = CliRunner().invoke(cli, arguments)

@@ -140,6 +140,8 @@ def _bins(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
 def read_calibration(path: Path) -> Calibration:
     """The calibration in a file that `merit calibrate` wrote."""
     record = parse_json(read_text(path, _MOST_BYTES), path)
+    if not isinstance(record, dict) or {"format", "knots"}.isdisjoint(record):
+        raise InputError(f"{path}: not a calibration; give a file that `merit calibrate` wrote")
     check_fields(record, _FIELDS, str(path))
     check_format(record["format"], FORMAT, "a calibration", str(path))
     check_fields(record["model"], {"name": str, "revision": str}, f"{path}: the field 'model'")

@@ -169,7 +169,7 @@ def find_method(name: str) -> Method:
     if base not in known:
         if "," in base or base == "all":
             raise InputError(f"{name!r} names several methods, and one is expected; `merit grid` runs many")
-        near = get_close_matches(base, known, n=1, cutoff=0.5)
+        near = get_close_matches(base, known, n=1)
         offer = f"did you mean {near[0]!r}?" if near else "`merit methods` lists them"
         raise InputError(f"there is no method {base!r}; {offer}")
     method = known[base]

@@ -25,7 +25,8 @@ def check_folder(view: RunView) -> None:
 def _check_whole(view: RunView) -> None:
     """A run is finished, and none of its files is gone; what follows holds their lines against each other."""
     if not os.path.lexists(view.path / METRICS):
-        way_out = "another process is at it: wait for it" if in_use(view.path) else "run the same command again"
+        go_on = "go on with it by the same `merit run`"
+        way_out = "another process is at it: wait for it" if in_use(view.path) else go_on
         done = counted(len(view.turns), "turn")
         raise AuditFailed(f"{view.path}: the run is not finished (no {METRICS}, {done} so far); {way_out}")
     kept = any(turn.left for turn in view.turns) and not has_memory(view.path / MEMORY)

@@ -1,12 +1,14 @@
 """Writing the benchmark in Spider's layout: questions, schemas, databases, test suites, and a small training split."""
 
 import json
+import logging
 import shutil
 import sqlite3
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from merit.errors import CacheUnusable, InputError
 from merit.files import hash_listing
 from merit.reading import hash_file
 
+_log = logging.getLogger(__name__)
 NAME = "bundled"
 # From https://sqlite.org/fileformat.html: the bytes with the version of SQLite that wrote a file, the size of a file's
 # header, and the size of a b-tree page's header, by the page's type.
@@ -27,6 +30,7 @@ _WRITER_VERSION = slice(96, 100)
 _HEADER_BYTES = 100
 _PAGE_HEADER_BYTES = {2: 12, 5: 12, 10: 8, 13: 8}
 _ABANDONED_S = 3600.0  # an unfinished folder older than this; building takes seconds
+_QUIET_S = 3.0  # building says nothing of itself for so long
 _ELSEWHERE = "choose another folder with MERIT_CACHE, or --cache in a command"
 
 
@@ -56,7 +60,8 @@ def built(cache: Path) -> Path:
     except OSError as error:
         raise _unbuilt(cache, error) from error
     try:
-        build(unfinished)
+        with _said_if_slow(home.parent):
+            build(unfinished)
         unfinished.chmod(0o755)  # readable like any folder; a temporary one is private
         unfinished.rename(home)
     except (OSError, sqlite3.Error) as error:
@@ -65,6 +70,18 @@ def built(cache: Path) -> Path:
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     return home
+
+
+@contextmanager
+def _said_if_slow(folder: Path) -> Iterator[None]:
+    """Say what is being waited for, once it takes a while."""
+    told = "merit: building the databases of the bundled benchmark in %s, once; this can take a minute"
+    timer = threading.Timer(_QUIET_S, _log.warning, (told, folder))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _unbuilt(cache: Path, error: OSError | sqlite3.Error) -> CacheUnusable:

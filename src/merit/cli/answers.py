@@ -10,7 +10,7 @@ from rich.table import Table
 
 from merit.audit.recording import manifest_place, write_recording
 from merit.cache import cache_folder
-from merit.cli.options import JSON
+from merit.cli.options import JSON, REPLACE, check_new
 from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError
@@ -91,16 +91,18 @@ def merge(other: Path, file: Path | None, as_json: bool) -> None:
 @click.option(
     "--note", "notes", multiple=True, metavar="NAME=TEXT", help="With --runs: a line of the manifest's 'made'."
 )
+@REPLACE
 @JSON
-def export(file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...], as_json: bool) -> None:
+def export(
+    file: Path | None, out: Path, runs: tuple[Path, ...], notes: tuple[str, ...], replace: bool, as_json: bool
+) -> None:
     """Write answers as JSON lines: all of a file, or a recording of some runs, which `replay:` reads.
 
     --json prints one object about what was written.
     """
     if not is_exported(out):
         raise InputError(f"{out}: name a file that ends in .jsonl or .jsonl.xz")
-    if out.exists():
-        say(f"merit: {out}: is there already and is replaced", err=True)
+    check_new(out, replace)
     if runs:
         if file is not None:
             raise InputError("--runs takes the answers from the runs' own folders: leave --file out")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, opened
 from merit.cli.options import JSON, check_out
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
@@ -41,6 +41,7 @@ def check(
     that is not worse becomes the one to compare with. --json prints one object.
     """
     check_out(junit)
+    check_learned(folder)
     with opened(url, folder, name, model) as agent:
         result = agent.check(_tell if sys.stderr.isatty() else None, author=author_or_user(""))
         if not result.cases:

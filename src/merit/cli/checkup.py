@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_place, opened
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import counted
@@ -23,6 +23,8 @@ def checkup(url: str | None, folder: Path, name: str, as_json: bool) -> None:
     One that fails goes stale and is not recalled until it holds again. One that gives other columns than at the last
     check is listed; it stays as it is. Exit 1 where something went stale. --json prints one object.
     """
+    if isinstance(memory_place(url, folder, ""), Path):  # a team's memory is elsewhere
+        check_learned(folder)
     with opened(url, folder, name) as agent:
         found = agent.check_memory(_tell if sys.stderr.isatty() else None)
     if as_json:

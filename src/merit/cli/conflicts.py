@@ -5,7 +5,17 @@ from pathlib import Path
 import click
 
 from merit.cli.contradictions import show_contradictions
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, opened, place_shown
+from merit.cli.live import (
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    author_or_user,
+    check_learned,
+    memory_place,
+    opened,
+    place_shown,
+)
 from merit.cli.options import JSON, this_command
 from merit.cli.screen import print_json, say
 
@@ -21,6 +31,8 @@ def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bo
 
     Where a question has several statements, each is executed, read-only. Their rows are compared and not kept.
     """
+    if isinstance(memory_place(url, folder, memory), Path):  # a team's memory is elsewhere
+        check_learned(folder)
     with opened(url, folder, name, memory=memory) as agent:
         found = agent.contradictions(author=author_or_user(""))
     if as_json:

@@ -10,13 +10,12 @@ from typing import Any
 
 import click
 from rich.markup import escape
-from rich.table import Column, Table
 
-from merit.bundled import DIFFICULTIES, NAME, open_dataset, read_sources
+from merit.bundled import NAME, open_dataset
 from merit.cache import cache_folder
+from merit.cli.data_bundled import check_bundled
 from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, note_limit, unknown_dataset
 from merit.cli.plain import CommandGroup, at_least
-from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError, counted
@@ -25,18 +24,6 @@ from merit.oracle.check import faulty_references
 from merit.sql import SQLiteSandbox
 
 _MOST_FAULTY = 5  # references that are named
-_HEADINGS = (
-    "tables",
-    "rows",
-    f"questions ({'/'.join(DIFFICULTIES)})",
-    "like another",
-    "suite",
-    "mutants",
-    "differing",
-    "killed by original",
-    "killed",
-    "kill rate",
-)
 
 
 @click.group(cls=CommandGroup)
@@ -64,7 +51,7 @@ def check(dataset: str, root: Path | None, label: str, as_json: bool, quick: boo
     """
     if dataset == NAME:
         open_dataset(dataset, root, "dev", cache_folder(), label)  # refuses a folder or a name
-        _check_bundled(as_json, quick)
+        check_bundled(_bundled(), as_json=as_json, quick=quick)
         return
     parts = _splits(dataset, root, label)
     with closing(SQLiteSandbox(frozen=True)) as sandbox:
@@ -203,50 +190,6 @@ def _splits(name: str, root: Path | None, label: str = "") -> Sequence[Dataset]:
     if root is not None or label or not ("/" in name or Path(name).exists()):
         raise InputError(unknown_dataset(name))
     return detect(Path(name))
-
-
-def _check_bundled(as_json: bool, quick: bool) -> None:
-    from merit import mutation  # its parser takes a moment to load, which other commands need not wait for
-
-    with closing(SQLiteSandbox(frozen=True)) as sandbox:
-        surveyed = survey(_bundled(), sandbox.is_sound)
-    if surveyed["damaged"]:
-        raise InputError(f"{surveyed['damaged'][0]}: damaged; remove its folder, and it is built anew")
-    sources = read_sources()
-    with progress_bar() as bar:
-        task = bar.add_task("bundled", total=len(sources), detail="")
-        result = mutation.check(sources, quick=quick, on_database=lambda name: bar.update(task, advance=1, detail=name))
-    if as_json:
-        print_json({"content_hash": surveyed["content_hash"], **result})
-        return
-    console = Console(highlight=False, soft_wrap=True)
-    headings = (Column(name, justify="right", overflow="fold") for name in _HEADINGS[: 5 if quick else None])
-    table = Table(Column("database", no_wrap=True), *headings, padding=0)
-    for row in [*result["databases"], result["overall"]]:
-        if row is result["overall"]:
-            table.add_section()
-        levels = "/".join(str(row["difficulty"].get(level, 0)) for level in DIFFICULTIES)
-        cells = [row["tables"], row["rows"], f"{row['questions']} ({levels})", row["like"], row["suite"]]
-        if not quick:
-            cells += [row["mutants"], row["differing"], row["killed_by_original"], row["killed"]]
-            cells.append(f"{100 * row['kill_rate']:.2f}%")
-        table.add_row(row["database"], *map(str, cells))
-    console.print(table)
-    console.print(f"  content hash  {surveyed['content_hash']}")
-    Console().block(_totals(result, quick), 16, head="  in all")
-
-
-def _totals(result: dict[str, Any], quick: bool) -> str:
-    """The sums, shown when the terminal is too narrow for the table."""
-    total = result["overall"]
-    totals = (
-        f"{counted(len(result['databases']), 'database')}, {counted(total['tables'], 'table')}, "
-        f"{counted(total['rows'], 'row')}, {counted(total['questions'], 'question')}"
-    )
-    if quick:
-        return totals
-    rate = f"{100 * total['kill_rate']:.2f}%"
-    return f"{totals}; suites tell {total['killed']} of {total['differing']} differing mutants, {rate}"
 
 
 def _show(result: dict[str, Any], console: Console) -> None:

@@ -28,7 +28,7 @@ from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
 from merit.cli.screen import Console, inline, print_json, say
-from merit.errors import InputError
+from merit.errors import InputError, counted
 from merit.files import atomic_write, unfinished_path
 from merit.models import CachingEncoder, open_encoder
 from merit.models.completers import KNOWN
@@ -158,7 +158,7 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
     console.print(
         f"[bold]merit demo[/]: {', '.join(names)}\n"
         f"over {f'the first {limit}' if limit else 'all'} questions of the benchmark that comes with merit, seed"
-        f"{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {len(grid.runs)} runs.\n"
+        f"{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {counted(len(grid.runs), 'run')}.\n"
         "Judge, failure classifier, memory, recall and audit work for real.",
     )
     if recording is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from merit.cli.live import KEPT_IN, MEMORY, memory_place, viewer_here
-from merit.cli.options import JSON
+from merit.cli.options import JSON, REPLACE, check_new
 from merit.cli.screen import print_json, say
 from merit.errors import InputError, counted
 from merit.formats import FORMATS, write_pairs
@@ -29,8 +29,11 @@ from merit.types import Grade
 @KEPT_IN
 @MEMORY
 @click.option("--name", default="", help="The database, by its name in the memory (default: its only one).")
+@REPLACE
 @JSON
-def export_pairs(kind: str, out: Path, least: str, folder: Path, memory: str, name: str, as_json: bool) -> None:
+def export_pairs(
+    kind: str, out: Path, least: str, folder: Path, memory: str, name: str, replace: bool, as_json: bool
+) -> None:
     """Write what was learned about a database as question-SQL pairs, in the files of other tools.
 
     Only answers that later questions may be shown are written: none that was deleted, is stale, or is below --least,
@@ -42,8 +45,8 @@ def export_pairs(kind: str, out: Path, least: str, folder: Path, memory: str, na
             f"the memory has no answer{f' about {exported.database}' if exported.database else ''} that is {least} or "
             "better; nothing was written"
         )
-    if out.is_file() and not FORMATS[kind].folder:
-        say(f"merit: {out}: is there already and is replaced", err=True)
+    if not FORMATS[kind].folder:
+        check_new(out, replace)
     write_pairs(exported.pairs, out, kind)
     left = {"withheld": exported.withheld, "less_sure": exported.less_sure, "changes": exported.changes}
     if as_json:

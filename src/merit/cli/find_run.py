@@ -1,4 +1,4 @@
-"""Finding the run and the question that a command names, with a hint where they do not exist."""
+"""Finding the run, the memory and the question that a command names, with a hint where they do not exist."""
 
 import shlex
 from collections.abc import Callable, Sequence
@@ -6,6 +6,8 @@ from pathlib import Path
 
 from merit.cli.screen import listed
 from merit.errors import InputError, counted
+from merit.memory import memory_folder
+from merit.memory.store import has_memory
 from merit.runs import RunView, Turn, find_runs, is_finished, read_run, stream_order
 
 
@@ -15,7 +17,7 @@ def open_run(path: Path, command: str, *arguments: str) -> RunView:
     `command` is what was typed before the folder, and `arguments` what came after it.
     """
     refuse_several(path, command, *arguments)
-    return read_run(path)
+    return read_run(path, torn=not is_finished(path))  # the last line may be being written
 
 
 def refuse_several(
@@ -61,3 +63,11 @@ def _why_not(view: RunView, wanted: str, done: int) -> str:
 def finished(turns: Sequence[Turn]) -> str:
     """How many questions are finished, in words."""
     return f"{counted(len(turns), 'question is', 'questions are')} finished"
+
+
+def refuse_project(folder: Path) -> None:
+    """Refuse the folder of a project, which has its memory in a folder of its own, with that folder's name."""
+    from merit.live.opening import FOLDER  # loaded only here: it takes half a second
+
+    if not has_memory(folder) and has_memory(memory_folder(folder / FOLDER)):
+        raise InputError(f"{folder}: there is no memory here; the one of this project is {folder / FOLDER}")

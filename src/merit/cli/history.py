@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -42,8 +43,8 @@ def history(
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
-    if since and not _DAY.fullmatch(since):
-        raise InputError(f"--since {since}: not a day; write it as 2026-11-16")
+    if since:
+        _check_day(since)
     kept = History(folder)
     said = kept.feedback()
     found = [
@@ -62,6 +63,14 @@ def history(
     else:
         narrowed = bool(words or database or status or feedback or author or since)
         _show(found, said, "no such question" if narrowed else f"no question was asked yet in {folder}")
+
+
+def _check_day(since: str) -> None:
+    """Refuse what is not a day, or not one of the calendar."""
+    try:
+        datetime.fromisoformat(since if _DAY.fullmatch(since) else "")
+    except ValueError:
+        raise InputError(f"--since {since}: not a day; write it as 2026-11-16") from None
 
 
 def _show(found: list[Asked], said: dict[str, Feedback], none: str) -> None:

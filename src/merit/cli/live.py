@@ -14,7 +14,9 @@ import click
 from merit.cli.screen import say
 from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
-from merit.live.opening import FOLDER, full_url
+from merit.live.history import HISTORY
+from merit.live.opening import FOLDER, full_url, name_of
+from merit.memory.store import has_memory
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, SCOPES, Settings, read_settings
 from merit.sql.address import masked
@@ -78,9 +80,20 @@ TEAM = click.option(
 OWN_MODEL = click.option("--model", metavar="URI", help=f"{KNOWN} (default: what merit.toml says).")
 
 
+def has_learned(folder: Path) -> bool:
+    """Whether something was asked or learned in a folder."""
+    return (folder / HISTORY).is_file() or has_memory(folder / "memory")
+
+
+def check_learned(folder: Path) -> None:
+    """Refuse a folder in which nothing was asked or learned, where that is what is meant: opening it would make one."""
+    if not has_learned(folder):
+        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+
+
 def check_asked_in(folder: Path) -> None:
     """Refuse a folder that is not there, where an answer in it is meant: a slip in its name must not make one."""
-    if folder != FOLDER and not folder.is_dir():
+    if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give the --folder that the question was asked with")
 
 
@@ -139,6 +152,13 @@ def settings_here(name: str = "", model: str | None = None) -> Settings:
     if name:
         settings = replace(settings, database=replace(settings.database, name=name))
     return replace(settings, model=replace(settings.model, uri=model)) if model else settings
+
+
+def database_name(url: str | None, name: str) -> str | None:
+    """What the memory calls the database that is meant, without opening it; None where none is named."""
+    if name or (url is None and not Path(FILE_NAME).exists()):
+        return name or None
+    return name_of(full_url(url)) if url is not None else settings_here().database.name
 
 
 def memory_place(url: str | None, folder: Path, memory: str) -> Path | str:

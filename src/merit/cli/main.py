@@ -1,6 +1,5 @@
 """`merit`: the commands, and how every error reaches a person as one sentence."""
 
-import difflib
 import errno
 import sys
 from importlib import import_module
@@ -11,7 +10,7 @@ import click
 from merit import __version__
 from merit.cli.importing import AGAIN, ending_at_once
 from merit.cli.plain import CommandGroup, Price, with_hint
-from merit.cli.screen import say, shown
+from merit.cli.screen import open_closed_streams, say, shown
 from merit.errors import MeritError, Stopped
 
 # What Ctrl-C leaves, for commands that do not say it better themselves.
@@ -95,15 +94,6 @@ class _Merit(CommandGroup):
             command: click.Command = getattr(import_module(f"merit.cli.{module}"), module)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is called; the nearest one is offered for a typo (click knows only imported ones)."""
-        name = args[0]
-        if name not in _COMMANDS and (near := difflib.get_close_matches(name, _COMMANDS, 1)):
-            raise click.UsageError(f"No such command {name!r}. Did you mean {near[0]!r}?", ctx)
-        return super().resolve_command(ctx, args)
-
     def main(self, *args: Any, **kwargs: Any) -> Any:
         with shown():
             return super().main(*args, **kwargs)
@@ -155,6 +145,9 @@ def _described(error: OSError) -> str:
 
 def main() -> None:
     """Run the command line; exit 1 with one sentence on anything that went wrong, 130 after Ctrl-C as shells do."""
+    if not open_closed_streams():
+        say("merit: standard output is closed, so nothing was begun; send it to a file, or to /dev/null", err=True)
+        sys.exit(1)
     with shown():
         try:
             cli(prog_name="merit")

@@ -12,8 +12,8 @@ import click
 from rich.cells import cell_len, set_cell_size
 from rich.markup import escape
 
-from merit.cli.find_run import refuse_several
-from merit.cli.options import JSON
+from merit.cli.find_run import refuse_project, refuse_several
+from merit.cli.options import JSON, REPLACE, check_new
 from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, say, visible
 from merit.errors import InputError, counted
@@ -61,6 +61,7 @@ def memory_at(context: click.Context, _argument: click.Parameter, place: str) ->
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
     memory_path = memory_folder(folder)
     if memory_path == folder and context.info_name not in ("import", "copy"):  # these may create one in any folder
+        refuse_project(folder)
         refuse_several(folder, f"merit memory {context.info_name}", better=_remembers)
     return memory_path
 
@@ -247,13 +248,13 @@ def confirm(place: Place, identity: str, as_json: bool) -> None:
     "--format", "version", type=click.Choice(["3", "4"]), default="4", show_default=True,
     help="The memory format to write; 3 is for merit 0.1.",
 )  # fmt: skip
+@REPLACE
 @JSON
-def export(place: Place, out: Path, version: str, as_json: bool) -> None:
+def export(place: Place, out: Path, version: str, replace: bool, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
     if isinstance(place, Path) and out.absolute().parent.resolve() == place.resolve():
         raise InputError(f"{out}: lies in the memory's own folder; export to another one")
-    if out.is_file():
-        say(f"merit: {out}: is there already and is replaced", err=True)
+    check_new(out, replace)
     with reading(place) as store:
         count = curate.export(store, out, int(version))
     tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")

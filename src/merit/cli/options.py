@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import difflib
+import os
 import shlex
 import shutil
 import sys
@@ -147,6 +148,13 @@ MAX_PROMPT_TOKENS = click.option(
 TRUNCATE = click.option("--truncate", type=click.Choice(["left"]), help="Where --max-prompt-tokens cuts a prompt.")
 TRACE = click.option("--trace", is_flag=True, help="Send OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+REPLACE = click.option("--replace", is_flag=True, help="Write over a file that is there already.")
+
+
+def check_new(out: Path, replace: bool) -> None:
+    """Refuse to write over a file, unless that is asked for."""
+    if not replace and os.path.lexists(out):
+        raise InputError(f"{out}: is there already; name a new file, or write over it with --replace")
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What click says, in plainer words: numbers that cannot be used, and commands of a group in whole sentences."""
 
+import difflib
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,9 @@ def at_least(least: int) -> Number:
 def with_hint(error: click.UsageError) -> click.UsageError:
     """The error, with what a missing option is for, or how a dataset's or the cache's folder is given."""
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option) and not error.message:
-        return click.MissingParameter(error.param.help, error.ctx, error.param)
+        choices = error.param.type.get_missing_message(error.param, error.ctx)  # click puts a full stop before these
+        words = (error.param.help or "").rstrip(".") if choices else error.param.help
+        return click.MissingParameter(words, error.ctx, error.param)
     if isinstance(error, click.NoSuchOption) and error.option_name == "--cache":
         words = "This command has no --cache; set the environment variable MERIT_CACHE to the folder instead."
         return click.UsageError(words, error.ctx)
@@ -69,6 +72,15 @@ def with_hint(error: click.UsageError) -> click.UsageError:
 
 class CommandGroup(click.Group):
     """A group of commands whose help says what each does in a whole sentence, over two lines where it must."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is called; for a typo, the nearest one (click offers what begins alike)."""
+        name, known = args[0], self.list_commands(ctx)
+        if name not in known and (near := difflib.get_close_matches(name, known, 1)):
+            raise click.UsageError(f"No such command {name!r}. Did you mean {near[0]!r}?", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands."""

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, opened
 from merit.cli.options import JSON
 from merit.cli.plain import Number
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, counted
+from merit.live.opening import NAME_A_MODEL
 from merit.live.proof import Proof, ProofVerdict
 from merit.live.proving import ProofCost
 
@@ -43,11 +44,14 @@ def prove(
     """
     if switch_off and switch_on:
         raise InputError("--switch-off and --switch-on exclude each other; give one of them")
+    check_learned(folder)
     with opened(url, folder, name, model) as agent:
         if switch_on:
             agent.switch_memory(None)
             say("the memory is in use")
             return
+        if not agent.parts.has_model:
+            raise InputError(NAME_A_MODEL)
         author = author_or_user("")
         cost = agent.proof_cost(limit, author=author)
         _agree(cost, yes)

@@ -208,6 +208,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
     """Ask for first answers where there is no file of them, and say so: it may have been mistyped, and calls cost."""
     if spec.initial.exists():
         return
+    shop.benchmark(spec.data)  # data that cannot be opened is refused first
     say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
         task = bar.add_task(_FIRST, detail="")

@@ -1,18 +1,21 @@
 """`merit schema`: what of a schema goes into a prompt."""
 
+import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, has_learned, opened
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
 from merit.cli.screen import Console, inline, print_json
 from merit.data.schema import read_schemas
 from merit.errors import InputError
 from merit.files import is_file
+from merit.live.opening import FOLDER
 from merit.models.encoders import WordLlamaEncoder
 from merit.selection import BUDGET_TOKENS, Selection, Selector, open_index
 from merit.types import Schema
@@ -59,14 +62,24 @@ def select(
     elif only is not None:
         raise InputError("--only is for --tables: a database is asked about as a whole")
     else:
-        with opened(url, folder, name) as agent:
-            selection = agent.select(question, missing=missing, budget=budget)
+        selection = _from_database(url, folder, name, question, missing, budget)
     if as_json:
         print_json(selection.record())
     elif as_text:
         click.echo(selection.text)
     else:
         _show(selection)
+
+
+def _from_database(
+    url: str | None, folder: Path, name: str, question: str, missing: Sequence[str], budget: int | None
+) -> Selection:
+    if folder != FOLDER:
+        check_learned(folder)
+    with ExitStack() as stack:
+        if not has_learned(folder):  # choosing makes no folder
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="merit-")))
+        return stack.enter_context(opened(url, folder, name)).select(question, missing=missing, budget=budget)
 
 
 def _from_file(path: Path, only: str | None, question: str, missing: Sequence[str], budget: int | None) -> Selection:

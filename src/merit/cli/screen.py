@@ -80,6 +80,21 @@ class _EscapingStream(io.TextIOBase):
         return True
 
 
+def open_closed_streams() -> bool:
+    """Open /dev/null for every standard stream that is closed; says whether standard output was open.
+
+    Otherwise the next file or pipe that is opened would get its number, and what is printed would go there.
+    """
+    was_open = sys.stdout is not None
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:  # the lowest free number is given first
+        os.set_inheritable(free, True)
+    os.close(free)
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 - for as long as the process is there
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    return was_open
+
+
 @contextmanager
 def shown() -> Iterator[None]:
     """Show control characters in everything that is printed meanwhile, by us or by a library."""

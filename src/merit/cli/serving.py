@@ -13,7 +13,8 @@ from merit.cli.screen import print_json, say
 from merit.errors import InputError
 from merit.report import build
 from merit.report.page import LiveRuns
-from merit.runs.paths import MANIFEST
+from merit.report.page.follow import DEEPEST
+from merit.runs.paths import MANIFEST, find_runs
 from merit.web.names import Names
 
 PORT = click.option("--port", type=Number(int, 0, 65535), default=8765, show_default=True, help="0 takes any free one.")
@@ -38,13 +39,15 @@ def followed(folder: Path | None) -> Iterator[LiveRuns | None]:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse what is not a folder, with what to type instead."""
+    """Refuse what is not a folder, with what to type instead; a folder without runs gets a notice."""
     if folder.is_file():
         raise InputError(
             f"{folder}: is a file, and `merit view` takes a run's folder or one that holds runs; {_instead(folder)}"
         )
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; give a run's folder, or one that holds runs")
+    if not find_runs(folder, deepest=DEEPEST):
+        say(f"merit: {folder}: there is no run here yet; those that are made here will be shown", err=True)
 
 
 def said(names: Names, no_browser: bool, as_json: bool, folder: Path | None = None) -> Callable[[], None]:

@@ -4,11 +4,28 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, author_or_user, check_asked_in, opened, place_shown
+from merit.cache import cache_folder
+from merit.cli.live import (
+    AUTHOR,
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    author_or_user,
+    check_asked_in,
+    database_name,
+    memory_place,
+    place_shown,
+)
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.cli.uses import later_uses
 from merit.errors import counted
+from merit.live import History
+from merit.live.calls import check_text
+from merit.live.purging import finish_purge
+from merit.live.withdrawing import Withdrawer
+from merit.memory import open_at
 
 
 @click.command()
@@ -29,8 +46,12 @@ def withdraw(
     the memory comes back, unless another person's word stands against it.
     """
     check_asked_in(folder)
-    with opened(url, folder, name, memory=memory) as agent:
-        taken_back = agent.withdraw(answer, reason=reason, author=author_or_user(author))
+    check_text(reason + author, "the reason or the author")
+    finish_purge(folder)  # one that was cut short
+    place = memory_place(url, folder, memory)
+    with open_at(place, None, cache_folder()) as learned:  # the database may be down: nothing is asked of it
+        withdrawer = Withdrawer(History(folder), learned, database_name(url, name))
+        taken_back = withdrawer.withdraw(answer, reason, author_or_user(author))
     count, sentence = later_uses(folder, taken_back.entries, place_shown(url, folder, memory))
     if as_json:
         about = {"answer": taken_back.answer, "deleted": list(taken_back.entries), "later_answers": count}

@@ -7,7 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from merit.errors import InputError
+from merit.errors import InputError, counted
 from merit.reading import LINES_BYTES, check_fields, parse_json, read_json_lines, read_text, shown
 from merit.types import Question, QuestionId
 
@@ -87,13 +87,17 @@ def _form(questions: Sequence[Question]) -> str:
     return f'one object a line, {{"id": {example}, "sql": "SELECT ..."}}'
 
 
+# Of fields, in files of one line: there, an object could also be all answers by their ids.
+_OTHER_NAMES = frozenset({"id", "sql", "question_id", "prediction", "pred_sql", "predicted_sql"})
+
+
 def _json(text: str, path: Path, form: str) -> Iterator[_Answer]:
     first, _, rest = text.strip().partition("\n")
     try:
         record = json.loads(first)
     except (ValueError, RecursionError):
         record = None  # an object over several lines, or one that is broken: both are read as a whole
-    if isinstance(record, dict) and (rest or "id" in record or "sql" in record):
+    if isinstance(record, dict) and (rest or not _OTHER_NAMES.isdisjoint(record)):
         return _json_lines(text, path)
     return _by_id(parse_json(text, path), path, form)
 
@@ -160,8 +164,8 @@ def _plain(text: str, path: Path, questions: Sequence[Question], absent: Mapping
         expected += "" if len(usable) == len(questions) else "without those whose database is absent)"
         fences = ", without code fences (```)" if any(line.startswith("```") for line in lines) else ""
         raise InputError(
-            f"{path}: {len(lines)} lines for {expected} questions; write one SQL a line in question order{fences}, or "
-            f"{_form(questions)}"
+            f"{path}: {counted(len(lines), 'line')} for {expected} questions; write one SQL a line in question "
+            f"order{fences}, or {_form(questions)}"
         )
     for number, (question, line) in enumerate(zip(answered, lines, strict=True), 1):
         sql, *columns = line.strip().split("\t")

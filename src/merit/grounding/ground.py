@@ -10,6 +10,7 @@ from merit.grounding.dialects import TONGUES, Tongue
 from merit.grounding.finding import TooManyNames
 from merit.grounding.functions import FunctionMender
 from merit.grounding.graph import SchemaGraph, graph_of
+from merit.grounding.parsing import is_too_long
 from merit.grounding.qualified import fold, unfold
 from merit.grounding.quotes import mend_case, mend_texts
 from merit.grounding.reading import Reader
@@ -17,7 +18,6 @@ from merit.sql.parser import UNREADABLE
 from merit.types import Schema, Status, Verdict
 
 # Larger queries are not looked at: they would take seconds, and no model's answer is as large.
-_LONGEST_SQL = 20_000  # characters
 _MOST_SELECTS = 40
 _DEEPEST = 25  # parentheses within each other
 _MOST_PARENTHESES = 500
@@ -70,7 +70,7 @@ def _ground(
 
 
 def _is_too_large(sql: str) -> bool:
-    if len(sql) > _LONGEST_SQL or sql.count("(") > _MOST_PARENTHESES or _NESTED_CALLS.search(sql):
+    if is_too_long(sql) or sql.count("(") > _MOST_PARENTHESES or _NESTED_CALLS.search(sql):
         return True
     if sql.lower().count("select") > _MOST_SELECTS:
         return True

@@ -10,7 +10,7 @@ from merit.live.history import History
 from merit.live.importing import Imported
 from merit.live.opening import connect, open_live
 from merit.live.recalling import Recollection
-from merit.live.receipts import Receipt
+from merit.live.receipt import Receipt
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.why import Comparison, Why
 

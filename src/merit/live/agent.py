@@ -73,21 +73,21 @@ class LiveAgent:
         progress: Progress = None,
         earlier: Sequence[str] = (),
         author: str = "",
-        first: str | None = None,
+        sql: str | None = None,
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         Without `execute` it is one candidate that only the guard has seen. Without `memory` nothing that was learned
         enters, and the answer is not in the history: it cannot be judged. `progress` is told what is being done.
         `earlier` are answers of the same conversation by their ids, oldest first; `chat` keeps track of them. `author`
-        is who asks. `first` is a statement in place of the model's first candidate: it is executed and grounded like
-        any other, the next prompts show why it failed, and it has one vote; without a model it is the only candidate.
+        is who asks. `sql` is a statement in place of the model's first candidate: executed and grounded like any
+        other, with one vote, and the next prompts show why it failed; without a model it is the only candidate.
         """
         check_text(author, "the author")
         await asyncio.to_thread(self._follow)
         turns = [self._turn(answer, author) for answer in earlier]
         return await self._asker.ask(
-            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author, given=first
+            question, execute=execute, memory=memory, progress=progress, earlier=turns, author=author, sql=sql
         )
 
     def ask(
@@ -99,12 +99,12 @@ class LiveAgent:
         progress: Progress = None,
         earlier: Sequence[str] = (),
         author: str = "",
-        first: str | None = None,
+        sql: str | None = None,
     ) -> Answer:
         """The same, for plain code; from several threads, one after the other."""
         with self._in_plain_code:
             asking = self.ask_async(
-                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author, first=first
+                question, execute=execute, memory=memory, progress=progress, earlier=earlier, author=author, sql=sql
             )
             return self._calls.run(asking)
 

@@ -16,7 +16,7 @@ from merit.live.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
 from merit.live.preparing import AskedBefore, Prepared, live_family, prepare
 from merit.live.progress import Progress, tell
-from merit.live.receipt import asked_of, spent_on, today
+from merit.live.recording import asked_of, spent_on, today
 from merit.live.records import Asked
 from merit.live.settling import settled
 from merit.live.telling import candidate, started
@@ -54,20 +54,20 @@ class Asker:
         progress: Progress = None,
         earlier: Sequence[Asked] = (),
         again: AskedBefore | None = None,
-        given: str | None = None,
+        sql: str | None = None,
         author: str = "",
     ) -> Answer:
         """The answer to a question; everything that was committed to the memory before may be recalled.
 
         `earlier` are the answers of the same conversation, oldest first: prompts show their questions and SQL. With
-        `again` it is a question that was asked before, and nothing may be recalled that was not known then. `given` is
-        a statement that takes the place of the model's first candidate.
+        `again` it is a question that was asked before, and nothing may be recalled that was not known then. `sql`
+        is a statement that takes the place of the model's first candidate.
         It is written down before it is returned. So is what a question took that failed or was cancelled: it counts
         for the day. Without `memory` that is all that is written down, and nothing that was learned enters. `author`
         is who asks.
         """
         check_question(question)
-        given = None if given is None else _checked_sql(given)
+        sql = None if sql is None else _checked_sql(sql)
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
@@ -76,7 +76,7 @@ class Asker:
             prepared = await asyncio.to_thread(
                 prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, viewer=viewer
             )
-            prepared = replace(prepared, given=given)
+            prepared = replace(prepared, sql=sql)
             tell(progress, started(prepared))
             write = self._write if memory else self._write_cost
             try:
@@ -92,9 +92,9 @@ class Asker:
 
     async def _answer(self, prepared: Prepared, account: Account, *, execute: bool, progress: Progress) -> Answer:
         dialect = self.parts.engine.dialect
-        most = self.parts.candidates(self.asking.candidates, execute=execute, given=prepared.given)
+        most = self.parts.candidates(self.asking.candidates, execute=execute, sql=prepared.sql)
         completer = AccountedCompleter(
-            self.parts.completer, account, most, progress, before=0 if prepared.given is None else 1
+            self.parts.completer, account, most, progress, before=0 if prepared.sql is None else 1
         )
         first = await self._first(prepared, completer)
         if not execute:
@@ -120,9 +120,9 @@ class Asker:
         return replace(answer, widened=widening.count)
 
     async def _first(self, prepared: Prepared, completer: AccountedCompleter) -> FirstAnswer:
-        """The first candidate: the statement that was given, or else the model's."""
-        if prepared.given is not None:
-            return FirstAnswer(prepared.given, reply="")
+        """The first candidate: the statement that came with the question, or else the model's."""
+        if prepared.sql is not None:
+            return FirstAnswer(prepared.sql, reply="")
         reply = await completer.complete(prepared.prompt.text, Sampling())
         counts = (reply.prompt_tokens, reply.output_tokens, reply.tokens_estimated)
         return FirstAnswer(parse_sql(reply.text, self.parts.engine.dialect), reply.text, *counts)
@@ -185,7 +185,7 @@ def check_question(question: str) -> None:
 
 
 def _checked_sql(sql: str) -> str:
-    """A given statement without blanks around it; one that cannot be a candidate is refused."""
+    """A first statement without blanks around it; one that cannot be a candidate is refused."""
     check_text(sql, "the SQL")
     if not sql.strip() or sql.startswith(DECLINED):
         raise InputError("there is no SQL to repair; give a statement, or ask the question alone")

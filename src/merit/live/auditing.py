@@ -16,7 +16,7 @@ from merit.live.bounds import not_for, out_of_bounds
 from merit.live.fold import EntryState, FoldedLog, fold
 from merit.live.history import HISTORY, History, standing_question, valid_feedback
 from merit.live.purging import MEMORY
-from merit.live.receipts import Receipt
+from merit.live.receipt import Receipt
 from merit.live.records import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn
 from merit.live.seeing import narrowest
 from merit.memory import LIVE_RUN, Entry, Grade, Precedent, Repair, with_id

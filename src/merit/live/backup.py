@@ -57,7 +57,7 @@ class _Archive(io.FileIO):
 
 def back_up(folder: Path, out: Path) -> list[str]:
     """Write an archive of a project's folder; the names of the files in it."""
-    if not (folder / HISTORY).is_file() and not has_memory(folder / MEMORY):
+    if _is_empty(folder):
         raise InputError(
             f"{folder}: has neither a history nor a memory; name the folder that `merit ask` keeps them in"
         )
@@ -94,6 +94,13 @@ def restore(archive: Path, folder: Path, check: Callable[[Path], object] = lambd
         except OSError as error:
             raise InputError(f"{folder}: cannot be made ({error.strerror}); choose another --folder") from None
     return names
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether there is nothing to back up; a memory that holds no entry is nothing."""
+    log = folder / _LOG
+    remembers = log.stat().st_size > 0 if log.is_file() else has_memory(folder / MEMORY)
+    return not remembers and not any((folder / name).is_file() for name in _PLAIN)
 
 
 def _copy(folder: Path, to: Path) -> list[str]:
@@ -172,6 +179,8 @@ def _unpack(archive: Path, to: Path) -> list[str]:
             names = [info.filename for info in infos]
             if not names or names[0] != _CONTENTS or len(names) > _MOST_FILES or len({*names}) != len(names):
                 raise damaged
+            if any(info.compress_type != zipfile.ZIP_DEFLATED for info in infos):
+                raise damaged  # other ways of packing have faults and needs of memory of their own
             hashes = _contents(_bytes(opened, infos[0]), archive)
             if set(hashes) != set(names[1:]) or not all(map(_known, names[1:])):
                 raise InputError(f"{archive}: holds files that a backup does not have; nothing was taken out of it")

@@ -1,7 +1,7 @@
 """What the votes on record come to, counted again for audits without the code that counted them first."""
 
 from merit.live.answer import AnswerStatus
-from merit.live.receipts import CandidateVote, Receipt
+from merit.live.receipt import CandidateVote, Receipt
 from merit.live.records import Asked
 from merit.sql import canonical
 from merit.types import Status

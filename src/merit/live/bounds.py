@@ -1,6 +1,6 @@
 """Why an entry that was there could not be shown to a question: what audits hold receipts against."""
 
-from merit.live.receipts import Receipt
+from merit.live.receipt import Receipt
 from merit.live.records import Asked
 from merit.memory import Databases, Entry, Grade
 from merit.types import Polarity, Viewer, shown_scope

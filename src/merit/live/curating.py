@@ -10,7 +10,7 @@ from merit.errors import Conflict, InputError, NotFound
 from merit.live.calls import check_text
 from merit.live.parts import LiveParts
 from merit.live.promoting import promote
-from merit.live.receipt import now
+from merit.live.recording import now
 from merit.live.seeing import visible
 from merit.live.uses import Use, uses_of
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, Restoration, with_id

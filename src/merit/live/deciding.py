@@ -9,7 +9,7 @@ from merit.live.answer import Answer, AnswerStatus, Found
 from merit.live.budget import Account
 from merit.live.candidates import Election, LiveOracle, reason_to_decline
 from merit.live.preparing import Prepared
-from merit.live.receipt import shown_by
+from merit.live.recording import shown_by
 from merit.sql.guard import refusal
 from merit.types import FailureSubtype, Rows
 

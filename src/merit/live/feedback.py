@@ -4,24 +4,23 @@ Entries are committed first, the person's word last: until that is on the disk i
 again keeps the same entries. Meanwhile no other process can judge an answer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
 from merit.errors import Conflict, InputError
-from merit.live.ladder import RejectedSQL, rejected_in, right_sql
+from merit.live.ladder import right_sql
 from merit.live.learning import kept_answer, provenance
-from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
-from merit.live.receipt import now
+from merit.live.recording import now
 from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.seeing import check_seen, narrowest, scopes_in
 from merit.live.staleness import follow_learned
-from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
-from merit.memory.contents import promoted
+from merit.live.withdrawing import Withdrawer, all_promoted, check_database, shown_saying
+from merit.memory import Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
 from merit.sql import canonical
-from merit.types import Error, Limits, ScopeKind, Timeout, covers, scope_kind
+from merit.types import Error, Limits, ScopeKind, Timeout, covers
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Learner:
 
     def correct(self, answer: str, sql: str, author: str, through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
-        self._check_database(self.parts.history.find(answer)[0])
+        check_database(self.parts.history.find(answer)[0], self.parts.schema.db_id)
         result = self.parts.engine.execute(sql, self.limits)
         if isinstance(result, Error | Timeout):
             raise InputError(f"the correction does not run ({result.message}); nothing was kept")
@@ -74,17 +73,13 @@ class Learner:
         return said
 
     def withdraw(self, answer: str, reason: str, author: str, through: str = "") -> Withdrawn:
-        """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back.
+        """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back."""
 
-        What was promoted since is forgotten as well: it rests on the same word.
-        """
-        with self.parts.history.withdrawing(answer) as (asked, said, write):
-            self._check_database(asked)
-            self._check_own_word(said, author)
-            left = self._forget(asked, said)
-            withdrawn = Withdrawn(asked.id, now(), author, left, reason, through)
-            write(withdrawn)
-        return withdrawn
+        def follow(entries: list[Entry]) -> None:
+            follow_learned(self.parts, self.limits, entries)
+
+        withdrawer = Withdrawer(self.parts.history, self.parts.memory, self.parts.schema.db_id)
+        return withdrawer.withdraw(answer, reason, author, through, brought_back=follow)
 
     def keep(self, asked: Asked, grade: Grade | None, others: Iterable[str | None] = ()) -> tuple[str, ...]:
         """Keep an answer that no person has judged, where its grade is enough for that.
@@ -103,14 +98,9 @@ class Learner:
     @contextmanager
     def _judging(self, answer: str, author: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
         with self.parts.history.judging(answer) as (asked, write):
-            self._check_database(asked)
+            check_database(asked, self.parts.schema.db_id)
             check_seen(self.parts, asked, None, author)
             yield asked, write
-
-    def _check_database(self, asked: Asked) -> None:
-        name = self.parts.schema.db_id
-        if asked.database != name:
-            raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {name!r}")
 
     def _source(self, asked: Asked, author: str) -> Provenance:
         """Where an entry comes from that a person's word leaves; what is personal is about an answer of one's own."""
@@ -121,11 +111,6 @@ class Learner:
                 "question yourself, or say it with the scope team or database"
             )
         return provenance(asked, author, now(), scope)
-
-    @staticmethod
-    def _check_own_word(said: Feedback, author: str) -> None:
-        if scope_kind(said.scope or None) is ScopeKind.PERSONAL and said.scope != f"personal:{author}":
-            raise InputError(f"{said.answer}: what was said about it is another person's; only they can take it back")
 
     @property
     def _schema(self) -> str:
@@ -148,74 +133,15 @@ class Learner:
         """Entries for no more people than a word is for: what one says for oneself takes nothing from others."""
         return [identity for identity in ids if covers(scope, self.parts.memory.scope_of(identity))]
 
-    def _promoted(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """Entries, and those that took their places for more people."""
-        if not any(map(self.parts.memory.scope_of, ids)):  # what is for everyone cannot be promoted
-            return tuple(ids)
-        return tuple(promoted(ids, self.parts.memory.listed()))
-
     def _examples(self, asked: Asked, sql: str, *, with_confirmed: bool) -> list[str]:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
         same = history.same_question(asked.database, history.before(asked), asked.question)
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
         for other, said in history.judged(same) if with_confirmed else ():
             if canonical(right_sql(other, said), other.dialect) == wanted:
-                find, entries = self.parts.memory.find, self._promoted(said.entries)
+                find, entries = self.parts.memory.find, all_promoted(self.parts.memory, said.entries)
                 found += [identity for identity in entries if isinstance(find(identity), Precedent)]
-        return found + (self._shown(asked, wanted) if with_confirmed else [])
-
-    def _shown(self, asked: Asked, wanted: str) -> list[str]:
-        """Of the entries that the answer's prompt showed, those that say the same: they may come from elsewhere."""
-        question = plain_question(self._question(asked))
-        entries = [entry for entry in map(self.parts.memory.find, asked.recalled) if isinstance(entry, Precedent)]
-        return [
-            entry.id
-            for entry in entries
-            if plain_question(entry.question) == question and canonical(entry.sql, asked.dialect) == wanted
-        ]
-
-    def _forget(self, asked: Asked, said: Feedback) -> tuple[str, ...]:
-        """Take out what a word left, and bring back what it took out; says what is not remembered any more."""
-        back, left = self._returning(asked, said), said.entries
-        while True:
-            gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in left]
-            self.parts.memory.commit_all([], gone, back)
-            found = self._promoted(left)  # also what was promoted just now
-            if found == left:
-                break
-            left = found
-        follow_learned(self.parts, self.limits, [self.parts.memory.entry(change.id) for change in back])
-        return left
-
-    def _returning(self, asked: Asked, said: Feedback) -> list[Restoration]:
-        """The entries that feedback took out and that nothing else speaks against."""
-        history = self.parts.history
-        same = history.same_question(asked.database, history.before(asked), asked.question)
-        others = [(other, word) for other, word in history.judged(same) if other.id != asked.id]
-        found: dict[str, str] = {}  # entries, with the statement that each says
-        for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, said)) if sql}:
-            right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
-            kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
-            ids = [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
-            ids += [identity for identity in self._shown(asked, form) if self._is_imported(identity)]
-            found |= dict.fromkeys(self._promoted(ids), form)
-        own = {f"{why}: {asked.id}" for why in ("confirmed", "rejected", "corrected")}
-        listed = self.parts.memory.listed() if found else []
-        taken_out = [item.entry for item in listed if item.entry.id in found and item.deleted in own]
-        return [
-            Restoration(entry.id, f"withdrawn: {asked.id}")
-            for entry in taken_out
-            if found[entry.id] not in self._rejected(others, asked, entry.provenance.scope)
-        ]
-
-    @staticmethod
-    def _rejected(words: list[tuple[Asked, Feedback]], asked: Asked, scope: str | None) -> dict[str, RejectedSQL]:
-        """What people reject, of words that hold for an entry of this scope."""
-        return rejected_in([pair for pair in words if covers(pair[1].scope or None, scope)], asked.dialect)
-
-    def _is_imported(self, identity: str) -> bool:
-        entry = self.parts.memory.find(identity)
-        return entry is not None and entry.provenance.run != LIVE_RUN
+        return found + (shown_saying(history, self.parts.memory, asked, wanted) if with_confirmed else [])
 
     def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
         again = [Restoration(with_id(entry).id, "judged again") for entry in entries]

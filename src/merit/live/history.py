@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
@@ -93,11 +94,9 @@ class History:
 
     def newest_first(self, before: str = "") -> Iterator[tuple[Asked, Feedback | None]]:
         """Every answer that was asked before one (or all), with what was said about it; read in parts, as needed."""
-        ids = self._lines.ids("")[::-1]
-        if before:
-            ids = ids[ids.index(before) + 1 :] if before in ids else []
-        for start in range(0, len(ids), _PART):
-            answers = self._asked(self._lines.answers(ids[start : start + _PART]))
+        ids = self._lines.newest(before)
+        while part := list(islice(ids, _PART)):
+            answers = self._asked(self._lines.answers(part))
             said = {asked.id: word for asked, word in self.judged(answers)}
             yield from ((asked, said.get(asked.id)) for asked in answers)
 

@@ -14,7 +14,7 @@ from merit.live.contradictions import Contradiction, contradictions
 from merit.live.ladder import rejected_before
 from merit.live.lines import plain_question
 from merit.live.parts import LiveParts
-from merit.live.receipt import now
+from merit.live.recording import now
 from merit.live.results import StatementResults
 from merit.live.seeing import visible
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, with_id

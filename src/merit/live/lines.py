@@ -8,13 +8,15 @@ import json
 import os
 import re
 import threading
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from merit.errors import RunUnusable
 from merit.files import open_regular
+from merit.live.text_numbers import TextNumbers
 from merit.reading import LINES_BYTES
 
 _TEXT = rb'"[^"\\]*(?:\\.[^"\\]*)*"'
@@ -24,47 +26,62 @@ _ASKED = re.compile(
 _SAID = re.compile(rb'\{"format":\d+,"kind":"[a-z]+","answer":(' + _TEXT + rb")")
 _SCOPE = re.compile(rb'"scope":\s*"[^"]')  # of a word; one that is for everyone has an empty scope or none
 _UNREADABLE = (ValueError, RecursionError, KeyError, TypeError)  # of a line: told when all events are read
-Place = tuple[int, int, int]  # where a line begins, how long it is, and its number
+_JUDGED, _SCOPED = 1, 2  # marks on the line of an answer
 
 
 class HistoryLines:
-    """An index over a file of events. Usable from many threads."""
+    """An index over a file of events: some 60 bytes for each answer. Usable from many threads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._file = (0, 0)  # device and inode
-        self._end = self._count = 0  # bytes and lines that were gone through
-        self._answers: dict[str, Place] = {}
-        self._feedback: dict[str, list[Place]] = {}
-        self._scoped: set[str] = set()  # the answers about which something was said that is not for everyone
-        self._questions: dict[str, list[str]] = {}  # the ids of their answers
+        self._end = 0  # bytes that were gone through
+        self._forget()
 
     def ids(self, beginning: str) -> list[str]:
         """The ids of answers that begin so."""
         self.follow()
-        return [identity for identity in list(self._answers) if identity.startswith(beginning)]
+        wanted, ids = b"\n" + beginning.encode("utf-8", "surrogatepass"), self._ids_now()
+        found, at = list[str](), ids.find(wanted)
+        while 0 <= at < len(ids) - 1:
+            end = ids.index(b"\n", at + 1)
+            found.append(ids[at + 1 : end].decode("utf-8", "surrogatepass"))
+            at = ids.find(wanted, end)
+        return found
+
+    def newest(self, before: str = "") -> Iterator[str]:
+        """The ids of all answers, newest first; or of those before one, none where that is not there."""
+        self.follow()
+        ids = self._ids_now()
+        end = len(ids)
+        if before:
+            end = ids.find(b"\n" + before.encode("utf-8", "surrogatepass") + b"\n") + 1
+        while end > 1:
+            start = ids.rfind(b"\n", 0, end - 1) + 1
+            yield ids[start : end - 1].decode("utf-8", "surrogatepass")
+            end = start
 
     def answers(self, ids: list[str]) -> list[tuple[bytes, int]]:
         """The lines of answers by their ids, with their numbers; one that is not there is left out."""
-        return self._read(lambda: [self._answers[identity] for identity in ids if identity in self._answers])
+        lines = self._read(lambda: [number for identity in ids for number in self._answers.find(identity)])
+        found = {_about(line): (line, number) for line, number in lines}
+        return [found[identity] for identity in ids if identity in found]
 
     def said(self, answers: list[str]) -> list[tuple[bytes, int]]:
         """The lines of what was said about some answers, oldest first."""
-        return self._read(lambda: sorted(place for answer in answers for place in self._feedback.get(answer, [])))
+        lines = self._read(lambda: sorted({number for answer in answers for number in self._words.find(answer)}))
+        wanted = set(answers)
+        return [(line, number) for line, number in lines if _about(line) in wanted]
 
     def same(self, question: str, *, judged: bool, scoped: bool = False) -> list[tuple[bytes, int]]:
         """The lines of all answers to a question; or of those that people said something about, which are few.
 
         With `scoped`, only of those about which something was said that is not for everyone.
         """
-
-        def places() -> list[Place]:
-            ids = self._questions.get(plain_question(question), [])
-            among = self._scoped if scoped else self._feedback if judged else self._answers
-            return [self._answers[identity] for identity in ids if identity in among]
-
-        return self._read(places)
+        plain, mark = plain_question(question), _SCOPED if scoped else _JUDGED if judged else 0
+        lines = self._read(lambda: [n for n in self._questions.find(plain) if not mark or self._marks[n - 1] & mark])
+        return [(line, number) for line, number in lines if plain_question(_question(line)) == plain]
 
     def follow(self) -> None:
         """Go through what was appended since the last look."""
@@ -91,45 +108,55 @@ class HistoryLines:
                 os.close(file)
 
     def _take_in(self, line: bytes) -> None:
-        self._count += 1
-        place = (self._end, len(line), self._count)
+        self._starts.append(self._end)
+        self._marks.append(0)
         self._end += len(line)
         with suppress(*_UNREADABLE):
-            if found := _ASKED.match(line):
-                self._note_answer(_decoded(found[1]), _decoded(found[2]), place)
-            elif found := _SAID.match(line):
-                self._note_word(_decoded(found[1]), line, place)
+            if (found := _parts_of(line)).question is not None:
+                self._note_answer(found.answer, found.question)
             else:
-                self._take_in_other(line, place)
+                self._note_word(found.answer, line)
 
-    def _take_in_other(self, line: bytes, place: Place) -> None:
-        """A line that merit did not write as it is."""
-        record = json.loads(line)
-        if record["kind"] == "asked":
-            self._note_answer(str(record["id"]), str(record["question"]), place)
-        else:
-            self._note_word(str(record["answer"]), line, place)
+    def _note_word(self, answer: str, line: bytes) -> None:
+        self._words.add(answer, len(self._starts))
+        mark = _JUDGED | (_SCOPED if _SCOPE.search(line) else 0)
+        for number in self._answers.find(answer):
+            self._marks[number - 1] |= mark
+        if not self._answers.find(answer):
+            self._early[answer] = self._early.get(answer, 0) | mark
 
-    def _note_word(self, answer: str, line: bytes, place: Place) -> None:
-        self._feedback.setdefault(answer, []).append(place)
-        if _SCOPE.search(line):
-            self._scoped.add(answer)
+    def _note_answer(self, identity: str, question: str) -> None:
+        if "\n" in identity:
+            raise ValueError("no id has a line break")
+        stored = identity.encode("utf-8", "surrogatepass") + b"\n"
+        if not self._answers.find(identity) or b"\n" + stored not in self._ids:
+            self._ids += stored
+        self._answers.add(identity, len(self._starts))
+        self._questions.add(plain_question(question), len(self._starts))
+        self._marks[-1] = self._early.pop(identity, 0)
 
-    def _note_answer(self, identity: str, question: str, place: Place) -> None:
-        self._answers[identity] = place
-        self._questions.setdefault(plain_question(question), []).append(identity)
+    def _ids_now(self) -> bytes:
+        with self._lock:
+            return bytes(self._ids)
 
-    def _read(self, wanted: Callable[[], list[Place]]) -> list[tuple[bytes, int]]:
-        """Lines by their places; where the file was replaced after they were found, they are looked for again."""
+    def _read(self, wanted: Callable[[], list[int]]) -> list[tuple[bytes, int]]:
+        """Lines by their numbers; where the file was replaced after they were found, they are looked for again."""
         while True:
             self.follow()
-            places = wanted()
+            with self._lock:
+                file_then = self._file
+                places = [(number, *self._place(number)) for number in wanted()]
             if not places:
                 return []
             with suppress(FileNotFoundError), os.fdopen(open_regular(self._path, os.O_RDONLY), "rb") as file:
                 status = os.fstat(file.fileno())
-                if (status.st_dev, status.st_ino) == self._file:
-                    return [(self._line(file, start, length), number) for start, length, number in places]
+                if (status.st_dev, status.st_ino) == file_then:
+                    return [(self._line(file, start, length), number) for number, start, length in places]
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """Where a line begins, and how long it is."""
+        start = self._starts[number - 1]
+        return start, (self._starts[number] if number < len(self._starts) else self._end) - start
 
     @staticmethod
     def _line(file: BinaryIO, start: int, length: int) -> bytes:
@@ -137,9 +164,38 @@ class HistoryLines:
         return file.read(length).removesuffix(b"\n")
 
     def _forget(self) -> None:
-        self._file, self._end, self._count = (0, 0), 0, 0
-        self._answers, self._feedback, self._questions = {}, {}, {}
-        self._scoped = set()
+        self._file, self._end = (0, 0), 0
+        self._starts = array("q")  # of each line
+        self._marks = bytearray()  # of each line
+        self._ids = bytearray(b"\n")  # of answers, each followed by a line break
+        self._answers, self._questions, self._words = TextNumbers(), TextNumbers(), TextNumbers()  # numbers of lines
+        self._early: dict[str, int] = {}  # marks of answers that were not there yet: only others write it so
+
+
+class _Parts(NamedTuple):
+    """The answer that a line is about, and its question where it is the answer's own line."""
+
+    answer: str
+    question: str | None
+
+
+def _parts_of(line: bytes) -> _Parts:
+    if found := _ASKED.match(line):
+        return _Parts(_decoded(found[1]), _decoded(found[2]))
+    if found := _SAID.match(line):
+        return _Parts(_decoded(found[1]), None)
+    record = json.loads(line)  # a line that merit did not write as it is
+    if record["kind"] == "asked":
+        return _Parts(str(record["id"]), str(record["question"]))
+    return _Parts(str(record["answer"]), None)
+
+
+def _about(line: bytes) -> str:
+    return _parts_of(line).answer
+
+
+def _question(line: bytes) -> str:
+    return _parts_of(line).question or ""
 
 
 def _decoded(text: bytes) -> str:

@@ -32,6 +32,7 @@ from merit.types import Completer, Completion, Limits, Sampling
 
 _log = logging.getLogger(__name__)
 DEFAULT_METHOD = "precedent_grounded"
+NAME_A_MODEL = "no model was named; give --model openai:MODEL, or 'uri' under [model] in merit.toml"
 FOLDER = Path(".merit")  # of a project: its memory and history
 
 
@@ -141,7 +142,7 @@ class NoModel:
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:  # noqa: ARG002 - always refused
         """Refused."""
-        raise InputError("no model was named; give --model openai:MODEL, or 'uri' under [model] in merit.toml")
+        raise InputError(NAME_A_MODEL)
 
     async def close(self) -> None:
         """Nothing is open."""

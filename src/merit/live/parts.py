@@ -36,11 +36,11 @@ class LiveParts:
     schemas: KnownSchemas | None = None  # None: entries are not checked for staleness
     scope: ScopeKind = ScopeKind.DATABASE  # whom what people say is for
     team: str = ""  # whose entries are recalled besides
-    has_model: bool = True  # False: only a given statement can be judged
+    has_model: bool = True  # False: only statements that come with their question can be judged
 
-    def candidates(self, most: int, *, execute: bool, given: str | None) -> int:
-        """How many a question can have: one where nothing is executed, or where no model follows a given statement."""
-        return most if execute and (self.has_model or given is None) else 1
+    def candidates(self, most: int, *, execute: bool, sql: str | None) -> int:
+        """How many a question can have: one where nothing is executed, or where no model follows a first statement."""
+        return most if execute and (self.has_model or sql is None) else 1
 
     def unlearned(self) -> "LiveParts":
         """The same with a selection from the schema that knows of no confirmed question."""

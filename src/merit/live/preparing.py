@@ -34,7 +34,7 @@ class Prepared:
     earlier: tuple[Asked, ...]  # of the same conversation
     rejected: Mapping[str, RejectedSQL]  # for this very question, by canonical form
     viewer: Viewer = EVERYONE  # who asks
-    given: str | None = None  # a statement in place of the model's first candidate: then the first prompt is not sent
+    sql: str | None = None  # a statement in place of the model's first candidate: then the first prompt is not sent
 
 
 @dataclass(frozen=True, slots=True)

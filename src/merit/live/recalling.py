@@ -6,7 +6,7 @@ from merit.live.agent import LiveAgent
 from merit.live.asking import check_question
 from merit.live.ladder import RejectedSQL
 from merit.live.preparing import prepare
-from merit.live.receipt import shown_by
+from merit.live.recording import shown_by
 from merit.memory import Match
 
 

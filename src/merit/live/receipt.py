@@ -1,219 +1,115 @@
-"""What an answer leaves on record besides itself: how it was found, and its receipt."""
+"""What a receipt holds: everything that entered the prompts of a question and decided its answer, without any value."""
 
-import hashlib
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from merit.agent import Attempt, Method, find_method
-from merit.agent.behaviour import Part
-from merit.agent.feedback import Tried, tried
-from merit.agent.rules import cast_votes
 from merit.errors import InputError
-from merit.live.answer import Answer
-from merit.live.budget import Account
-from merit.live.candidates import reason_to_decline
-from merit.live.parts import LiveParts
-from merit.live.receipts import CandidateVote, Receipt, Setting, ShownEntry
-from merit.live.records import Asked, Spent
-from merit.memory import Match, Precedent, Recall
-from merit.settings import AskingSettings
-from merit.sql import canonical
-from merit.types import Limits, Schema
+from merit.reading import check_fields
 
-if TYPE_CHECKING:
-    from merit.live.preparing import Prepared
-
-_MOST_COLUMNS = 200  # that a receipt lists; beyond it, the hash stands for them
-_LONGEST_NOTE = 160  # characters
-_LONGEST = Limits().sql_bytes  # characters; a longer statement never runs
+Setting = str | int | float | bool | None
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
-def asked_of(
-    answer: Answer, prepared: "Prepared", parts: LiveParts, asking: AskingSettings, account: Account, *, execute: bool
-) -> Asked:
-    """The event of a question: everything but the rows."""
-    identity = parts.completer.identity
-    return Asked(
-        id=answer.id,
-        time=now(),
-        question=answer.question,
-        database=parts.schema.db_id,
-        dialect=parts.engine.dialect,
-        schema_fingerprint=parts.fingerprint,
-        position=prepared.position,
-        method=prepared.method.name,
-        model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
-        first_prompt_sha256=prepared.prompt.sha256 if prepared.given is None else next(iter(account.prompts), ""),
-        sql=kept(answer.sql),
-        status=answer.status,
-        agreement=answer.agreement,
-        error=answer.error and kept(answer.error),
-        tried=_statements(answer.attempts),
-        recalled=answer.recalled,
-        reason=answer.reason,
-        calls=answer.calls,
-        prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer.output_tokens,
-        seconds=answer.seconds,
-        widened=answer.widened,
-        earlier=tuple(turn.id for turn in prepared.earlier),
-        replies=tuple(dict.fromkeys(account.replies)),
-        receipt=_receipt(answer, prepared, account, _settings(prepared, asking, parts, execute)),
-        author=prepared.viewer.author,
-    )
+@dataclass(frozen=True, slots=True)
+class ShownEntry:
+    """An entry of the memory that prompts showed, with the scores that brought it up."""
+
+    id: str
+    candidates: tuple[int, ...]  # for which it was shown with these scores, from 1
+    score: float
+    dense: float | None
+    lexical: float | None
 
 
-def spent_on(answer: Answer, parts: LiveParts, account: Account, purpose: str) -> Spent:
-    """The event of a question that leaves nothing but what it took."""
-    return Spent(
-        time=now(),
-        database=parts.schema.db_id,
-        question=answer.question,
-        purpose=purpose,
-        calls=answer.calls,
-        prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer.output_tokens,
-        seconds=answer.seconds,
-        replies=tuple(dict.fromkeys(account.replies)),
-    )
+@dataclass(frozen=True, slots=True)
+class CandidateVote:
+    """A candidate, in the order in which they were asked for, and what it voted for."""
+
+    prompt: int | None  # which of the receipt's prompts led to it; None for a statement that was given
+    statement: int | None  # which of the answer's statements it is; None where it declined
+    weight: float  # of its vote
+    result: int | None  # candidates with the same rows have the same number, 0 for no rows; None where it has no result
 
 
-def _statements(attempts: Sequence[Attempt]) -> tuple[Tried, ...]:
-    """Every candidate that is a statement, in its order."""
-    found = tried([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
-    return tuple(Tried(kept(one.sql), one.status, one.error and kept(one.error), one.code) for one in found)
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What entered the prompts of a question, and what decided between its candidates."""
+
+    shown: tuple[ShownEntry, ...]
+    positions: tuple[int, ...]  # the memory's sequence number that the recall for each candidate knew
+    tables: Mapping[str, tuple[str, ...]]  # that were shown, with their columns; those are left out where they are many
+    tables_sha256: str  # of the tables' text, without values
+    values: tuple[str, ...]  # the columns, as table.column, of stored values that the question mentions
+    notes: tuple[str, ...]  # rules, words and metrics that people wrote down, shortened
+    notes_sha256: str
+    settings: Mapping[str, Setting]
+    prompts: tuple[str, ...]  # the sha256 of each, in the order in which they were first sent
+    candidates: tuple[CandidateVote, ...]
 
 
-def kept(text: str) -> str:
-    """A statement or message as a history keeps it: cut, so that all of them fit into a line."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+_FIELDS = tuple(Receipt.__dataclass_fields__)
 
 
-def shown_by(prepared: "Prepared", attempts: Sequence[Attempt]) -> Iterator[list[Match]]:
-    """What the prompt of each candidate shows of the memory; the first prompt has no place for changes.
-
-    A statement that was given had no prompt.
-    """
-    method = prepared.method
-    parts = method.behaviour.shows
-    yield [] if prepared.given is not None else _shown(prepared.recalled, precedents=True, repairs=False)
-    for attempt in attempts[1:]:
-        repairs = Part.REPAIRS in parts and (method.history or method.origin is not None)
-        yield _shown(attempt.recall, precedents=Part.PRECEDENTS in parts, repairs=repairs)
-
-
-def _shown(recall: Recall | None, *, precedents: bool, repairs: bool) -> list[Match]:
-    matches = recall.matches if recall else []
-    return [match for match in matches if (precedents if isinstance(match.entry, Precedent) else repairs)]
-
-
-def _receipt(answer: Answer, prepared: "Prepared", account: Account, settings: dict[str, Setting]) -> Receipt:
-    prompts = tuple(dict.fromkeys(account.prompts))
-    bare = prepared.live.bare
+def read_receipt(record: Any, where: str) -> Receipt:
+    """A receipt from its record, every field checked."""
+    check_fields(record, {name: dict if name in ("tables", "settings") else object for name in _FIELDS}, where)
+    if set(record) != set(_FIELDS):
+        raise InputError(f"{where}: not the fields of a receipt")
+    lists: dict[str, type] = dict.fromkeys(("shown", "positions", "values", "notes", "prompts", "candidates"), list)
+    check_fields(record, {**lists, "tables_sha256": str, "notes_sha256": str}, where)
+    for name, hashes in (("prompts", record["prompts"]), ("tables_sha256", [record["tables_sha256"]])):
+        if not all(isinstance(digest, str) and _SHA256.fullmatch(digest) for digest in hashes):
+            raise InputError(f"{where}: the field {name!r} should hold sha256 hashes")
+    for name in ("values", "notes"):
+        _check_texts(record[name], name, where)
+    for columns in record["tables"].values():
+        _check_texts(columns, "tables", where)
+    if not all(isinstance(value, Setting) for value in record["settings"].values()):
+        raise InputError(f"{where}: the field 'settings' should hold texts and numbers")
     return Receipt(
-        shown=tuple(_entries(prepared, answer.attempts)),
-        positions=_positions(prepared, answer.attempts),
-        tables=_tables(prepared.schema),
-        tables_sha256=hashlib.sha256(bare.encode()).hexdigest(),
-        values=prepared.mentioned,
-        notes=tuple(note[:_LONGEST_NOTE] for note in prepared.live.notes),
-        notes_sha256=hashlib.sha256("\n".join(prepared.live.notes).encode()).hexdigest(),
-        settings=settings,
-        prompts=prompts,
-        candidates=tuple(_candidates(prepared, answer.attempts, prompts)),
+        shown=tuple(_shown(item, where) for item in record["shown"]),
+        positions=tuple(_whole(item, "positions", where) for item in record["positions"]),
+        tables={table: tuple(columns) for table, columns in record["tables"].items()},
+        tables_sha256=record["tables_sha256"],
+        values=tuple(record["values"]),
+        notes=tuple(record["notes"]),
+        notes_sha256=record["notes_sha256"],
+        settings=record["settings"],
+        prompts=tuple(record["prompts"]),
+        candidates=tuple(_candidate(item, where) for item in record["candidates"]),
     )
 
 
-def _entries(prepared: "Prepared", attempts: Sequence[Attempt]) -> Iterator[ShownEntry]:
-    """Each entry once for all candidates that were shown it with the same scores."""
-    found: dict[tuple[str, float, float | None, float | None], list[int]] = {}
-    for number, matches in enumerate(shown_by(prepared, attempts), 1):
-        for match in matches:
-            scores = (_rounded(match.score) or 0.0, _rounded(match.dense), _rounded(match.lexical))
-            found.setdefault((match.entry.id, *scores), []).append(number)
-    for (identity, score, dense, lexical), numbers in found.items():
-        yield ShownEntry(identity, tuple(numbers), score, dense, lexical)
+def _shown(record: Any, where: str) -> ShownEntry:
+    check_fields(record, {"id": str, "candidates": list, "score": float, "dense": object, "lexical": object}, where)
+    numbers = tuple(_whole(number, "candidates", where) for number in record["candidates"])
+    dense, lexical = (_optional(record[name], (int, float), name, where) for name in ("dense", "lexical"))
+    return ShownEntry(record["id"], numbers, record["score"], dense, lexical)
 
 
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(float(score), 4)
+def _candidate(record: Any, where: str) -> CandidateVote:
+    check_fields(record, {"prompt": object, "statement": object, "weight": float, "result": object}, where)
+    names = ("prompt", "statement", "result")
+    prompt, statement, result = (_optional(record[name], (int,), name, where) for name in names)
+    if min(prompt or 0, statement or 0, record["weight"], result or 0) < 0:
+        raise InputError(f"{where}: a number cannot be below 0; it was edited")
+    return CandidateVote(prompt, statement, record["weight"], result)
 
 
-def _positions(prepared: "Prepared", attempts: Sequence[Attempt]) -> tuple[int, ...]:
-    recalls = [prepared.recalled, *(attempt.recall for attempt in attempts[1:])]
-    return tuple(prepared.position if recall is None else recall.sequence for recall in recalls)
+def _whole(value: Any, name: str, where: str) -> int:
+    if type(value) is not int or value < 0:
+        raise InputError(f"{where}: the field {name!r} should hold whole numbers")
+    return value
 
 
-def _tables(schema: Schema) -> dict[str, tuple[str, ...]]:
-    few = sum(len(table.columns) for table in schema.tables) <= _MOST_COLUMNS
-    return {table.name: tuple(column.name for column in table.columns) if few else () for table in schema.tables}
+def _optional(value: Any, kinds: tuple[type, ...], name: str, where: str) -> Any:
+    if value is not None and (not isinstance(value, kinds) or isinstance(value, bool)):
+        raise InputError(f"{where}: the field {name!r} should be a number or null")
+    return value
 
 
-def _candidates(prepared: "Prepared", attempts: Sequence[Attempt], prompts: Sequence[str]) -> Iterator[CandidateVote]:
-    """What each candidate voted for; equal rows have equal numbers, so that no hash of a row is written down."""
-    results: dict[str, int] = {"": 0}
-    places: dict[str, int] = {}  # of statements in `tried`
-    at = 0
-    for attempt, vote in zip(attempts, cast_votes(prepared.method, attempts), strict=True):
-        declined = reason_to_decline(attempt.sql) is not None
-        if not declined and not attempt.repeat:
-            at += 2 if attempt.written else 1
-            places[canonical(attempt.sql)] = at - 1
-        rows = attempt.verdict.result
-        result = None if rows is None else results.setdefault(rows, len(results))
-        given = prepared.given is not None and not attempt.prompt_sha256
-        prompt = None if given else prompts.index(attempt.prompt_sha256 or prepared.prompt.sha256)
-        yield CandidateVote(
-            prompt, None if declined else places.get(canonical(attempt.sql)), float(vote.weight), result
-        )
-
-
-def _settings(prepared: "Prepared", asking: AskingSettings, parts: LiveParts, execute: bool) -> dict[str, Setting]:
-    """The settings that decided: how candidates were asked for and counted, and what could be recalled."""
-    method = prepared.method
-    settings: dict[str, Setting] = {
-        "candidates": parts.candidates(asking.candidates, execute=execute, given=prepared.given),
-        "least": asking.least,
-        "enough": asking.enough,
-        "execute": execute,
-        "rows": "never" if parts.values is None else "prompt",
-        "keep": parts.keep.value,
-        "votes": method.votes and method.repairs,
-        "recall_grade": method.recall.least_grade.value if method.recall else None,
-        "recall_databases": method.recall.databases.value if method.recall else None,
-    }
-    return settings | ({"team": parts.team} if parts.team else {}) | _differences(method)
-
-
-def _differences(method: Method) -> dict[str, Setting]:
-    """The fields in which a method differs from the one of its name."""
-    try:
-        default = dict(_flat(find_method(method.name).record()))
-    except InputError:  # it was made in a program
-        default = dict(_flat(Method(method.name, method.summary).record()))
-    own = dict(_flat(method.record()))
-    stated = ("recall.least_grade", "recall.databases")
-    return {
-        f"method.{name}": value if isinstance(value, Setting) else str(value)
-        for name, value in own.items()
-        if value != default.get(name) and name not in stated
-    }
-
-
-def _flat(record: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in record.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{above}{name}.")
-        else:
-            yield f"{above}{name}", value
-
-
-def now() -> str:
-    """The time, as events have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def today() -> str:
-    """The day, as events have it."""
-    return now()[:10]
+def _check_texts(values: Any, name: str, where: str) -> None:
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise InputError(f"{where}: the field {name!r} should hold lists of texts")

@@ -6,7 +6,7 @@ from typing import Any
 from merit.agent.feedback import Tried
 from merit.errors import InputError
 from merit.live.answer import AnswerStatus
-from merit.live.receipts import Receipt, read_receipt
+from merit.live.receipt import Receipt, read_receipt
 from merit.reading import check_fields, check_format, shown
 from merit.types import DIALECTS, Status, is_scope
 

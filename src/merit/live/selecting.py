@@ -68,15 +68,15 @@ class _SeenAnswers:
 
     def __init__(self, confirmed: ConfirmedQuestions) -> None:
         self.confirmed = confirmed
-        self._sequence: int | None = None
+        self._seen: tuple[int | None, int] = (None, 0)
         self._taken: list[str] = []  # the ids of the entries that `confirmed` holds, in order
         self._telling_nothing: set[str] = set()  # entries whose SQL names no table
 
     def follow(self, learned: "LearnedAnswers", viewer: Viewer) -> None:
         """Take in what is new, and forget what was taken back."""
-        if self._sequence == learned.sequence:
+        if self._seen == (learned.sequence, learned.purges):
             return
-        self._sequence, answers = learned.sequence, learned.answers(viewer)
+        self._seen, answers = (learned.sequence, learned.purges), learned.answers(viewer)
         for number in reversed(range(len(self._taken))):
             if self._taken[number] not in answers:
                 self.confirmed.remove(number)
@@ -97,6 +97,7 @@ class LearnedAnswers:
         """`latest` gives the number of the log's last change; it is asked at the first look."""
         self._store, self._latest, self._database = store, latest, database
         self.sequence: int | None = None  # up to which the log was followed
+        self.purges = store.purges  # that were noticed
         self.scopes: frozenset[str] = frozenset()  # of all answers that were ever there
         self._answers: dict[str, Precedent] = {}
         self._deleted: set[str] = set()
@@ -106,7 +107,12 @@ class LearnedAnswers:
         """Take in what was committed since the last look."""
         if self.sequence is None:
             self.sequence = max(0, self._latest() - _LATEST)
-        for self.sequence, change in self._store.since(self.sequence):  # noqa: B020 - begins where it ended
+        changes = self._store.since(self.sequence)
+        if self._store.purges != self.purges:  # some of what was read before may be gone
+            self.purges = self._store.purges
+            self._answers.clear()
+            changes = self._store.since(max(0, self._latest() - _LATEST))
+        for self.sequence, change in changes:
             match change:
                 case Deletion():
                     self._deleted.add(change.id)

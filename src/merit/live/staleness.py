@@ -1,6 +1,7 @@
 """Keeps a memory in step with its database: entries that a change of the schema concerns go stale, or come back."""
 
 import logging
+import shlex
 from collections.abc import Callable, Iterable
 
 from merit.errors import counted
@@ -52,10 +53,11 @@ def _follow(parts: LiveParts, limits: Limits, listed: Iterable[Listed]) -> Drift
     parts.memory.mark_stale(drift.fresh, stale=False)
     if drift.stale or drift.fresh:
         _log.warning(
-            "merit: the schema of %s changed: %s, %s; `merit memory list FOLDER --stale` lists what is stale",
+            "merit: the schema of %s changed: %s, %s; `merit memory list %s --stale` lists what is stale",
             name,
             counted(len(drift.stale), "entry went stale", "entries went stale"),
             counted(len(drift.fresh), "came back", "came back"),
+            shlex.quote(parts.memory.name),
         )
     return drift
 

@@ -7,7 +7,7 @@ from merit.agent import Attempt
 from merit.live.candidates import Election, LiveOracle, reason_to_decline
 from merit.live.preparing import Prepared
 from merit.live.progress import Candidate, Started
-from merit.live.receipt import shown_by
+from merit.live.recording import shown_by
 
 
 def started(prepared: Prepared) -> Started:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.live.answer import Answer
-from merit.live.receipts import ShownEntry
+from merit.live.receipt import ShownEntry
 from merit.live.records import Asked, Feedback
 from merit.memory import Listed
 from merit.sql import canonical, executed

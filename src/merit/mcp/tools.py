@@ -97,7 +97,7 @@ def add_asking(server: MCPServer, agent: LiveAgent, caller_of: FindCaller) -> No
         caller = caller_of(context)
         caller.need(Right.ASK)
         async with own_places[caller.author], places, _Progress(context).sending() as progress:
-            answer = await agent.ask_async(question, progress=progress, author=caller.author, first=sql)
+            answer = await agent.ask_async(question, progress=progress, author=caller.author, sql=sql)
         result = answer_result(answer, rows, show_rows=agent.parts.values is not None)
         return structured(result, result.text())
 

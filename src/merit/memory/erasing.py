@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from merit.errors import MemoryUnusable
+from merit.errors import InputError, MemoryUnusable
 from merit.files import atomic_write
 from merit.memory.files import numbered_lines, open_file, refuse_link
 from merit.memory.format4 import LINE_BYTES, log_line, parse_head
@@ -28,6 +28,19 @@ def erase_lines(log: Log, ids: frozenset[str]) -> tuple[Log, int]:
     again = Log(log.path)
     again.advance()
     return again, erased
+
+
+def purged_log(older: Log) -> Log | None:
+    """The log as another process's purge left it; None where something else happened to the file."""
+    log = Log(older.path)
+    try:
+        log.advance()
+        replaced = older.replaced_in(log)
+    except InputError:  # no log at all
+        return None
+    if replaced is None or any(change != Deletion(change.id, PURGED) for change in replaced):
+        return None
+    return log
 
 
 def remove_folder(folder: Path) -> None:

@@ -29,6 +29,7 @@ class Log:
         self.content = content  # instead of the file's
         self._sequences = array("q")  # of each line
         self._offsets = array("q")  # where each line begins
+        self._hashes = array("q")  # of each line, in this process
         self._lines_of_entries: dict[str, int] = {}
         self._digest: Any = hashlib.sha256()  # of the bytes up to `end`
         self._last_line = b""
@@ -92,9 +93,7 @@ class Log:
         if identity not in self._lines_of_entries:
             raise InputError(f"{self.path}: there is no entry {identity}")
         number = self._lines_of_entries[identity]
-        with self._open() as file:
-            file.seek(self._offsets[number])
-            change = parse_line(file.readline(LINE_BYTES), self.where(number + 1))
+        change = self._change_at(number)
         if not isinstance(change, Repair | Precedent) or change.id != identity:
             raise MemoryUnusable(f"{self.where(number + 1)}: changed while it was in use; open this memory again")
         return change
@@ -114,9 +113,22 @@ class Log:
                 left -= len(block)
         return again.hexdigest()
 
+    def replaced_in(self, newer: "Log") -> list[Change] | None:
+        """What a newer log has in place of lines of this one; None if it lacks some of their numbers."""
+        count = len(self._offsets)
+        if newer._sequences[:count] != self._sequences:
+            return None
+        changed = [number for number in range(count) if newer._hashes[number] != self._hashes[number]]
+        return [newer._change_at(number) for number in changed]
+
     def where(self, number: int) -> str:
         """A line, for messages."""
         return f"{self.path}, line {number}"
+
+    def _change_at(self, number: int) -> Change:
+        with self._open() as file:
+            file.seek(self._offsets[number])
+            return parse_line(file.readline(LINE_BYTES), self.where(number + 1))
 
     def _take_in(self, lines: list[tuple[Head, bytes]]) -> None:
         for head, line in lines:
@@ -124,6 +136,7 @@ class Log:
                 self._lines_of_entries.setdefault(head.id, len(self._offsets))
             self._sequences.append(head.sequence)
             self._offsets.append(self.end)
+            self._hashes.append(hash(line))
             self._digest.update(line)
             self.end += len(line)
             self._last_line = line

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from merit.errors import Conflict, InputError, MemoryChanged, MemoryUnusable, NotFound
@@ -43,6 +44,7 @@ class Memory:
         self._lock = threading.RLock()
         self._encoder = encoder
         self._store = store
+        self._purges = store.purges  # that the index knows of
         self._index_folder = index_folder if keep_index else None
         self._closed = False
         self._whole = self._saved = True  # the index is what its sequence number says; the snapshot stands for it
@@ -79,15 +81,14 @@ class Memory:
             return self._index.sequence
 
     def refresh(self) -> None:
-        """Take in what other processes have committed; recalls and commits do so by themselves."""
+        """Take in what other processes have committed or purged; recalls and commits do so by themselves."""
         with self._in_use():
-            batch: list[tuple[int, Change]] = []
-            for numbered in self._store.since(self._index.sequence):
-                batch.append(numbered)
-                if len(batch) == _ENCODED_AT_ONCE:
-                    self._follow(batch)
-                    batch = []
-            self._follow(batch)
+            changes = self._store.since(self._index.sequence)
+            if self._store.purges != self._purges:  # what the index holds may be gone
+                self._purges, self._index, self._recent = self._store.purges, Index(self._index.encoder), {}
+                changes = self._store.since(0)
+            while batch := list(islice(changes, _ENCODED_AT_ONCE)):
+                self._follow(batch)
 
     def commit(self, entry: Entry) -> Entry:
         """Keep a finalised episode's entry; it is durable when this returns. Gives it back under its id."""
@@ -210,8 +211,9 @@ class Memory:
             self._closed = True
             try:
                 if self._index_folder and self._whole and not self._saved and not self._index.unread_vectors:
-                    self._store.since(self._index.sequence)  # refused where the log was purged meanwhile
-                    snapshot.save(self._index_folder, self._index, self._store)
+                    self._store.since(self._index.sequence)  # looks whether the log was purged meanwhile
+                    if self._store.purges == self._purges:
+                        snapshot.save(self._index_folder, self._index, self._store)
             except (OSError, InputError, MemoryUnusable) as error:
                 _logger.warning("%s: the index was not saved (%s); opening will take longer", self._index_folder, error)
             finally:
@@ -253,8 +255,6 @@ class Memory:
 
     def _follow(self, changes: Sequence[tuple[int, Change]]) -> None:
         """Take in changes that were committed before, or by another process."""
-        if not changes:
-            return
         ids: set[str] = set()
         for _, change in changes:
             if isinstance(change, Repair | Precedent):
@@ -290,8 +290,8 @@ class Memory:
         entries = [change for change in changes if isinstance(change, Repair | Precedent)]
         if self._encoder is None or not entries:
             return {}
-        vectors = self._encode([entry.dense_text() for entry in entries])
-        return dict(zip((entry.id for entry in entries), vectors, strict=True))
+        vectors = zip(entries, self._encode([entry.dense_text() for entry in entries]), strict=True)
+        return {entry.id: vector for entry, vector in vectors}
 
     def _encode(self, texts: list[str]) -> Matrix:
         """Vectors of this memory's encoder, or a clear refusal."""

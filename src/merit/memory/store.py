@@ -15,7 +15,7 @@ from pathlib import Path
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.files import atomic_write, what_to_do
 from merit.memory import format3
-from merit.memory.erasing import erase_lines, remove_folder
+from merit.memory.erasing import erase_lines, purged_log, remove_folder
 from merit.memory.files import is_json, last_line, open_to_append, sync_folder, write_all
 from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
 from merit.memory.lock import WriterLock
@@ -48,6 +48,7 @@ class FileStore:
     def __init__(self, folder: Path, *, writable: bool = True, exclusive: bool = False) -> None:
         self.folder = folder
         self._mutex = threading.RLock()
+        self.purges = 0
         self._closed = False
         self._broken = False  # an append could neither be finished nor be taken back
         if not writable and not has_memory(folder):
@@ -81,8 +82,9 @@ class FileStore:
             self._check_usable()
             assert self._lock is not None
             with self._lock:
+                purges = self.purges
                 self._follow()
-                if expected is not None and expected != self._log.sequence:
+                if expected is not None and (expected != self._log.sequence or purges != self.purges):
                     raise MemoryChanged(f"{self.folder}: another process changed this memory first; try again")
                 if changes:
                     self._append(changes)
@@ -110,7 +112,7 @@ class FileStore:
         """Take entries out of the file itself; in their place stays, under the same number, that they were purged.
 
         Whatever else holds them goes first: the index, which is made again, and the files of format 3 put aside. Other
-        processes that have this memory open are told to open it again.
+        processes that have this memory open read it anew.
         """
         if self._lock is None and not self._closed:
             raise MemoryUnusable(f"{self.folder}: opened for reading only")
@@ -126,6 +128,7 @@ class FileStore:
                     for name in (ASIDE, INDEX):
                         remove_folder(self.folder / name)
                     self._log, erased = erase_lines(self._log, frozenset(ids))
+                    self.purges += 1
                     sync_folder(self.folder)
                 except OSError as error:
                     raise MemoryUnusable(
@@ -168,7 +171,12 @@ class FileStore:
             if log.fingerprint(self._log.sequence) != self._log.fingerprint(self._log.sequence):
                 raise MemoryUnusable(f"{self.folder}: changed by something other than merit; open this memory again")
             self._log = log
-        self._log.advance()
+        try:
+            self._log.advance()
+        except MemoryUnusable:
+            if (purged := purged_log(self._log)) is None:
+                raise
+            self._log, self.purges = purged, self.purges + 1
 
     def _append(self, changes: Sequence[Change]) -> None:
         lines = list(log_lines(changes, self._log.sequence))

@@ -5,6 +5,7 @@ that all of them are in memory, 1.5 GB for a million of 384 dimensions, also tho
 """
 
 import hashlib
+import mmap
 import os
 from pathlib import Path
 
@@ -22,7 +23,7 @@ class Vectors:
 
     def __init__(self, dimension: int) -> None:
         self.count = 0
-        self._rows: Matrix = np.empty((_SPARE_ROWS, dimension), np.float32)
+        self._rows = _room(_SPARE_ROWS, dimension)
         self._saved_rows = 0  # how many rows are in the file
         self._digest = hashlib.sha256()  # of those
 
@@ -70,6 +71,13 @@ class Vectors:
     def _grow(self, needed: int) -> None:
         """Make room; a quarter more than needed, which costs nothing until it is written to."""
         if needed > len(self._rows):
-            wider = np.empty((needed + needed // 4 + _SPARE_ROWS, self._rows.shape[1]), np.float32)
+            wider = _room(needed + needed // 4 + _SPARE_ROWS, self._rows.shape[1])
             wider[: self.count] = self.matrix
             self._rows = wider
+
+
+def _room(rows: int, dimension: int) -> Matrix:
+    """Pages of its own, which go back as a whole: outgrown matrices would leave holes between what threads allocate."""
+    return np.frombuffer(mmap.mmap(-1, 4 * rows * dimension, access=mmap.ACCESS_COPY), np.float32).reshape(
+        rows, dimension
+    )

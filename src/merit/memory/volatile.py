@@ -18,6 +18,7 @@ class VolatileStore:
         self._changes: list[Change] = []
         self._digests = [b""]  # of the log up to each sequence number
         self._entries: dict[str, Entry] = {}
+        self.purges = 0  # nothing purges it
         self._mutex = threading.Lock()
         self._closed = False
 

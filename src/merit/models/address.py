@@ -8,6 +8,7 @@ import base64
 import json
 import os
 import re
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
@@ -23,6 +24,8 @@ _MOST_SHOWN = 300  # characters of an endpoint's text in a message
 _MOST_SEARCHED = 8192  # characters that are searched for secrets; a response body may have millions
 _SURELY_SECRET = 16  # characters; shorter keys may be made up for a local server ("none") and occur in an honest answer
 _WORD = 4  # characters; a shorter secret is hidden only where it stands alone: it occurs inside ordinary words
+_PIECE = 8  # characters of a secret in a row that are hidden too: libraries cut texts where they like
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # every character stays one
 # What looks like a secret, known or not: a bearer token, a user in an address, a parameter named key, an OpenAI key.
 _SECRETS = (
     (re.compile(r"\b(bearer)\s+(?=\S*\d)[^\s\"',;}]{8,}", re.IGNORECASE), r"\1 ***"),
@@ -40,7 +43,7 @@ class Address:
     named: str  # the same for messages, with a note where OPENAI_BASE_URL is not set
     headers: dict[str, str] = field(repr=False)
     _query: str = field(repr=False)
-    _secrets: tuple[re.Pattern[str], ...] = field(repr=False)
+    _secrets: "_Secrets" = field(repr=False)
     _long_secrets: tuple[re.Pattern[str], ...] = field(repr=False)
 
     @classmethod
@@ -63,7 +66,7 @@ class Address:
             named=root if given else f"{root} (OPENAI_BASE_URL is not set)",
             headers={"Authorization": authorization} if authorization else {},
             _query=f"?{query}" if query else "",
-            _secrets=_patterns(known),
+            _secrets=_Secrets.of(known),
             _long_secrets=_patterns(secret for secret in known if len(secret) >= _SURELY_SECRET),
         )
 
@@ -83,13 +86,40 @@ class Address:
 
 def redacted(text: str) -> str:
     """The error of a library that opens connections by itself: one short printable line without proxies' passwords."""
-    return _redacted(text, _patterns(_proxy_secrets()))
+    return _redacted(text, _Secrets.of(_proxy_secrets()))
 
 
-def _redacted(text: str, secrets: Iterable[re.Pattern[str]]) -> str:
-    line = " ".join(_beginning(text).split())
-    for secret in secrets:
-        line = secret.sub("***", line)
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """What must not be printed, whole or in part."""
+
+    whole: tuple[re.Pattern[str], ...]
+    pieces: frozenset[str]  # of eight characters
+
+    @classmethod
+    def of(cls, secrets: Iterable[str]) -> "_Secrets":
+        """The secrets in every spelling in which they may come back."""
+        known = set(filter(None, secrets))
+        spellings = {spelling.translate(_LOWER) for secret in known for spelling in _spellings(secret)}
+        pieces = {spelling[at : at + _PIECE] for spelling in spellings for at in range(len(spelling) - _PIECE + 1)}
+        return cls(_patterns(known), frozenset(pieces))
+
+    def hidden(self, text: str) -> str:
+        """The text without them."""
+        for secret in self.whole:
+            text = secret.sub("***", text)
+        lower, shown, at = text.translate(_LOWER), list[str](), 0
+        while at < len(text):
+            end = at
+            while lower[end : end + _PIECE] in self.pieces:
+                end += 1
+            shown.append("***" if end > at else text[at])
+            at = end + _PIECE - 1 if end > at else at + 1
+        return "".join(shown)
+
+
+def _redacted(text: str, secrets: _Secrets) -> str:
+    line = secrets.hidden(" ".join(_beginning(text).split()))
     for pattern, replacement in _SECRETS:
         line = pattern.sub(replacement, line)
     return printable(line)[:_MOST_SHOWN]
@@ -115,12 +145,16 @@ def _patterns(secrets: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(_pattern(secret) for secret in sorted(filter(None, secrets), key=len, reverse=True))
 
 
-def _pattern(secret: str) -> re.Pattern[str]:
-    """Matches a secret in every spelling in which an endpoint may return it."""
+def _spellings(secret: str) -> set[str]:
+    """Every spelling in which an endpoint may return a secret."""
     spellings = {secret, quote(secret, safe="", errors="surrogateescape"), json.dumps(secret)[1:-1]}
     if len(secret) >= _WORD:
         spellings |= {_base64(secret, encoding) for encoding in ("utf-8", "latin-1")}  # aiohttp's proxies get Latin-1
-    choices = "|".join(re.escape(spelling) for spelling in sorted(spellings, key=len, reverse=True))
+    return spellings
+
+
+def _pattern(secret: str) -> re.Pattern[str]:
+    choices = "|".join(re.escape(spelling) for spelling in sorted(_spellings(secret), key=len, reverse=True))
     return re.compile(choices if len(secret) >= _WORD else rf"(?<!\w)(?:{choices})(?!\w)", re.IGNORECASE)
 
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from merit.cache import open_cache
 from merit.errors import CacheUnusable, InputError
-from merit.reading import LINE_BYTES, check_regular, open_file, shown
+from merit.reading import ANSWER_CHARACTERS, MIB, check_regular, open_file, shown
 from merit.types import Completion, ModelIdentity, Sampling
 
 FILE = "answers-v2.sqlite"
@@ -45,6 +45,8 @@ _SIDECARS = ("-journal", "-wal", "-shm")
 _PACKED = {b"\xfd7zXZ\0": "xz", b"\x1f\x8b": "gzip"}  # how compressed files begin
 KEY_BYTES = 16
 MOST_TOKENS = 2**40
+MOST_BYTES = 2048 * MIB  # of all answers, unpacked: 1.4 million have a third of it
+_LONGEST_BYTES = 4 * ANSWER_CHARACTERS  # of an answer
 _STEP_S = 30.0  # for one row; in an undamaged file it takes milliseconds
 _STEPS = 100_000  # instructions of SQLite's virtual machine between two looks at the clock
 
@@ -95,7 +97,7 @@ class AnswerStore:
         self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
             self._db.execute("PRAGMA trusted_schema = OFF")
-            self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LINE_BYTES)
+            self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_BYTES)
             self._db.set_progress_handler(self._late, _STEPS)
             with self._errors("read"):
                 if not self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'said'").fetchone():
@@ -152,7 +154,7 @@ class AnswerStore:
     def items(self) -> Iterator[tuple[bytes, ModelIdentity, Completion]]:
         """Every answer, in the order of its key."""
         columns = f"key, name, revision, {self._text}, prompt_tokens, output_tokens"
-        before = b""
+        before, left = b"", MOST_BYTES
         with self._errors("read"):
             rows = self._db.execute(f"SELECT {columns} FROM answer JOIN model ON model = id ORDER BY key")
             for key, name, revision, *answer in rows:
@@ -160,8 +162,11 @@ class AnswerStore:
                     not isinstance(key, bytes) or len(key) > KEY_BYTES or key <= before
                 ):  # else the file could repeat rows forever
                     raise self._damaged("the key of an answer cannot be what it is")
-                before = key
-                yield key, self._identity(name, revision), self._completion(key, *answer)
+                before, completion = key, self._completion(key, *answer)
+                left -= len(completion.text.encode("utf-8", "replace")) if self._foreign else 0
+                if left < 0:  # many answers may share one long text
+                    raise self._damaged(f"its answers have more than {MOST_BYTES // MIB} MiB")
+                yield key, self._identity(name, revision), completion
                 self._step_ends = time.monotonic() + _STEP_S
 
     def __len__(self) -> int:

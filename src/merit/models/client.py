@@ -40,7 +40,8 @@ _CONTEXT_WORDS = (
     *("`inputs` tokens + `max_new_tokens` must be", "longer than the maximum model length"),
 )
 _PROBE_S = 5.0  # for an endpoint to say what it offers
-_MOST_SHOWN = 80  # bytes of a reply that is not JSON, in a message
+_MOST_READ = 4096  # bytes of a reply that is not JSON; what is shown of it is cut after secrets are hidden
+_MOST_SHOWN = 80  # characters of a reply that is not JSON, in a message
 _MOST_NAMES = 5  # of the models it offers, in a message
 MOST_BYTES = 16 << 20  # of an answer; a thousand times what the longest one has
 T = TypeVar("T")
@@ -179,7 +180,7 @@ class Client:
         try:
             reply = json.loads(response.body)
         except (ValueError, RecursionError):
-            text = self._address.redacted(response.body[:_MOST_SHOWN].decode("utf-8", "replace"))
+            text = self._address.redacted(response.body[:_MOST_READ].decode("utf-8", "replace"))[:_MOST_SHOWN]
             raise _Fault("what came is not JSON" + (f": {text}" if text else ", but empty")) from None
         if isinstance(reply, dict) and reply.get("error"):
             await self._refuse(response)

@@ -45,7 +45,10 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
     if kind == "replay" and name:
         path, _, model = name.partition("#")
         return ReplayCompleter(open_recording(Path(path)), model)
-    near = get_close_matches(kind.lower(), _KINDS, 1) if name and kind not in _KINDS else []
+    if kind in _KINDS:
+        form = next(form for form in KNOWN.replace(" or ", ", ").split(", ") if form.startswith(f"{kind}:"))
+        raise InputError(f"{uri}: no model is named; write {form}")
+    near = get_close_matches(kind.lower(), _KINDS, 1) if name else []
     raise InputError(f"{uri}: unknown model; {f'did you mean {near[0]}:{name}?' if near else f'use {KNOWN}'}")
 
 

@@ -34,7 +34,6 @@ from merit.vectors import unit_vectors
 PAPER_ENCODER = "BAAI/bge-large-en-v1.5"
 _MOST_EMBEDDING_BYTES = 64 << 20  # of one answer: 128 vectors of 16,384 numbers, at 30 bytes each
 
-_CACHED_TEXTS = 500  # its tokenizer keeps whole texts, 3 KB each, and 10,000 of them if it is let
 _MOST_DIMENSIONS = 65_536  # large models have some thousands; a memory holds four bytes for each of an entry
 
 
@@ -61,7 +60,8 @@ def _wordllama() -> Any:
     # The package carries its 256-dimensional weights; without both options it would download them.
     model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
     with suppress(AttributeError):  # of a tokenizer without a cache
-        model.tokenizer.model._resize_cache(_CACHED_TEXTS)
+        # Each thread would keep thousands of whole texts, 3 KB for each, and texts hardly ever come again.
+        model.tokenizer.model._resize_cache(0)
     return model
 
 

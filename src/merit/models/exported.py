@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from merit.errors import InputError
 from merit.files import atomic_write
-from merit.models.answers import FILE, KEY_BYTES, MOST_TOKENS, AnswerStore
+from merit.models.answers import FILE, KEY_BYTES, MOST_BYTES, MOST_TOKENS, AnswerStore
 from merit.reading import MIB, check_fields, open_file, parse_json, shown, split_lines
 from merit.types import Completion, ModelIdentity
 
@@ -22,7 +22,6 @@ _FIELDS: dict[str, type] = {
     "prompt_tokens": int,
     "output_tokens": int,
 }
-_MOST_BYTES = 2048 * MIB  # of an export, unpacked: 1.4 million answers have a third of it
 _UNPACKER_BYTES = 256 * MIB  # the strongest setting of xz needs 65
 Answer = tuple[bytes, ModelIdentity, Completion]
 
@@ -34,11 +33,14 @@ def is_exported(path: Path) -> bool:
 
 def write_exported(path: Path, answers: Iterable[Answer]) -> int:
     """Write answers in the order in which they come, whole or not at all; returns how many."""
-    count = 0
+    count, left = 0, MOST_BYTES
     with atomic_write(path) as file, _packer(file, path) as packed:
         for answer in answers:
-            packed.write(f"{_line(answer)}\n".encode())
-            count += 1
+            line = f"{_line(answer)}\n".encode()
+            count, left = count + 1, left - len(line)
+            if left < 0:
+                raise InputError(f"{path}: would have more than {MOST_BYTES // MIB} MiB; share the store itself")
+            packed.write(line)
     return count
 
 
@@ -48,7 +50,7 @@ def open_exported(path: Path) -> AnswerStore:
     try:
         store.take(
             _answer(parse_json(line, path, number), f"{path}, line {number}")
-            for number, line in split_lines(_content(path), path, _MOST_BYTES)
+            for number, line in split_lines(_content(path), path, MOST_BYTES)
             if line.strip()
         )
     except BaseException:

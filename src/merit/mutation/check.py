@@ -1,26 +1,26 @@
 """Whether the benchmark that comes with merit is sound, and how many wrong answers its test suites detect."""
 
-import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, wait
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass
 from math import inf
-from multiprocessing import get_context
 from typing import Any
 
 from merit.bundled import DIFFICULTIES, SPARSE, DatabaseSource, Fuzzer, TableShape, WrittenQuestion, read_shapes
 from merit.errors import InputError
 from merit.mutation.mutate import mutants
 from merit.mutation.trial import MutantBench, Overrun, run
+from merit.mutation.workers import count_question, new_counter, open_pool
 from merit.oracle.rule import SPIDER_KEPT
 
 SMALLEST_SUITE = 6
 FEWEST_MUTANTS = 20
 LEAST_LIKE = 0.5
 LEAST_KILLED = 0.95
+_LOOK_S = 0.2  # between two looks at how far the workers are
 WITNESSES = (*range(1_000_000, 1_000_064), *SPARSE[-20:])  # seeds that suites are never chosen from
 
 
@@ -47,17 +47,23 @@ class Finding:
 
 
 def check(
-    sources: Sequence[DatabaseSource], *, quick: bool = False, on_database: Callable[[str], None] = lambda _: None
+    sources: Sequence[DatabaseSource], *, quick: bool = False, on_progress: Callable[[int], object] = lambda _: None
 ) -> dict[str, Any]:
-    """Check all of it, in as many processes as there are cores; InputError with the first thing that is wrong."""
-    workers = min(len(sources), os.cpu_count() or 1)
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))  # forking a process with threads is unsafe
+    """Check all of it, in as many processes as there are cores; InputError with the first thing that is wrong.
+
+    `on_progress` is told several times a second how many questions are done.
+    """
+    finished = new_counter()
+    pool = open_pool(len(sources), finished)
     try:
-        running = {pool.submit(check_database, source, quick=quick): source.db_id for source in sources}
-        for done in as_completed(running):
-            done.result()
-            on_database(running[done])
-        findings = [done.result() for done in running]
+        running = [pool.submit(check_database, source, quick=quick, on_question=count_question) for source in sources]
+        left = set(running)
+        while left:
+            done, left = wait(left, _LOOK_S, FIRST_COMPLETED)
+            for future in done:
+                future.result()  # raises what is wrong
+            on_progress(finished.value)
+        findings = [future.result() for future in running]
     finally:
         pool.shutdown(cancel_futures=True)
     return summary(findings, quick=quick)
@@ -87,8 +93,14 @@ def summary(findings: Sequence[Finding], *, quick: bool = False) -> dict[str, An
     }
 
 
-def check_database(source: DatabaseSource, *, quick: bool = False, sample: slice = slice(None)) -> Finding:
-    """Check one database, its suite, and the questions of `sample`."""
+def check_database(
+    source: DatabaseSource,
+    *,
+    quick: bool = False,
+    sample: slice = slice(None),
+    on_question: Callable[[], object] = lambda: None,
+) -> Finding:
+    """Check one database, its suite, and the questions of `sample`; `on_question` is called after each."""
     if len(source.seeds) < SMALLEST_SUITE:
         raise InputError(
             f"{source.db_id}: a suite of {len(source.seeds)} databases in suite.json, at least {SMALLEST_SUITE} are "
@@ -109,6 +121,7 @@ def check_database(source: DatabaseSource, *, quick: bool = False, sample: slice
             check_reference(written, own, reversed_)
             if not quick:
                 counts.update(_try_mutants(written, own, witnesses))
+            on_question()
         return Finding(
             source.db_id,
             tables=len(shapes),

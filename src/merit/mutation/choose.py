@@ -1,17 +1,15 @@
 """Choosing the seeds of a test suite: the few fuzzed databases that together tell the most mutants apart."""
 
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, closing
-from multiprocessing import get_context
 
 from merit.bundled import SPARSE, DatabaseSource, Fuzzer, read_shapes
 from merit.errors import InputError
 from merit.mutation.check import check_reference, reversed_rows
 from merit.mutation.mutate import mutants
 from merit.mutation.trial import MutantBench, Overrun
+from merit.mutation.workers import open_pool
 
 CANDIDATES = range(1, 121)
 SPARSE_CANDIDATES = SPARSE[:60]
@@ -24,8 +22,7 @@ MOST_SPARSE = 2
 
 def choose_all(sources: Sequence[DatabaseSource]) -> dict[str, tuple[int, ...]]:
     """The seeds of each database's suite."""
-    workers = min(len(sources), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with open_pool(len(sources)) as pool:
         return dict(zip([source.db_id for source in sources], pool.map(choose, sources), strict=True))
 
 

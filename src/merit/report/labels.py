@@ -89,7 +89,10 @@ def read_records(path: Path, needed: Sequence[str] = _NEEDED) -> list[tuple[int,
         names = next(rows, [])
         missing = [name for name in needed if name not in names]
         if missing:
-            raise InputError(f"{path}: the column {missing[0]!r} is missing; it should be a comma-separated file")
+            raise InputError(
+                f"{path}: the column {missing[0]!r} is missing, which `merit label` writes; name a file of labels, "
+                "separated by commas"
+            )
         lines = []
         line = rows.line_num
         for row in rows:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from merit.errors import MeritError, RunUnusable, counted, one_line
 from merit.reading import check_regular, parse_json, read_text
-from merit.runs import RunView, is_finished, read_run, run_folders
+from merit.runs import RunView, in_use, is_finished, read_run, run_folders
 from merit.runs.accounting import account_as_recorded
 from merit.runs.paths import METRICS
 from merit.runs.timings import planned_turns
@@ -48,8 +48,9 @@ def _open(path: Path, *, unfinished: bool) -> RunView:
         if not unfinished:
             done, planned = counted(len(run.turns), "turn"), planned_turns(path)
             so_far = f"{done} so far" if planned is None else f"{done} of {planned}"
+            first = "another process is at it: wait for it" if in_use(path) else "finish it first"
             raise RunUnusable(
-                f"{path}: not finished ({so_far}); finish it first (a report can show what is there, with --unfinished)"
+                f"{path}: not finished ({so_far}); {first} (a report can show what is there, with --unfinished)"
             )
         return run
     recorded = parse_json(read_text(path / METRICS), path / METRICS)

@@ -1,9 +1,11 @@
 """Figures as SVG and PNG, the same bytes each time."""
 
 from collections.abc import Sequence
+from contextlib import chdir
 from io import BytesIO
 from itertools import cycle
 from math import isnan, nan
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +35,8 @@ _SETTINGS: Any = {
 
 def draw(figure: Figure) -> dict[str, bytes]:
     """The figure's files by their ending."""
-    import matplotlib as mpl  # loaded only where a figure is drawn: it takes a second
+    with chdir(Path(__file__).parent):  # where it is imported, matplotlib reads a file of settings, or hangs at a pipe
+        import matplotlib as mpl  # loaded only where a figure is drawn: it takes a second
     from matplotlib.figure import Figure as Canvas
 
     with mpl.rc_context():

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.optimizer.scope import Scope
 
 from merit.selection.index import SchemaIndex
-from merit.sql.parser import UNREADABLE, parse_bounded
+from merit.sql.parser import UNREADABLE, ParsingTooLong, bounded_scopes, parse_bounded
 from merit.types import SQLGLOT_DIALECTS
 
 _LONGEST_SQL = 20_000  # characters; longer queries are not looked at
@@ -25,8 +25,10 @@ def names_used(sql: str, index: SchemaIndex, prefer: Mapping[str, str] | None = 
     for dialect in dict.fromkeys((index.dialect, *_DIALECTS)):
         try:
             tree = parse_bounded(sql.strip().rstrip(";"), SQLGLOT_DIALECTS.get(dialect, dialect))
-            for scope in traverse_scope(tree):
+            for scope in bounded_scopes(tree):
                 resolver.read(scope)
+        except ParsingTooLong:
+            return {}
         except UNREADABLE:
             resolver.used.clear()
             continue

@@ -114,5 +114,13 @@ def cap_this_process(file_bytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_this_process(resource.RLIMIT_FSIZE, file_bytes)
+    limit_this_process(resource.RLIMIT_CORE, 0)
+
+
+def limit_this_process(kind: int, most: int, *, for_good: bool = True) -> None:
+    """Set a limit of the kernel's; one that was set before merit was started is lowered, never raised."""
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(kind, (most, most if for_good else hard))

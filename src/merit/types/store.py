@@ -49,6 +49,11 @@ class Store(Protocol):
         """Where it is, for messages."""
         ...
 
+    @property
+    def purges(self) -> int:
+        """How often entries were purged while it was open, as far as it was followed: what was read may be gone."""
+        ...
+
     def append(self, changes: Sequence[Change], *, expected: int | None = None) -> int:
         """Commit changes, all of them or none, and return the last sequence number.
 

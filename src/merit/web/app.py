@@ -25,7 +25,7 @@ from merit.web.routes import (
     judging,
     memory,
     proof,
-    results,
+    rows,
     run_pages,
     schema,
     session,
@@ -34,7 +34,7 @@ from merit.web.routes import (
 from merit.web.site import Site
 from merit.web.upkeep import Upkeep
 
-_ROUTERS = (session, answers, results, judging, transfer, memory, schema, proof, health, run_pages, assets)
+_ROUTERS = (session, answers, rows, judging, transfer, memory, schema, proof, health, run_pages, assets)
 _ERROR = {
     "content": {
         "application/json": {
@@ -81,7 +81,7 @@ def make_app(site: Site) -> FastAPI:
             yield
         finally:
             await upkeep.stop()
-            await site.proofs.stop()
+            await site.proof.stop()
             await site.asks.drain(0)
             if site.agent is not None:
                 await site.agent.close_async()
@@ -134,6 +134,10 @@ async def _invalid(_: Request, error: Exception) -> JsonReply:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query", "path"))
+    if first["type"] == "json_invalid":
+        return refusal(422, "the body is not valid JSON")
+    if first["type"] == "string_pattern_mismatch" and first["loc"][0] == "path":
+        return refusal(422, f"{where}: this is not an id; give one as the API returned it")
     return refusal(422, f"{where or 'the body'}: {first['msg'][:300]}")
 
 

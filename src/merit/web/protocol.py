@@ -47,6 +47,9 @@ class TimedProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's words
         """Refuse what is not HTTP; the rest is read for a while, else the system would discard the answer."""
         self._invalid = True
+        if self.cycle is not None and not self.cycle.response_complete:  # a body that is none: this is its response
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
         self.transport.write(_INVALID)
         if self.transport.can_write_eof():
             self.transport.write_eof()

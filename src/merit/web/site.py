@@ -10,10 +10,10 @@ from merit.settings import ServeSettings
 from merit.web.limits import FAILURES_PER_MINUTE, AtATime, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
-from merit.web.proofs import Proofs
 from merit.web.replies import Refused
 from merit.web.rows import KeptRows
 from merit.web.running_asks import RunningAsks
+from merit.web.running_proof import RunningProof
 from merit.web.sessions import SessionStore
 from merit.web.tokens import TokenStore
 
@@ -35,7 +35,7 @@ class Site:
     sessions: SessionStore = field(init=False)
     had_tokens: bool = field(init=False)  # at the start: revoking the last token opens nothing
     asks: RunningAsks = field(init=False)
-    proofs: Proofs = field(init=False)
+    proof: RunningProof = field(init=False)
     requests: RateLimit = field(init=False)
     failures: RateLimit = field(init=False)
     at_a_time: AtATime = field(init=False)
@@ -49,7 +49,7 @@ class Site:
             "sessions": SessionStore(self.folder, tokens),
             "had_tokens": bool(tokens.listed()),
             "asks": RunningAsks(self.settings.asks_each, self.settings.asks, self.without_paths),
-            "proofs": Proofs(self.folder, self.without_paths),
+            "proof": RunningProof(self.folder, self.without_paths),
             "requests": RateLimit(self.settings.requests_per_minute),
             "failures": RateLimit(FAILURES_PER_MINUTE),
             "at_a_time": AtATime(_REQUESTS_AT_A_TIME + self.settings.asks_each),

@@ -81,6 +81,7 @@ class TokenStore:
                 raise InputError(f"{self.path}: there is no token {name!r}; `merit token list` lists them")
             return tuple(token for token in tokens if token.name != name)
 
+        left(self.listed())  # refused before a folder is made for it
         self._file.change(left)
 
     def listed(self) -> tuple[Token, ...]:

@@ -125,7 +125,7 @@ def test_a_table_that_shows_secrets_is_not_read() -> None:
 def test_the_parser_stops_where_it_would_try_exponentially_many_readings(dialect: str) -> None:
     started = time.thread_time()
     error = refusal("SELECT " + "date(" * 50 + "1" + ")" * 50, dialect)
-    assert time.thread_time() - started < 0.5
+    assert time.thread_time() - started < 2.0  # a try takes hours without the bound
     assert error is not None
     assert error.cause is Cause.TOO_LARGE
     assert refusal("SELECT " + "date(" * 8 + "1" + ")" * 8, dialect) is None
@@ -136,7 +136,7 @@ def test_a_chain_that_the_parser_reads_again_and_again_ends_early(dialect: str) 
     for chain in ("JOIN VALUES , NOT * ", "LATERAL JOIN ", "NOT ", "NOT - "):
         started = time.thread_time()
         assert refusal("SELECT " + chain * 200 + "1", dialect) is not None
-        assert time.thread_time() - started < 0.5, chain
+        assert time.thread_time() - started < 2.0, chain  # a fifth of it on a quiet core
 
 
 def test_a_long_list_is_no_chain() -> None:

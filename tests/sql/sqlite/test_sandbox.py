@@ -496,6 +496,21 @@ def test_a_worker_ends_with_a_parent_that_is_killed(database: Path) -> None:
     assert not is_running(worker)
 
 
+@pytest.mark.parametrize(("kind", "most"), [("RLIMIT_FSIZE", 100_000), ("RLIMIT_AS", 1 << 30), ("RLIMIT_CORE", 0)])
+def test_limits_that_a_user_set_are_kept(database: Path, kind: str, most: int) -> None:
+    """A process may lower a hard limit, and not raise it."""
+    program = f"""if True:
+        import resource
+        from pathlib import Path
+        from merit.sql import SQLiteSandbox
+        from merit.types import Limits
+        resource.setrlimit(resource.{kind}, ({most}, {most}))
+        print(SQLiteSandbox().execute(Path({str(database)!r}), "SELECT 1", Limits(timeout_s=20)).rows)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
+
+
 def test_a_worker_outlives_the_thread_that_started_it(database: Path) -> None:
     with closing(SQLiteSandbox()) as sandbox:
         first = threading.Thread(target=sandbox.execute, args=(database, "SELECT 1", LIMITS))

@@ -53,6 +53,8 @@ class PostgresStore:
     The tables are made on the first write. A connection that is lost is made again, for half a minute.
     """
 
+    purges = 0  # nothing is ever erased from it
+
     def __init__(self, url: str, *, writable: bool = True) -> None:
         self._address = parse_address(url)
         self._writable = writable

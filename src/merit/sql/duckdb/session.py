@@ -3,11 +3,11 @@
 import marshal
 import re
 import signal
-from pathlib import Path
 from typing import Any
 
 from merit.errors import DatabaseUnusable
 from merit.sql.address import DatabaseAddress
+from merit.sql.database_file import database_file
 from merit.sql.encoding import decode
 from merit.sql.pool import SessionLost
 from merit.sql.process import Child
@@ -26,9 +26,7 @@ class DuckDBSession:
         self._address = address
         self.usable = True
         self._fresh = True  # no statement has run
-        path = Path(address.database)
-        if not path.is_file():
-            raise DatabaseUnusable(f"{address.shown}: there is no such database file; check the path")
+        path = database_file(address)
         self._child = Child("merit.sql.duckdb.worker", [str(path), address.timezone])
         kind, *words = marshal.loads(self._child.greeting)
         if kind != "ready":

@@ -22,7 +22,7 @@ import duckdb
 from merit.sql.bounds import CellTooLarge, collect
 from merit.sql.conversion import same_json, to_value
 from merit.sql.encoding import encode
-from merit.sql.process import cap_this_process, end_with_parent, receive, send
+from merit.sql.process import cap_this_process, end_with_parent, limit_this_process, receive, send
 from merit.types import Limits, Row, Value
 from merit.types.engine import MIB
 
@@ -158,7 +158,7 @@ def _cap_memory() -> None:
     """Bound what DuckDB does not count itself: texts that a function makes, and rows as Python values."""
     if sys.platform == "linux":
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + PROCESS_BYTES, used + PROCESS_BYTES))
+        limit_this_process(resource.RLIMIT_AS, used + PROCESS_BYTES)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """A SQLite file as `open_engine` opens it: with a filter on its schema."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from merit.errors import DatabaseUnusable
 from merit.sql.address import DatabaseAddress
+from merit.sql.database_file import database_file
 from merit.sql.reflect import SchemaFilter
 from merit.sql.sqlite.engine import SQLiteEngine
 from merit.types import Column, Error, Limits, Result, Schema
@@ -16,12 +16,9 @@ class FilteredSQLite(SQLiteEngine):
     """Runs any text against one SQLite file, and shows a part of its schema."""
 
     def __init__(self, address: DatabaseAddress, shown: SchemaFilter) -> None:
-        self._path = Path(address.database)
         self._address = address
         self._shown = shown
-        if not self._path.is_file():
-            raise DatabaseUnusable(f"{address.shown}: there is no such database file; check the path")
-        super().__init__(self._path)
+        super().__init__(database_file(address))
 
     def execute(self, sql: str, limits: Limits) -> Result:
         """Run one read-only query; a file that is gone or damaged meanwhile is raised, as with other engines."""

@@ -25,7 +25,7 @@ import apsw
 
 from merit.errors import DatabaseUnusable
 from merit.sql.encoding import decode, digest, encode
-from merit.sql.process import Child, cap_this_process, end_with_parent, receive, send
+from merit.sql.process import Child, cap_this_process, end_with_parent, limit_this_process, receive, send
 from merit.sql.sqlite.connection import GuardedConnection, OutOfMemory
 from merit.sql.sqlite.opening import Unopened
 from merit.sql.sqlite.temporary import TemporarySpace
@@ -153,7 +153,7 @@ class OpenDatabases:
         rows_bytes = 6 << (result_bytes - 1).bit_length()  # coarse, so that it seldom changes
         if rows_bytes != self._allowed_bytes and sys.platform == "linux":
             used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + PROCESS_BYTES + rows_bytes, resource.RLIM_INFINITY))
+            limit_this_process(resource.RLIMIT_AS, used + PROCESS_BYTES + rows_bytes, for_good=False)
             self._allowed_bytes = rows_bytes
 
     def _connection(self, database: bytes, frozen: bool) -> GuardedConnection:

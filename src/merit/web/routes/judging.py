@@ -8,11 +8,12 @@ from merit.live import LiveAgent
 from merit.live.records import Feedback, Withdrawn
 from merit.live.uses import uses_of
 from merit.memory.contents import promoted
+from merit.types import Rows
+from merit.web.events import FIRST_ROWS
 from merit.web.people import Judging, Person, Served
-from merit.web.records import judged_record
+from merit.web.records import judged_record, rows_record
 from merit.web.replies import JsonRouter, linked
 from merit.web.routes.answers import AnswerId
-from merit.web.routes.results import Statement
 from merit.web.seeing import answer_for, uses_for
 from merit.web.site import Site, agent_of
 
@@ -25,6 +26,14 @@ class Reason(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     reason: str = Field(default="", max_length=2000)
+
+
+class Statement(BaseModel):
+    """A statement that is to be run."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    sql: str = Field(min_length=1, max_length=100_000)
 
 
 _LINKED = ("show", "retract", "restore", "confirm_entry", "promote", "edit")
@@ -49,6 +58,15 @@ def correct(answer: AnswerId, given: Statement, site: Served, who: Judging) -> d
     """Say how an answer should have been; what does not run is refused."""
     agent = _agent(site, answer, who)
     return _said(site, agent, who, agent.correct(answer, given.sql, author=who.author))
+
+
+@router.post("/answers/{answer}/check-sql")
+def check_sql(answer: AnswerId, given: Statement, site: Served, who: Judging) -> dict[str, Any]:
+    """Run a correction without keeping it: its first rows, or what the database says."""
+    agent = agent_of(site)
+    answer_for(site, who, answer)
+    result = agent.parts.engine.execute(given.sql, agent.limits)
+    return rows_record(result, FIRST_ROWS) if isinstance(result, Rows) else {"error": result.message}
 
 
 @router.post("/answers/{answer}/withdraw")

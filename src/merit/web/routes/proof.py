@@ -38,11 +38,11 @@ async def start(site: Served, who: Curating, given: ProofRequest | None = None) 
     if not wanted.dry_run:
         if not cost.questions:
             raise Conflict("no answer was confirmed yet, so there is nothing to prove with; confirm some first")
-        site.proofs.start(agent, wanted.limit, who.author)
-    return {"cost": asdict(cost), **site.proofs.record()}
+        site.proof.start(agent, wanted.limit, who.author)
+    return {"cost": asdict(cost), **site.proof.record()}
 
 
 @router.get("/proof")
 def progress(site: Served, _: Reader) -> dict[str, Any]:
     """How far a proof is, and the result of the last one."""
-    return site.proofs.record()
+    return site.proof.record()

@@ -4,13 +4,11 @@ import io
 from typing import Any
 
 from fastapi.responses import Response
-from pydantic import BaseModel, ConfigDict, Field
 
 from merit.errors import Conflict
 from merit.spreadsheet import csv_text
 from merit.types import Rows, Value
-from merit.web.events import FIRST_ROWS
-from merit.web.people import Judging, Person, Reader, Served
+from merit.web.people import Person, Reader, Served
 from merit.web.records import rows_record
 from merit.web.replies import JsonRouter, Refused
 from merit.web.routes.answers import AnswerId
@@ -19,14 +17,6 @@ from merit.web.site import Site, agent_of
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _LARGEST = 2**63  # of Parquet's integers
-
-
-class Statement(BaseModel):
-    """A statement that is to be run."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    sql: str = Field(min_length=1, max_length=100_000)
 
 
 @router.get("/answers/{answer}/rows")
@@ -61,15 +51,6 @@ def rows_parquet(answer: AnswerId, site: Served, who: Reader) -> Response:
     out = io.BytesIO()
     pyarrow.parquet.write_table(table, out)
     return _download(out.getvalue(), "application/vnd.apache.parquet", f"{answer}.parquet")
-
-
-@router.post("/answers/{answer}/check-sql")
-def check_sql(answer: AnswerId, given: Statement, site: Served, who: Judging) -> dict[str, Any]:
-    """Run a correction without keeping it: its first rows, or what the database says."""
-    agent = agent_of(site)
-    answer_for(site, who, answer)
-    result = agent.parts.engine.execute(given.sql, agent.limits)
-    return rows_record(result, FIRST_ROWS) if isinstance(result, Rows) else {"error": result.message}
 
 
 def rows_of(site: Site, answer: str, who: Person) -> Rows:

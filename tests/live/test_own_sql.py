@@ -20,9 +20,9 @@ QUESTION = "How many orders are paid?"
 def test_it_has_one_vote_and_no_prompt(ask_shop: ShopOpener, tmp_path: Path) -> None:
     model = ToldModel(PAID)
     agent = ask_shop(model)
-    agent.confirm(agent.ask("How many orders are there?", first=COUNT).id, author="ada")
+    agent.confirm(agent.ask("How many orders are there?", sql=COUNT).id, author="ada")
     model.prompts.clear()
-    answer = agent.ask(QUESTION, first=COUNT)
+    answer = agent.ask(QUESTION, sql=COUNT)
     assert (answer.status, answer.sql) == (AnswerStatus.ANSWERED, PAID), "the model outvotes it"
     assert answer.attempts[0].sql == COUNT
     asked = agent.history()[-1]
@@ -38,14 +38,14 @@ def test_it_has_one_vote_and_no_prompt(ask_shop: ShopOpener, tmp_path: Path) -> 
 def test_the_next_prompt_shows_why_it_failed(ask_shop: ShopOpener) -> None:
     model = ToldModel(PAID)
     agent = ask_shop(model)
-    answer = agent.ask(QUESTION, first="SELECT absent FROM nowhere")
+    answer = agent.ask(QUESTION, sql="SELECT absent FROM nowhere")
     assert answer.status is AnswerStatus.ANSWERED
     assert "SELECT absent FROM nowhere" in model.prompts[0]
     assert "no such table: nowhere" in model.prompts[0]
 
 
 def test_it_is_grounded_like_any_candidate(ask_shop: ShopOpener) -> None:
-    answer = ask_shop(ToldModel(COUNT)).ask("How many?", first="SELECT count(*) FROM order")
+    answer = ask_shop(ToldModel(COUNT)).ask("How many?", sql="SELECT count(*) FROM order")
     assert answer.attempts[0].written is not None
     assert (answer.attempts[0].sql, answer.status) == ("SELECT COUNT(*) FROM orders", AnswerStatus.ANSWERED)
 
@@ -59,7 +59,7 @@ def unmodelled(ask_shop: ShopOpener, tmp_path: Path) -> LiveAgent:
 def test_without_a_model_it_is_the_only_candidate(unmodelled: LiveAgent, tmp_path: Path) -> None:
     with unmodelled as agent:
         for sql, status in ((COUNT, AnswerStatus.UNSURE), ("DROP TABLE orders", AnswerStatus.FAILED)):
-            answer = agent.ask(QUESTION, first=sql)
+            answer = agent.ask(QUESTION, sql=sql)
             assert (answer.status, len(answer.attempts), answer.calls) == (status, 1, 0)
             asked = agent.why(answer.id).asked
             assert asked.receipt is not None
@@ -72,8 +72,8 @@ def test_without_a_model_it_is_the_only_candidate(unmodelled: LiveAgent, tmp_pat
 
 def test_what_a_person_rejected_stays_rejected(ask_shop: ShopOpener) -> None:
     agent = ask_shop(ToldModel(COUNT), asking=AskingSettings(candidates=2))
-    agent.reject(agent.ask(QUESTION, first=COUNT).id, reason="all of them", author="ada")
-    answer = agent.ask(QUESTION, first=COUNT)
+    agent.reject(agent.ask(QUESTION, sql=COUNT).id, reason="all of them", author="ada")
+    answer = agent.ask(QUESTION, sql=COUNT)
     assert answer.status is AnswerStatus.UNSURE
     assert "rejected" in answer.remarks[0]
 
@@ -91,7 +91,7 @@ def test_what_a_person_rejected_stays_rejected(ask_shop: ShopOpener) -> None:
 def test_what_is_no_statement_is_refused(ask_shop: ShopOpener, sql: str, said: str) -> None:
     agent = ask_shop(ToldModel(COUNT))
     with pytest.raises(InputError, match=said):
-        agent.ask(QUESTION, first=sql)
+        agent.ask(QUESTION, sql=sql)
     assert agent.history() == []
 
 

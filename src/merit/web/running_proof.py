@@ -17,7 +17,7 @@ from merit.reading import read_text
 FILE = "proof.json"
 
 
-class Proofs:
+class RunningProof:
     """The proof under way, if there is one, and the result of the last."""
 
     def __init__(self, folder: Path, shown: Callable[[str], str] = str) -> None:
