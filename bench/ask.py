@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.live import AnswerStatus, Asked, History, LiveAgent, open_live
-from merit.live.records import event_record
+from merit.live.record.events import event_record
 from merit.memory import Entry, Grade, Memory, Precedent, Provenance, Repair
 from merit.models import open_encoder
 from merit.prompts.tables import create_tables

@@ -30,7 +30,7 @@ from unittest.mock import patch
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # databases are made as the tests make them
 from making.databases import Place, empty
 from merit.live import LiveAgent, connect, following
-from merit.live.staleness import follow_schema
+from merit.live.schema.staleness import follow_schema
 from merit.memory import Entry, Grade, Precedent, Provenance, entries_in
 from merit.types import Status
 

@@ -39,7 +39,7 @@ import aiohttp
 import psycopg
 from aiohttp import web
 
-from merit.live.auditing import audit_live
+from merit.live.auditing.audit import audit_live
 from merit.memory import open_store
 from merit.web.tokens import Right, TokenStore
 

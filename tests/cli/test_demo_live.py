@@ -10,7 +10,7 @@ from merit.bundled import live_recording
 from merit.cli import demo_live
 from merit.cli.main import cli
 from merit.errors import InputError
-from merit.live.auditing import audit_live
+from merit.live.auditing.audit import audit_live
 
 PARTS = ("demo", "--limit", 1, "--methods", "zero_shot")
 

@@ -11,7 +11,7 @@ import pytest
 from making.commands import good, merit, refused
 from making.shop import make_shop
 from merit.files import what_to_do
-from merit.live.review import waiting
+from merit.live.judging.review import waiting
 
 TOML = '[database]\nname = "shop"\nurl = "sqlite:///shop.sqlite"\n[model]\nuri = "scripted:script.jsonl"\n'
 

@@ -13,8 +13,8 @@ from making.shop import COUNT, PAID, Model, open_shop
 from merit.cli import check as checking
 from merit.cli import review as reviewing
 from merit.live import LiveAgent
-from merit.live.regression import RegressionCase, RegressionResult
-from merit.live.review import waiting
+from merit.live.judging.review import waiting
+from merit.live.measuring.regression import RegressionCase, RegressionResult
 from merit.memory import Grade, entries_in
 from merit.settings import MemorySettings
 from merit.types import Sampling

@@ -13,8 +13,8 @@ import pytest
 
 from making.shop import COUNT, PAID, Model, open_shop
 from merit.live import LiveAgent
-from merit.live.auditing import audit_live
-from merit.live.purging import Purge, purge_all
+from merit.live.auditing.audit import audit_live
+from merit.live.record.purging import Purge, purge_all
 from merit.memory import FileStore, Memory, Precedent, Provenance, curate, with_id
 from merit.memory.format4 import log_line
 from merit.models import open_encoder

@@ -16,8 +16,8 @@ import pytest
 from making.commands import good, refused
 from making.live import COUNT, ShopOpener, ToldModel
 from merit.errors import InputError
-from merit.live.backup import back_up, restore
-from merit.live.history import History
+from merit.live.record.backup import back_up, restore
+from merit.live.record.history import History
 from merit.memory import entries_in
 from merit.web.tokens import Right, TokenStore
 

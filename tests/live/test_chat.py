@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from making.shop import COUNT, PAID, Model, open_shop
-from merit.live.chat import MOST_TURNS
+from merit.live.asking.chat import MOST_TURNS
 from merit.memory import entries_in
 
 

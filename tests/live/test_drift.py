@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from making.memories import make_entry, make_precedent
-from merit.live.drift import Drift, find_drift, statement
-from merit.live.lineage import Columns, Lineage, lineage
-from merit.live.schemas import LINEAGE, SCHEMAS, KnownSchemas, fingerprint
+from merit.live.schema.drift import Drift, find_drift, statement
+from merit.live.schema.lineage import Columns, Lineage, lineage
+from merit.live.schema.schemas import LINEAGE, SCHEMAS, KnownSchemas, fingerprint
 from merit.memory import Entry, Listed, with_id
 from merit.sql import SQLiteEngine
 from merit.types import Error, Limits, Polarity, Schema, Timeout

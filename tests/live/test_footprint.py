@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from merit.live.lines import HistoryLines
-from merit.live.text_numbers import TextNumbers
+from merit.live.record.lines import HistoryLines
+from merit.live.record.text_numbers import TextNumbers
 from merit.memory.vectors import Vectors
 
 _ANSWERS = 20_000
@@ -62,7 +62,7 @@ def test_an_index_finds_what_was_said(tmp_path: Path) -> None:
 
 
 def test_equal_hashes_do_not_mix_answers_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("merit.live.text_numbers.hash", lambda _: 1, raising=False)
+    monkeypatch.setattr("merit.live.record.text_numbers.hash", lambda _: 1, raising=False)
     path = tmp_path / "history.jsonl"
     path.write_text("".join(map(_line, range(1200))) + _line(7, "confirmed"))
     lines = HistoryLines(path)

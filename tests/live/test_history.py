@@ -15,7 +15,7 @@ import pytest
 from merit.agent.feedback import Tried
 from merit.errors import InputError, MeritError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
-from merit.live.records import event_record
+from merit.live.record.events import event_record
 from merit.runs.text import to_json
 from merit.types import Status
 
@@ -175,7 +175,7 @@ def test_an_answer_whose_line_is_finished_while_the_file_is_read_is_found(
             return read
 
     with monkeypatch.context() as patch:
-        patch.setattr("merit.live.lines.os.fdopen", lambda file, mode: io.BufferedReader(Growing(file, mode)))
+        patch.setattr("merit.live.record.lines.os.fdopen", lambda file, mode: io.BufferedReader(Growing(file, mode)))
         history._lines.follow()
     assert line in history.path.read_bytes()
     assert history._lines.ids("") == ["first", ASKED.id]

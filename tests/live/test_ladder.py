@@ -8,7 +8,7 @@ import pytest
 from making.shop import COUNT, PAID, Model, open_shop
 from merit.errors import InputError
 from merit.live import AnswerStatus, LiveAgent
-from merit.live.checks import applying, composed
+from merit.live.judging.checks import applying, composed
 from merit.memory import Grade, entries_in
 from merit.settings import CheckSettings, MemorySettings
 from merit.types import Sampling

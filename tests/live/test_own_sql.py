@@ -9,9 +9,9 @@ import pytest
 from making.live import COUNT, PAID, ShopOpener, ToldModel
 from merit.errors import InputError
 from merit.live import AnswerStatus, LiveAgent, connect
-from merit.live.auditing import audit_live
+from merit.live.asking.recalling import recall
+from merit.live.auditing.audit import audit_live
 from merit.live.describing import describe
-from merit.live.recalling import recall
 from merit.settings import AskingSettings, BudgetSettings
 
 QUESTION = "How many orders are paid?"

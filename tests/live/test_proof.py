@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from merit.live.proof import AskedAgain, Proof, ProofTurn, ProofVerdict, paired_interval
+from merit.live.measuring.proof import AskedAgain, Proof, ProofTurn, ProofVerdict, paired_interval
 
 
 def history(size: int, without: float, gain: float, loss: float, seed: int) -> Proof:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from making.live import COUNT, PAID, AnsweringModel, ShopOpener
 from merit.cli.main import cli
 from merit.errors import InputError
-from merit.live.proof import ProofVerdict
+from merit.live.measuring.proof import ProofVerdict
 from merit.settings import AskingSettings
 
 FEW = {"asking": AskingSettings(candidates=2)}

@@ -12,8 +12,8 @@ from making.memories import make_entry
 from making.shop import COUNT, Model, make_shop, open_shop
 from merit.errors import InputError
 from merit.live import AnswerStatus, History
-from merit.live.purging import INTENTION, Purge, Purged, finish_purge, purge_all
-from merit.live.scrubbing import scrubbed
+from merit.live.asking.scrubbing import scrubbed
+from merit.live.record.purging import INTENTION, Purge, Purged, finish_purge, purge_all
 from merit.memory import Memory, entries_in
 from merit.models import AnswerStore, CachingCompleter
 from merit.models.answers import FILE

@@ -11,7 +11,7 @@ import pytest
 from making.live import COUNT, PAID, AnsweringModel, ShopOpener, ToldModel
 from merit.errors import BudgetSpent, InputError
 from merit.live import AnswerStatus, History, LiveAgent, Receipt
-from merit.live.records import event_record, read_event
+from merit.live.record.events import event_record, read_event
 from merit.settings import AskingSettings, BudgetSettings
 
 QUESTION = "How many orders are paid?"

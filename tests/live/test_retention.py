@@ -5,7 +5,7 @@ from pathlib import Path
 
 from making.live import COUNT, PAID, ShopOpener, ToldModel
 from merit.live import History
-from merit.live.retention import old_answers, purge_old
+from merit.live.record.retention import old_answers, purge_old
 
 LATER = datetime.now(UTC) + timedelta(days=40)
 

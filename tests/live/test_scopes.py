@@ -16,12 +16,12 @@ from making.shop import COUNT, PAID, Model, open_shop
 from merit.errors import Conflict, InputError, NotVisible
 from merit.formats import FoundPairs, Pair
 from merit.live import LiveAgent, export_pairs
-from merit.live.auditing import audit_live
-from merit.live.curating import Curator
-from merit.live.history import History
-from merit.live.promoting import promote
-from merit.live.purging import Purge, purge_all
-from merit.live.review import waiting
+from merit.live.auditing.audit import audit_live
+from merit.live.judging.curating import Curator
+from merit.live.judging.promoting import promote
+from merit.live.judging.review import waiting
+from merit.live.record.history import History
+from merit.live.record.purging import Purge, purge_all
 from merit.memory import Deletion, FileStore, Memory, with_id
 from merit.models import open_encoder
 from merit.settings import MemorySettings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from merit.live import open_live
-from merit.live.selecting import LearnedAnswers
+from merit.live.asking.selecting import LearnedAnswers
 from merit.memory import FileStore, Grade, Precedent, Provenance, VolatileStore, with_id
 from merit.settings import BudgetSettings, DatabaseSettings, MemorySettings, Settings
 from merit.types import EVERYONE, Completion, Deletion, ModelIdentity, Restoration, Sampling, Staleness, Status

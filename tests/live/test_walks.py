@@ -12,8 +12,8 @@ from making.fuzzing import tries
 from making.live import AnsweringModel, ShopOpener
 from merit.errors import InputError
 from merit.live import LiveAgent
-from merit.live.auditing import audit_live
-from merit.live.drift import statement
+from merit.live.auditing.audit import audit_live
+from merit.live.schema.drift import statement
 from merit.memory import Deletion, FileStore, Staleness, entries_in
 from merit.settings import AskingSettings
 from merit.types import Restoration

@@ -17,11 +17,11 @@ from making.live import COUNT, PAID, ShopOpener, ToldModel
 from making.shop import Model, open_shop
 from merit.errors import InputError
 from merit.live import History, LiveAgent, open_live
-from merit.live.auditing import audit_live
-from merit.live.fold import EntryState, fold
-from merit.live.purging import Purge, purge_all
-from merit.live.records import Spent
-from merit.live.uses import uses_of
+from merit.live.auditing.audit import audit_live
+from merit.live.auditing.log_states import EntryState, fold
+from merit.live.record.events import Spent
+from merit.live.record.purging import Purge, purge_all
+from merit.live.record.uses import uses_of
 from merit.memory import FileStore, Grade, Precedent, Provenance, curate, entries_in
 from merit.models import open_encoder
 from merit.settings import BudgetSettings, CheckSettings, DatabaseSettings, MemorySettings, Settings

@@ -7,7 +7,7 @@ import pytest
 
 from making.live import COUNT, PAID, ToldModel
 from making.mcp_client import ERAS, Dialogue, Served, agreeing, refusal, result
-from merit.live.auditing import audit_live
+from merit.live.auditing.audit import audit_live
 from merit.memory import Grade
 
 QUESTION = "How many orders are there?"

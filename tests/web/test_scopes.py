@@ -6,7 +6,7 @@ import pytest
 
 from making.live import COUNT, AnsweringModel
 from making.serving import Served, ServeShop
-from merit.live.purging import Purge, purge_all
+from merit.live.record.purging import Purge, purge_all
 from merit.settings import MemorySettings
 from merit.web.tokens import Right
 

@@ -8,8 +8,8 @@ from typing import Any
 from merit.cli.live import memory_place
 from merit.cli.screen import Console, say
 from merit.errors import MeritError, counted
-from merit.live.auditing import LiveFindings, audit_live
-from merit.live.history import HISTORY
+from merit.live.auditing.audit import LiveFindings, audit_live
+from merit.live.record.history import HISTORY
 from merit.runs.paths import MANIFEST
 
 _MOST_SAID = 20  # contradictions of one folder

@@ -8,7 +8,7 @@ from merit.cli.live import KEPT_IN, memory_place
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.errors import counted
-from merit.live.backup import back_up
+from merit.live.record.backup import back_up
 
 
 @click.command()

@@ -11,7 +11,7 @@ from merit.cli.options import JSON, check_out
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.files import atomic_write
-from merit.live.regression import RegressionResult
+from merit.live.measuring.regression import RegressionResult
 
 
 @click.command()

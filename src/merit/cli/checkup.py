@@ -9,7 +9,7 @@ from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_place,
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json, say
 from merit.errors import counted
-from merit.live.checkup import Checkup
+from merit.live.schema.checkup import Checkup
 
 
 @click.command("check")

@@ -13,7 +13,7 @@ from merit.cli.options import this_command
 from merit.cli.screen import Console, inline
 from merit.errors import NotRecorded
 from merit.live import Answer, Comparison, LiveAgent, open_live
-from merit.live.auditing import audit_live
+from merit.live.auditing.audit import audit_live
 from merit.settings import AskingSettings, DatabaseSettings, ModelSettings, Settings
 from merit.sql.connect import open_engine
 from merit.types import Limits, Rows

@@ -13,7 +13,7 @@ from merit.cli.screen import print_json, say
 from merit.errors import counted
 from merit.formats import FORMATS, SkippedPair, read_pairs
 from merit.live import Imported
-from merit.live.importing import EARNED
+from merit.live.judging.importing import EARNED
 from merit.types import Grade
 
 _MOST_LINES = 20  # of pairs that were left out

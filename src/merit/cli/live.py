@@ -14,8 +14,8 @@ import click
 from merit.cli.screen import say
 from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
-from merit.live.history import HISTORY
 from merit.live.opening import FOLDER, full_url, name_of
+from merit.live.record.history import HISTORY
 from merit.memory.store import has_memory
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, SCOPES, Settings, read_settings

@@ -5,7 +5,7 @@ import click
 from merit.cli.live import AUTHOR, TEAM, author_or_user
 from merit.cli.memory import PLACE, Place, reading, tell, warn_of_audit
 from merit.cli.options import JSON
-from merit.live.promoting import promote as promote_entry
+from merit.live.judging.promoting import promote as promote_entry
 from merit.memory import Memory, curate, open_store
 
 

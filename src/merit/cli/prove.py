@@ -10,9 +10,9 @@ from merit.cli.options import JSON
 from merit.cli.plain import Number
 from merit.cli.screen import Console, print_json, say
 from merit.errors import InputError, counted
+from merit.live.measuring.proof import Proof, ProofVerdict
+from merit.live.measuring.proving import ProofCost
 from merit.live.opening import NAME_A_MODEL
-from merit.live.proof import Proof, ProofVerdict
-from merit.live.proving import ProofCost
 
 
 @click.command()

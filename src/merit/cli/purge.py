@@ -13,8 +13,8 @@ from merit.cli.options import JSON
 from merit.cli.screen import say
 from merit.errors import InputError, counted
 from merit.live import History
-from merit.live.history import HISTORY
-from merit.live.purging import MEMORY, Purge, Purged, erase_from_memory, purge_all
+from merit.live.record.history import HISTORY
+from merit.live.record.purging import MEMORY, Purge, Purged, erase_from_memory, purge_all
 from merit.memory import FileStore, curate
 from merit.memory.store import has_memory
 

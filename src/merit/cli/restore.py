@@ -8,7 +8,7 @@ from merit.cli.live import KEPT_IN
 from merit.cli.options import JSON
 from merit.cli.screen import print_json, say
 from merit.errors import counted
-from merit.live.backup import restore as restore_folder
+from merit.live.record.backup import restore as restore_folder
 from merit.web.tokens import TokenStore
 
 

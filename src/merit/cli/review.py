@@ -26,8 +26,8 @@ from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.live import LiveAgent
-from merit.live.promoting import promote
-from merit.live.review import Waiting, waiting
+from merit.live.judging.promoting import promote
+from merit.live.judging.review import Waiting, waiting
 from merit.memory import curate, open_store
 from merit.types import shown_scope
 

@@ -12,9 +12,9 @@ from merit.cli.options import JSON, this_command
 from merit.cli.screen import Console, inline, print_json
 from merit.errors import InputError, counted
 from merit.live import History
-from merit.live.history import HISTORY
 from merit.live.opening import FOLDER
-from merit.live.uses import Use, uses_of
+from merit.live.record.history import HISTORY
+from merit.live.record.uses import Use, uses_of
 from merit.memory import curate
 from merit.memory.contents import promoted, read_contents
 

@@ -11,9 +11,9 @@ from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json
 from merit.errors import InputError, NotVisible, short_hash
 from merit.live import Comparison, History, Why
-from merit.live.receipt import CandidateVote, Receipt, ShownEntry
-from merit.live.records import Asked
-from merit.live.why import explained
+from merit.live.record.events import Asked
+from merit.live.record.receipt import CandidateVote, Receipt, ShownEntry
+from merit.live.record.why import explained
 from merit.memory import Listed, entries_in
 from merit.memory.store import has_memory
 

@@ -23,8 +23,8 @@ from merit.cli.uses import later_uses
 from merit.errors import counted
 from merit.live import History
 from merit.live.calls import check_text
-from merit.live.purging import finish_purge
-from merit.live.withdrawing import Withdrawer
+from merit.live.judging.withdrawing import Withdrawer
+from merit.live.record.purging import finish_purge
 from merit.memory import open_at
 
 

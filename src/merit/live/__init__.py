@@ -2,17 +2,17 @@
 
 from merit.live.agent import LiveAgent
 from merit.live.answer import Answer, AnswerStatus, Found, LeftOut
-from merit.live.chat import Chat
-from merit.live.contradictions import Contradiction
+from merit.live.asking.chat import Chat
+from merit.live.asking.recalling import Recollection
 from merit.live.describing import Description
-from merit.live.exporting import export_pairs
-from merit.live.history import History
-from merit.live.importing import Imported
+from merit.live.judging.contradictions import Contradiction
+from merit.live.judging.exporting import export_pairs
+from merit.live.judging.importing import Imported
 from merit.live.opening import connect, open_live
-from merit.live.recalling import Recollection
-from merit.live.receipt import Receipt
-from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.live.why import Comparison, Why
+from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.live.record.history import History
+from merit.live.record.receipt import Receipt
+from merit.live.record.why import Comparison, Why
 
 __all__ = [
     "Answer",

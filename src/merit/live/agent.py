@@ -9,26 +9,26 @@ from merit.agent import Method
 from merit.errors import InputError, check_type
 from merit.formats import FoundPairs
 from merit.live.answer import Answer, AnswerStatus
-from merit.live.asking import Asker
+from merit.live.asking.asker import Asker
+from merit.live.asking.chat import Chat
+from merit.live.asking.selecting import SchemaSelection
 from merit.live.calls import PlainCalls, check_text
-from merit.live.chat import Chat
-from merit.live.checkup import Checkup, check_up
-from merit.live.contradictions import Contradiction, contradictions
-from merit.live.feedback import Learner
 from merit.live.following import SchemaFollower
-from merit.live.importing import Imported, import_pairs
-from merit.live.ladder import right_sql
+from merit.live.judging.contradictions import Contradiction, contradictions
+from merit.live.judging.feedback import Learner
+from merit.live.judging.importing import Imported, import_pairs
+from merit.live.judging.ladder import right_sql
+from merit.live.measuring.proof import Proof
+from merit.live.measuring.proving import ProofCost, Tell, proof_cost, prove, say_nothing
+from merit.live.measuring.regression import RegressionResult, accept, check
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
-from merit.live.proof import Proof
-from merit.live.proving import ProofCost, Tell, proof_cost, prove, say_nothing
-from merit.live.records import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.live.regression import RegressionResult, accept, check
+from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.live.record.visibility import check_seen, visible
+from merit.live.record.why import Comparison, Why, compared, explained
 from merit.live.results import StatementResults
-from merit.live.seeing import check_seen, visible
-from merit.live.selecting import SchemaSelection
+from merit.live.schema.checkup import Checkup, check_up
 from merit.live.switch import switch_off, switch_on
-from merit.live.why import Comparison, Why, compared, explained
 from merit.memory import Grade
 from merit.selection import Selection, Selector
 from merit.settings import AskingSettings, BudgetSettings

@@ -4,8 +4,8 @@ import difflib
 from dataclasses import dataclass, replace
 
 from merit.errors import InputError
+from merit.live.asking.preparing import shown_of
 from merit.live.parts import LiveParts
-from merit.live.preparing import shown_of
 from merit.reading import shown
 
 _MOST_NAMES = 500  # of tables that are listed where the schema is too large to be shown

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from merit.agent.confidence import Calibration, find_calibration, read_calibration
 from merit.errors import DatabaseUnusable, InputError
-from merit.live.history import History
+from merit.live.asking.scrubbing import ScrubbedEngine, names_of
+from merit.live.asking.selecting import LearnedAnswers, SchemaSelection
 from merit.live.parts import LiveParts
-from merit.live.schemas import KnownSchemas
-from merit.live.scrubbing import ScrubbedEngine, names_of
-from merit.live.selecting import LearnedAnswers, SchemaSelection
+from merit.live.record.history import History
+from merit.live.schema.schemas import KnownSchemas
+from merit.live.schema.staleness import follow_schema
 from merit.live.shown import nameable, notes, readable, with_context
-from merit.live.staleness import follow_schema
 from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
 from merit.prompts import LIVE_VERSION

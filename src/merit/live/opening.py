@@ -11,8 +11,8 @@ from merit.cache import cache_folder
 from merit.errors import InputError, check_type
 from merit.live.agent import LiveAgent
 from merit.live.following import NO_MODEL, PartsMaker, SchemaFollower
-from merit.live.history import History
-from merit.live.purging import finish_purge
+from merit.live.record.history import History
+from merit.live.record.purging import finish_purge
 from merit.live.switch import switched_off
 from merit.memory import Grade, Memory, index_folder, open_store
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder

@@ -5,9 +5,9 @@ from functools import cached_property
 
 from merit.agent.confidence import Calibration
 from merit.errors import InputError
-from merit.live.history import History
-from merit.live.schemas import KnownSchemas, fingerprint
-from merit.live.selecting import SchemaSelection
+from merit.live.asking.selecting import SchemaSelection
+from merit.live.record.history import History
+from merit.live.schema.schemas import KnownSchemas, fingerprint
 from merit.memory import Grade, Memory
 from merit.models import CachingCompleter
 from merit.prompts import LiveTexts, StoredValues

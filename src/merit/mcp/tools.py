@@ -12,9 +12,9 @@ from pydantic import BaseModel, Field
 
 from merit.errors import InputError
 from merit.live import LiveAgent, Withdrawn
+from merit.live.asking.recalling import recall as recall_entries
 from merit.live.describing import describe as describe_schema
-from merit.live.recalling import recall as recall_entries
-from merit.live.suggesting import suggest
+from merit.live.judging.suggesting import suggest
 from merit.mcp.callers import Caller, FindCaller, ToolContext
 from merit.mcp.consent import (
     Consent,

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from merit.live import Asked, Contradiction, Feedback, Withdrawn
-from merit.live.uses import Use
+from merit.live.record.uses import Use
 from merit.types import Rows
 from merit.web.events import FIRST_ROWS
 

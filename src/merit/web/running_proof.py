@@ -11,7 +11,7 @@ from typing import Any
 from merit.errors import Conflict, MeritError
 from merit.files import atomic_write
 from merit.live import LiveAgent
-from merit.live.proof import Proof
+from merit.live.measuring.proof import Proof
 from merit.reading import read_text
 
 FILE = "proof.json"

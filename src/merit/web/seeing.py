@@ -1,8 +1,8 @@
 """What a person may be shown: nothing that is for other people alone, unless they look after the memory."""
 
 from merit.live import Asked, Feedback
-from merit.live.seeing import sees_answer, visible
-from merit.live.uses import Use
+from merit.live.record.uses import Use
+from merit.live.record.visibility import sees_answer, visible
 from merit.memory import Listed
 from merit.web.people import Person
 from merit.web.site import Site, agent_of

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 
 from merit.errors import MeritError
-from merit.live.retention import purge_old
+from merit.live.record.retention import purge_old
 from merit.web.logs import log
 from merit.web.site import Site
 

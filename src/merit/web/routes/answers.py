@@ -7,8 +7,8 @@ from fastapi import Header, Path, Query
 from fastapi.responses import Response, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from merit.live.browsing import HistorySearch, search_history
 from merit.live.progress import ProgressEvent
+from merit.live.record.browsing import HistorySearch, search_history
 from merit.web.events import Sent, short_answer
 from merit.web.people import Asking, Reader, Served
 from merit.web.records import first_rows, short_record

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live import LiveAgent
-from merit.live.records import Feedback, Withdrawn
-from merit.live.uses import uses_of
+from merit.live.record.events import Feedback, Withdrawn
+from merit.live.record.uses import uses_of
 from merit.memory.contents import promoted
 from merit.types import Rows
 from merit.web.events import FIRST_ROWS

@@ -7,9 +7,9 @@ from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from merit.live.browsing import MemorySearch, search_memory, state_of
-from merit.live.curating import Curator
-from merit.live.review import Waiting, waiting_in
+from merit.live.judging.curating import Curator
+from merit.live.judging.review import Waiting, waiting_in
+from merit.live.record.browsing import MemorySearch, search_memory, state_of
 from merit.memory import Listed, Precedent
 from merit.types import Entry
 from merit.web.people import Curating, Person, Reader, Served

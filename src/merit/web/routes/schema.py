@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Path
 
-from merit.live.tables import TableUse, answers_using, find_table, schema_record, table_record, table_uses
+from merit.live.schema.tables import TableUse, answers_using, find_table, schema_record, table_record, table_uses
 from merit.web.people import Reader, Served
 from merit.web.records import short_record
 from merit.web.replies import JsonRouter

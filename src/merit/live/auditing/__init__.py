@@ -1,0 +1,1 @@
+"""History and memory gone through again, by code of its own."""

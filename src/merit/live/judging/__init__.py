@@ -1,0 +1,1 @@
+"""What people say about answers and entries, and what becomes of it."""

@@ -1,0 +1,153 @@
+"""Feedback: what a person says about an answer, at once or days later, from any process.
+
+Entries are committed first, the person's word last: until that is on the disk it is not acknowledged, and saying it
+again keeps the same entries. Meanwhile no other process can judge an answer.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
+from merit.errors import Conflict, InputError
+from merit.live.judging.ladder import right_sql
+from merit.live.judging.learning import kept_answer, provenance
+from merit.live.judging.withdrawing import Withdrawer, all_promoted, check_database, shown_saying
+from merit.live.parts import LiveParts
+from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
+from merit.live.record.recording import now
+from merit.live.record.visibility import check_seen, narrowest, scopes_in
+from merit.live.schema.staleness import follow_learned
+from merit.memory import Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
+from merit.sql import canonical
+from merit.types import Error, Limits, ScopeKind, Timeout, covers
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """Turns what people say about the answers on one database into entries of its memory."""
+
+    parts: LiveParts
+    limits: Limits
+
+    def confirm(self, answer: str, author: str, through: str = "") -> Confirmed:
+        """A person says that an answer is right: it is remembered as such."""
+        with self._judging(answer, author) as (asked, write):
+            if not asked.status.ran:
+                raise Conflict(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
+            source = self._source(asked, author)
+            right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
+            entries = self._commit([right], self._superseded(asked, asked.sql, source.scope))
+            said = Confirmed(asked.id, str(source.time), author, entries, source.scope or "", through)
+            write(said)
+        return said
+
+    def reject(self, answer: str, reason: str, author: str, through: str = "") -> Rejected:
+        """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
+        with self._judging(answer, author) as (asked, write):
+            source = self._source(asked, author)
+            change = rejected_change(asked, self._question(asked), self._schema, source)
+            wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
+            entries = self._commit([change] if change else [], wrong)
+            said = Rejected(asked.id, str(source.time), author, entries, reason, source.scope or "", through)
+            write(said)
+        return said
+
+    def correct(self, answer: str, sql: str, author: str, through: str = "") -> Corrected:
+        """A person says how an answer should have been; what does not run is refused."""
+        check_database(self.parts.history.find(answer)[0], self.parts.schema.db_id)
+        result = self.parts.engine.execute(sql, self.limits)
+        if isinstance(result, Error | Timeout):
+            raise InputError(f"the correction does not run ({result.message}); nothing was kept")
+        with self._judging(answer, author) as (asked, write):
+            # It ran on the schema of now; the answer may be from before a change.
+            source = replace(self._source(asked, author), schema_fingerprint=self.parts.fingerprint)
+            question = self._question(asked)
+            learned, wrong = [confirmed_answer(question, sql, self._schema, source)], list[Deletion]()
+            if asked.sql and canonical(sql, asked.dialect) != canonical(asked.sql, asked.dialect):
+                learned.append(corrected_change(asked, question, sql, self._schema, source))
+                wrong = self._retracted(asked, asked.sql, "corrected", source.scope)
+            entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, source.scope)])
+            said = Corrected(asked.id, str(source.time), author, entries, sql, source.scope or "", through)
+            write(said)
+        return said
+
+    def withdraw(self, answer: str, reason: str, author: str, through: str = "") -> Withdrawn:
+        """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back."""
+
+        def follow(entries: list[Entry]) -> None:
+            follow_learned(self.parts, self.limits, entries)
+
+        withdrawer = Withdrawer(self.parts.history, self.parts.memory, self.parts.schema.db_id)
+        return withdrawer.withdraw(answer, reason, author, through, brought_back=follow)
+
+    def keep(self, asked: Asked, grade: Grade | None, others: Iterable[str | None] = ()) -> tuple[str, ...]:
+        """Keep an answer that no person has judged, where its grade is enough for that.
+
+        It is for no more people than what its prompts showed; `others` are scopes of what they showed besides entries.
+        """
+        if grade is None or not grade.at_least(self.parts.keep):
+            return ()
+        if self.parts.scope is ScopeKind.PERSONAL and not asked.author:
+            return ()  # it would be for nobody
+        scope = narrowest([self.parts.scope_of(asked.author), *others, *scopes_in(self.parts, asked)])
+        source = provenance(asked, "", asked.time, scope)
+        entry = kept_answer(asked, self._question(asked), self._schema, grade, source)
+        return self._learn([entry], [], [])  # what a person took out stays out
+
+    @contextmanager
+    def _judging(self, answer: str, author: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
+        with self.parts.history.judging(answer) as (asked, write):
+            check_database(asked, self.parts.schema.db_id)
+            check_seen(self.parts, asked, None, author)
+            yield asked, write
+
+    def _source(self, asked: Asked, author: str) -> Provenance:
+        """Where an entry comes from that a person's word leaves; what is personal is about an answer of one's own."""
+        scope = self.parts.scope_of(author)
+        if self.parts.scope is ScopeKind.PERSONAL and asked.author not in ("", author):
+            raise InputError(
+                f"{asked.id}: was asked by {asked.author}, and what you say about it would be yours alone; ask the "
+                "question yourself, or say it with the scope team or database"
+            )
+        return provenance(asked, author, now(), scope)
+
+    @property
+    def _schema(self) -> str:
+        return self.parts.schema_text
+
+    def _question(self, asked: Asked) -> str:
+        return self.parts.history.whole_question(asked)
+
+    def _retracted(self, asked: Asked, sql: str, why: str, scope: str | None) -> list[Deletion]:
+        """The entries that show this statement as an answer to this question, however sure they were."""
+        examples = self._within(self._examples(asked, sql, with_confirmed=True), scope)
+        return [Deletion(identity, f"{why}: {asked.id}") for identity in examples]
+
+    def _superseded(self, asked: Asked, sql: str, scope: str | None) -> list[Deletion]:
+        """The entries below a person's word that say what a person now says."""
+        examples = self._within(self._examples(asked, sql, with_confirmed=False), scope)
+        return [Deletion(identity, f"confirmed: {asked.id}") for identity in examples]
+
+    def _within(self, ids: Iterable[str], scope: str | None) -> list[str]:
+        """Entries for no more people than a word is for: what one says for oneself takes nothing from others."""
+        return [identity for identity in ids if covers(scope, self.parts.memory.scope_of(identity))]
+
+    def _examples(self, asked: Asked, sql: str, *, with_confirmed: bool) -> list[str]:
+        history, wanted = self.parts.history, canonical(sql, asked.dialect)
+        same = history.same_question(asked.database, history.before(asked), asked.question)
+        found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
+        for other, said in history.judged(same) if with_confirmed else ():
+            if canonical(right_sql(other, said), other.dialect) == wanted:
+                find, entries = self.parts.memory.find, all_promoted(self.parts.memory, said.entries)
+                found += [identity for identity in entries if isinstance(find(identity), Precedent)]
+        return found + (shown_saying(history, self.parts.memory, asked, wanted) if with_confirmed else [])
+
+    def _commit(self, entries: list[Entry], retracted: list[Deletion]) -> tuple[str, ...]:
+        again = [Restoration(with_id(entry).id, "judged again") for entry in entries]
+        return self._learn(entries, retracted, again)
+
+    def _learn(self, entries: list[Entry], retracted: list[Deletion], restored: list[Restoration]) -> tuple[str, ...]:
+        committed = self.parts.memory.commit_all(entries, retracted, restored)
+        follow_learned(self.parts, self.limits, committed)
+        return tuple(entry.id for entry in committed)

@@ -1,0 +1,288 @@
+"""The history of a database's questions: one line an event, on the disk before it is acknowledged.
+
+Several processes may append. What a crash left of a line was never acknowledged; the next writer cuts it off. A purge
+replaces the file as a whole, so a writer makes sure that it writes to the one that is there.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
+from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
+from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
+from merit.live.record.lines import HistoryLines, plain_question
+from merit.models import Sent
+from merit.reading import LINES_BYTES, parse_json
+from merit.runs.text import decode_line, read_lines, to_json
+
+HISTORY = "history.jsonl"
+_WAIT_S = 5.0  # an append takes milliseconds
+_AGAIN_S = 0.001
+_PART = 200  # answers that are read at a time
+
+
+class History:
+    """The file history.jsonl in a folder. Usable from many threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / HISTORY
+        self._day = _Day(self.path)
+        self._lines = HistoryLines(self.path)
+
+    def append(self, event: Event) -> None:
+        """Write an event down; it survives a crash once this returns."""
+        with self._open() as file:
+            self._append(file, event)
+
+    @contextmanager
+    def judging(self, identity: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
+        """An answer that nothing was said about yet, and how to write down what is; other writers wait meanwhile."""
+        with self._open() as file:
+            asked, said = self.find(identity)
+            if said is not None:
+                what, by = type(said).__name__.lower(), f" by {said.author}" if said.author else ""
+                raise Conflict(
+                    f"{asked.id}: was {what} already, on {said.time}{by}; `merit withdraw {asked.id}` takes that back"
+                )
+            yield asked, lambda feedback: self._append(file, feedback)
+
+    @contextmanager
+    def withdrawing(self, identity: str) -> Iterator[tuple[Asked, Feedback, Callable[[Withdrawn], None]]]:
+        """An answer, what was said about it, and how to write down that it is taken back; other writers wait."""
+        with self._open() as file:
+            asked, said = self.find(identity)
+            if said is None:
+                raise Conflict(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
+            yield asked, said, lambda withdrawn: self._append(file, withdrawn)
+
+    @contextmanager
+    def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
+        """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
+        with self._open():
+            yield self._rewrite
+
+    def events(self) -> list[Event]:
+        """Everything that happened, in order."""
+        if not self.path.exists():
+            return []
+        lines = read_lines(self.path, torn=True)
+        return [_event(line, self.path, number) for number, line in enumerate(lines, 1)]
+
+    def answers(self) -> dict[str, Asked]:
+        """The questions that were asked, by the ids of their answers."""
+        return {event.id: event for event in self.events() if isinstance(event, Asked)}
+
+    def feedback(self) -> dict[str, Feedback]:
+        """What was said about answers and not taken back, by their ids."""
+        return valid_feedback(self.events())
+
+    def find(self, identity: str) -> tuple[Asked, Feedback | None]:
+        """An answer by its id, or by an unambiguous beginning of it, and what was said about it last."""
+        check_type("answer", identity, str, "the id of an answer, such as answer.id")
+        found = self._lines.ids(identity) if identity else []
+        if len(found) != 1:
+            why = "there is no answer" if not found else "several answers begin with"
+            raise NotFound(f"{self.path}: {why} {identity!r}; `merit history` lists them")
+        (asked,) = self._asked(self._lines.answers(found))
+        said = self.judged([asked])
+        return asked, said[-1][1] if said else None
+
+    def newest_first(self, before: str = "") -> Iterator[tuple[Asked, Feedback | None]]:
+        """Every answer that was asked before one (or all), with what was said about it; read in parts, as needed."""
+        ids = self._lines.newest(before)
+        while part := list(islice(ids, _PART)):
+            answers = self._asked(self._lines.answers(part))
+            said = {asked.id: word for asked, word in self.judged(answers)}
+            yield from ((asked, said.get(asked.id)) for asked in answers)
+
+    def judged(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
+        """Those answers that people said something about, with what stands of it, in the order in which it was said."""
+        by_id = {asked.id: asked for asked in answers}
+        said = valid_feedback(self._event(*line) for line in self._lines.said(list(by_id)))
+        return [(by_id[answer], word) for answer, word in said.items()]
+
+    def same_question(
+        self, database: str, before: Sequence[str], question: str, *, judged: bool = False, scoped: bool = False
+    ) -> list[Asked]:
+        """Every answer to this very question, apart from case, spaces and the last punctuation.
+
+        `before` are the questions of the conversation that it was asked in: behind others it is another question. With
+        `judged`, only those that people said something about; with `scoped`, something that is not for everyone.
+        """
+        whole = plain_question(standing_question(before, question))
+        same = self._asked(self._lines.same(question, judged=judged, scoped=scoped))
+        return [
+            asked
+            for asked in same
+            if asked.database == database and plain_question(self.whole_question(asked)) == whole
+        ]
+
+    def before(self, asked: Asked) -> list[str]:
+        """The questions before one of a conversation, as far as they were not purged."""
+        return [turn.question for turn in self.turns(asked)]
+
+    def turns(self, asked: Asked) -> list[Asked]:
+        """The answers before one of a conversation, as far as they were not purged."""
+        return self._asked(self._lines.answers(list(asked.earlier)))
+
+    def whole_question(self, asked: Asked) -> str:
+        """A question as it stands by itself: one of a conversation together with those before it."""
+        return standing_question(self.before(asked), asked.question)
+
+    def sent_on(self, day: str) -> Sent:
+        """What all questions of a day, such as 2026-11-16, have taken."""
+        return self._day.sent(day)
+
+    def _event(self, line: bytes, number: int) -> Event:
+        return _event(decode_line(line, self.path, number), self.path, number)
+
+    def _asked(self, lines: list[tuple[bytes, int]]) -> list[Asked]:
+        events = [self._event(*line) for line in lines]
+        return [event for event in events if isinstance(event, Asked)]
+
+    def _append(self, file: int, event: Event) -> None:
+        line, end = _line(event), _whole_lines(file)
+        if end + len(line) > LINES_BYTES:
+            raise RunUnusable(f"{self.path}: the history is full; move the file aside and go on with a new one")
+        os.ftruncate(file, end)
+        os.lseek(file, end, os.SEEK_SET)
+        try:
+            write_all(file, line)
+            os.fsync(file)
+        except OSError as error:
+            os.ftruncate(file, end)
+            raise InputError(f"{self.path}: cannot be written ({error.strerror}); {what_to_do(error)}") from error
+
+    def _rewrite(self, keep: Callable[[Event], bool]) -> int:
+        """How many events went."""
+        events = self.events()
+        kept = [event for event in events if keep(event)]
+        with atomic_write(self.path) as file:
+            file.writelines(_line(event) for event in kept)
+        return len(events) - len(kept)
+
+    @contextmanager
+    def _open(self) -> Iterator[int]:
+        """The file, with other writers kept out; one that a purge replaced meanwhile is left for the new one."""
+        until = time.monotonic() + _WAIT_S
+        while True:
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                file = open_regular(self.path, os.O_RDWR | os.O_CREAT)
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot be written ({error.strerror}); {what_to_do(error)}") from None
+            try:
+                while not take_lock(file):
+                    if time.monotonic() > until:
+                        raise RunUnusable(
+                            f"{self.path}: another process is writing the history; wait for it or stop it"
+                        )
+                    time.sleep(_AGAIN_S)
+                if _is_at(file, self.path):
+                    yield file
+                    return
+            finally:
+                os.close(file)
+
+
+class _Day:
+    """What the questions of one day took, kept up with a file that grows; one that was written anew is read anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._day = ""
+        self._file = (0, 0)  # device and inode
+        self._read = self._lines = 0  # bytes and lines
+        self._sent = Sent()
+
+    def sent(self, day: str) -> Sent:
+        """What they took so far, as far as it is written down."""
+        with self._lock:
+            try:
+                file = open_regular(self._path, os.O_RDONLY)
+            except FileNotFoundError:
+                return Sent()
+            try:
+                status = os.fstat(file)
+                if (day, (status.st_dev, status.st_ino)) != (self._day, self._file) or status.st_size < self._read:
+                    self._day, self._file = day, (status.st_dev, status.st_ino)
+                    self._read, self._lines, self._sent = 0, 0, Sent()
+                with os.fdopen(os.dup(file), "rb") as stream:
+                    stream.seek(self._read)
+                    data = stream.read(LINES_BYTES)
+            finally:
+                os.close(file)
+            whole = data[: data.rfind(b"\n") + 1]
+            for start, line in _lines_with(whole, f'"time":"{day}'.encode()):
+                number = self._lines + whole.count(b"\n", 0, start) + 1
+                event = _event(decode_line(line, self._path, number), self._path, number)
+                if isinstance(event, Asked | Spent):
+                    spent = Sent(event.calls, event.prompt_tokens, event.output_tokens, event.seconds)
+                    self._sent = Sent.total([self._sent, spent])
+            self._read, self._lines = self._read + len(whole), self._lines + whole.count(b"\n")
+            return self._sent
+
+
+def valid_feedback(events: Iterable[Event]) -> dict[str, Feedback]:
+    """What was said about answers and not taken back, by their ids."""
+    said: dict[str, Feedback] = {}
+    for event in events:
+        if isinstance(event, Feedback):
+            said[event.answer] = event
+        elif isinstance(event, Withdrawn):
+            said.pop(event.answer, None)
+    return said
+
+
+def standing_question(before: Sequence[str], question: str) -> str:
+    """A question of a conversation, with those before it: `How many orders? | and in May?`."""
+    return " | ".join([*before, question])
+
+
+def _line(event: Event) -> bytes:
+    return (to_json(event_record(event)) + "\n").encode()
+
+
+def _is_at(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _event(line: str, path: Path, number: int) -> Event:
+    try:
+        record = parse_json(line, path, number)
+    except InputError as error:
+        raise InputError(f"{error}; restore the file from a copy, or remove that line") from None
+    return read_event(record, f"{path}, line {number}")
+
+
+def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:
+    """The whole lines that have a mark, and where each begins; inside a JSON text, a mark's quotes are escaped."""
+    at = data.find(mark)
+    while at >= 0:
+        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        if end < 0:
+            return
+        yield start, data[start:end]
+        at = data.find(mark, end)
+
+
+def _whole_lines(file: int) -> int:
+    """Where the last whole line of a file ends."""
+    end = os.fstat(file).st_size
+    while end:
+        start = max(0, end - 65536)
+        os.lseek(file, start, os.SEEK_SET)
+        block = os.read(file, end - start)
+        if (at := block.rfind(b"\n")) >= 0:
+            return start + at + 1
+        end = start
+    return 0
