@@ -22,7 +22,7 @@ from making.runs import files_of, make_bench
 from making.team import team_memory
 from merit.errors import DatabaseUnusable, InputError, MemoryUnusable, ModelFailed
 from merit.memory import Grade, entries_in
-from merit.models import client, waiting
+from merit.models import retrying_client, wait_notice
 from merit.models.connection import Patience
 from merit.models.scripted import ScriptedCompleter, ScriptedReply
 from merit.types import Completion, ModelIdentity, Sampling
@@ -352,8 +352,8 @@ def test_an_endpoint_that_is_away_is_said_soon_and_in_one_error(
     root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setattr(waiting, "_FIRST_S", 0.1)
-    monkeypatch.setattr(client, "usual_patience", lambda _: Patience(first_faults_s=0.5, first_pause_s=0.05))
+    monkeypatch.setattr(wait_notice, "_FIRST_S", 0.1)
+    monkeypatch.setattr(retrying_client, "usual_patience", lambda _: Patience(first_faults_s=0.5, first_pause_s=0.05))
     database = root / "database" / "shop" / "shop.sqlite"
     with pytest.raises(ModelFailed) as caught:
         merit.repair_questions(database, ["How many?"], model="openai:m")

@@ -46,7 +46,7 @@ from making.endpoint import (
 )
 from merit.cli.main import cli
 from merit.errors import InputError, MeritError, ModelFailed
-from merit.models import AnswerStore, client
+from merit.models import AnswerStore, retrying_client
 from merit.models import fetch as fetching
 from merit.models.connection import Patience
 from merit.models.fetch import SOURCES, fetch_model
@@ -142,7 +142,7 @@ def test_or_that_v1_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_or_that_replies_are_odd_in_words(monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, why: str) -> None:
-    monkeypatch.setattr(client, "usual_patience", lambda _: Patience(tries=2, first_pause_s=0.01))
+    monkeypatch.setattr(retrying_client, "usual_patience", lambda _: Patience(tries=2, first_pause_s=0.01))
     with ChatServer(behaviour) as server:
         said = check_fails(server.url, monkeypatch)
     assert f"({why}" in said

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from making.grounding import SCHOOL_DATABASE
 from merit.grounding import Grounded, GroundingRule, ground
 from merit.grounding.columns import Mender
-from merit.grounding.dialects import TONGUES
+from merit.grounding.dialects import ENGINE_DIALECTS
 from merit.grounding.finding import TooManyNames
 from merit.grounding.graph import graph_of
 from merit.grounding.ground import ALL_RULES
@@ -336,10 +336,10 @@ def test_a_query_of_too_many_names_is_left_alone_before_it_takes_long(schema: Sc
     unknown = ",".join(f"nam{number}" for number in range(400))
     sources = ",".join(f"student a{number}" for number in range(100))
     sql, error = f"SELECT {unknown} FROM {sources}", Verdict(Status.EXECUTION_ERROR, "no such column: x")
-    tree = TONGUES["sqlite"].parse(sql)
+    tree = ENGINE_DIALECTS["sqlite"].parse(sql)
     assert tree is not None
     with pytest.raises(TooManyNames):
-        Mender(tree, graph_of(schema), ALL_RULES, TONGUES["sqlite"], "").mend()
+        Mender(tree, graph_of(schema), ALL_RULES, ENGINE_DIALECTS["sqlite"], "").mend()
     assert ground(sql, schema, "sqlite", error) is None
 
 

@@ -275,7 +275,7 @@ def _do(agent: LiveAgent, folder: Path, step: str, number: int) -> LiveAgent:
     match step:
         case "ask":
             log = fold(folder / "own" / "memory")
-            legal = {key for key, logged in log.entries.items() if logged.state(log.last)[0] is EntryState.THERE}
+            legal = {key for key, logged in log.entries.items() if logged.state(log.last)[0] is EntryState.PRESENT}
             assert {*agent.ask(f"How many orders in {number % 3}?").recalled} <= legal
         case "confirm" if said is None:
             agent.confirm(answer)

@@ -12,7 +12,7 @@ from merit.bundled.recording import LIVE
 from merit.bundled.source import HERE
 from merit.cache import cache_folder
 from merit.cli.demo_live import opened, play
-from merit.models import Sent, answer_key
+from merit.models import Usage, answer_key
 from merit.models.exported import Answer, write_exported
 from merit.types import Completion, Sampling
 
@@ -24,7 +24,7 @@ def main(model: str) -> None:
         completer = agent._parts.completer
         answer = completer.answer
 
-        async def noted(prompt: str, sampling: Sampling, sent: Sent, **more: bool) -> Completion:
+        async def noted(prompt: str, sampling: Sampling, sent: Usage, **more: bool) -> Completion:
             reply = await answer(prompt, sampling, sent, **more)
             key = answer_key(completer.identity, prompt, sampling)
             used[key] = (key, completer.identity, reply)

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx2
 from starlette.responses import PlainTextResponse
 
-from merit.mcp.http import Gate
+from merit.mcp.http import McpGate
 from merit.web.limits import RateLimit
 from merit.web.names import Names
 from merit.web.tokens import TokenStore
@@ -15,7 +15,7 @@ from merit.web.tokens import TokenStore
 def test_a_person_sends_only_so_many_requests(tmp_path: Path) -> None:
     tokens = TokenStore(tmp_path)
     people = {name: {"Authorization": f"Bearer {tokens.add(name, [])}"} for name in ("ada", "bob")}
-    gate = Gate(PlainTextResponse("ok"), Names("127.0.0.1", 1, ""), tokens, True, requests=RateLimit(40))
+    gate = McpGate(PlainTextResponse("ok"), Names("127.0.0.1", 1, ""), tokens, True, requests=RateLimit(40))
 
     async def call() -> list[httpx2.Response]:
         transport = httpx2.ASGITransport(app=gate)

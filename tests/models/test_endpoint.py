@@ -49,7 +49,7 @@ from making.endpoint import (
     truncated_json,
 )
 from merit.errors import BudgetSpent, ContextOverflow, InputError, ModelFailed
-from merit.models import Allowance, AnswerStore, CachingCompleter, Sent
+from merit.models import Allowance, AnswerStore, CachingCompleter, Usage
 from merit.models.connection import Patience, _reschedule, usual_patience
 from merit.models.endpoint import EndpointCompleter
 from merit.models.priority import CALL, Call
@@ -364,7 +364,7 @@ def test_tokens_that_it_counts_are_not_marked(chat: ChatServer) -> None:
 def test_an_estimate_is_not_kept_as_if_it_had_been_counted(chat: ChatServer, tmp_path: Path) -> None:
     chat.behaviour = no_usage
 
-    async def ask(store: AnswerStore) -> tuple[Completion, Sent]:
+    async def ask(store: AnswerStore) -> tuple[Completion, Usage]:
         once = CachingCompleter(EndpointCompleter("m", patience=QUICK), store)
         share = once.for_run()
         found = await share.complete("x" * 35, GREEDY)
@@ -384,9 +384,9 @@ def test_an_estimate_is_not_kept_as_if_it_had_been_counted(chat: ChatServer, tmp
 
 def test_a_budget_of_estimated_tokens_says_so() -> None:
     with pytest.raises(BudgetSpent, match="by this command, as merit estimates, since the endpoint does not count"):
-        Allowance(max_tokens=5).check(Sent(prompt_tokens=9, estimated=1))
+        Allowance(max_tokens=5).check(Usage(prompt_tokens=9, estimated=1))
     with pytest.raises(BudgetSpent, match=r"by this command\)"):
-        Allowance(max_tokens=5).check(Sent(prompt_tokens=9))
+        Allowance(max_tokens=5).check(Usage(prompt_tokens=9))
 
 
 # How much is read

@@ -12,7 +12,7 @@ from merit.bundled import built, live_recording
 from merit.cli.options import this_command
 from merit.cli.screen import Console, inline
 from merit.errors import NotRecorded
-from merit.live import Answer, Comparison, LiveAgent, open_live
+from merit.live import Answer, LiveAgent, MemoryComparison, open_live
 from merit.live.auditing.audit import audit_live
 from merit.settings import AskingSettings, DatabaseSettings, ModelSettings, Settings
 from merit.sql.connect import open_engine
@@ -39,7 +39,7 @@ class Played:
     first: Answer
     second: Answer
     later: Answer
-    without: Comparison  # the later question without what was learned
+    without: MemoryComparison  # the later question without what was learned
 
 
 def play(agent: LiveAgent) -> Played:

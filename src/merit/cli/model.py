@@ -16,9 +16,9 @@ from merit.cli.progress import progress_bar
 from merit.cli.screen import Console, print_json
 from merit.errors import ModelFailed, Stopped
 from merit.models import open_completer
-from merit.models.client import names_of
 from merit.models.fetch import SOURCES, fetch_model
 from merit.models.greedy import NEUTRAL
+from merit.models.retrying_client import names_of
 from merit.stream.replies import beginning
 from merit.types import Completer, Completion, NeutralCompleter, Question, Sampling, ServedCompleter
 

@@ -14,7 +14,7 @@ from merit.cache import cache_folder
 from merit.cli.own_data import OwnData, about
 from merit.cli.screen import Console, inline
 from merit.errors import InputError, counted, short_hash
-from merit.oracle import Comparison, Excerpt, Explainer
+from merit.oracle import Excerpt, Explainer, ReferenceComparison
 from merit.report.page.pack import stream_key
 from merit.runs import RunView
 from merit.types import Question
@@ -140,7 +140,7 @@ class ReferencePrinter:
         console.print(tables)
 
 
-def where(comparison: Comparison) -> str:
+def where(comparison: ReferenceComparison) -> str:
     """The database of a comparison."""
     return f"{comparison.database}, a database of the test suite" if comparison.suite else comparison.database
 

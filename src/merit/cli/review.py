@@ -27,7 +27,7 @@ from merit.cli.screen import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.live import LiveAgent
 from merit.live.judging.promoting import promote
-from merit.live.judging.review import Waiting, waiting
+from merit.live.judging.review import ReviewItem, waiting
 from merit.memory import curate, open_store
 from merit.types import shown_scope
 
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, author: str, delete: str) -> None:
+def _go_through(items: list[ReviewItem], agent: LiveAgent, place: Path | str, author: str, delete: str) -> None:
     console = Console()
     if found := agent.contradictions(author=author):
         say("answers that contradict each other:")
@@ -95,7 +95,7 @@ def _go_through(items: list[Waiting], agent: LiveAgent, place: Path | str, autho
             return
 
 
-def _judge(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> bool:
+def _judge(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str) -> bool:
     """Ask until there is a choice that can be followed; False to stop."""
     while True:
         choice = click.prompt("  y n c s q", default="s", show_default=False).strip().lower()[:1]
@@ -125,7 +125,7 @@ def _whose(agent: LiveAgent) -> str:
     return f"the team {agent.parts.team}'s" if agent.parts.team else "everyone's"
 
 
-def _accept(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> str:
+def _accept(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str) -> str:
     """Confirm an answer or an entry, or promote an entry; in words."""
     if not item.is_entry:
         return f"confirmed; {learned(agent.confirm(item.id, author=author))}"
@@ -137,7 +137,7 @@ def _accept(item: Waiting, agent: LiveAgent, place: Path | str, author: str) -> 
         return f"confirmed; remembered as {curate.confirm(store, item.id)[1].id}"
 
 
-def _reject(item: Waiting, agent: LiveAgent, place: Path | str, author: str, reason: str) -> str:
+def _reject(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str, reason: str) -> str:
     if not item.is_entry:
         return learned(agent.reject(item.id, reason=reason, author=author))
     with closing(open_store(place)) as store:

@@ -10,7 +10,7 @@ from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or
 from merit.cli.options import JSON
 from merit.cli.screen import Console, inline, print_json
 from merit.errors import InputError, NotVisible, short_hash
-from merit.live import Comparison, History, Why
+from merit.live import History, MemoryComparison, Why
 from merit.live.record.events import Asked
 from merit.live.record.receipt import CandidateVote, Receipt, ShownEntry
 from merit.live.record.why import explained
@@ -142,7 +142,7 @@ def _vote(candidate: CandidateVote, asked: Asked) -> str:
     return f"{prompt}: {result}{weight}: {' '.join(tried.sql.split())}"
 
 
-def _compare(comparison: Comparison, console: Console) -> None:
+def _compare(comparison: MemoryComparison, console: Console) -> None:
     asked, without = comparison.asked, comparison.without
     console.print(f"[bold]{inline(asked.question)}[/]")
     _line(console, "then", f"{asked.status}, {asked.agreement:.0%} of the votes; now {comparison.now}")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from merit.grounding.change import GroundingChange, GroundingRule
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 
 AGGREGATES = frozenset(
     [
@@ -55,9 +55,9 @@ def has_aggregate(node: exp.Expr | None) -> bool:
 class AggregateMender:
     """Goes through the SELECTs of a query and puts aggregates where they belong."""
 
-    def __init__(self, tree: exp.Query, tongue: Tongue, error: str) -> None:
+    def __init__(self, tree: exp.Query, dialect: EngineDialect, error: str) -> None:
         self._tree = tree
-        self._tongue = tongue
+        self._dialect = dialect
         self._is_ungrouped = any(words in error.lower() for words in _UNGROUPED)
         self._changes: list[GroundingChange] = []
 
@@ -74,7 +74,7 @@ class AggregateMender:
         self._changes.append(GroundingChange(GroundingRule.AGGREGATE, why))
 
     def _show(self, node: exp.Expr) -> str:
-        return " ".join(self._tongue.write(node).split())[:80]
+        return " ".join(self._dialect.write(node).split())[:80]
 
     def _mend_nested(self, select: exp.Select) -> None:
         """AVG(COUNT(*)) with its groups: the average over a query that counts."""
@@ -105,7 +105,7 @@ class AggregateMender:
             return
         if len(conditions) == 1 and self._mend_comparison(select, wrong[0]):
             return
-        if any(isinstance(condition.unnest(), exp.Or) for condition in wrong) and not self._tongue.bare_columns:
+        if any(isinstance(condition.unnest(), exp.Or) for condition in wrong) and not self._dialect.bare_columns:
             return  # the other half of OR needs the rows themselves
         grouped = select.args.get("group") is not None
         if not grouped and not _plain_values(select):

@@ -5,7 +5,7 @@ import re
 from sqlglot import exp
 
 from merit.grounding.change import GroundingChange, GroundingRule
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.scopes import View, views
 
@@ -28,16 +28,16 @@ _TEXT_FUNCTIONS = {"SUBSTR", "SUBSTRING", "LEFT", "RIGHT", "LOWER", "UPPER", "LE
 class CastMender:
     """Goes through the comparisons of a query and has values converted where the schema tells that they differ."""
 
-    def __init__(self, tree: exp.Query, tongue: Tongue, graph: SchemaGraph, error: str) -> None:
+    def __init__(self, tree: exp.Query, dialect: EngineDialect, graph: SchemaGraph, error: str) -> None:
         self._tree = tree
-        self._tongue = tongue
+        self._dialect = dialect
         self._graph = graph
         self._error = error
         self._changes: list[GroundingChange] = []
 
     def mend(self) -> list[GroundingChange]:
         """The changes that were made in the tree."""
-        if self._tongue.engine not in ("postgresql", "duckdb") or not _MISMATCH.search(self._error):
+        if self._dialect.engine not in ("postgresql", "duckdb") or not _MISMATCH.search(self._error):
             return []
         for view in views(self._tree, self._graph):
             for column in list(view.columns()):
@@ -110,7 +110,7 @@ class CastMender:
             if str(call.this).upper() == "ROUND" and len(call.expressions) == 2:
                 value = call.expressions[0]
                 call.set("expressions", [exp.cast(value.copy(), "DECIMAL"), call.expressions[1]])
-                self._note(f"ROUND: {self._tongue.title} rounds decimal numbers alone; {value.sql()} is converted")
+                self._note(f"ROUND: {self._dialect.title} rounds decimal numbers alone; {value.sql()} is converted")
 
     def _cast(self, column: exp.Column, to: str, why: str) -> None:
         column.replace(exp.cast(column.copy(), to))

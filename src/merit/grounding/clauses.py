@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 
 _JOINS = (TokenType.JOIN, TokenType.INNER, TokenType.LEFT, TokenType.RIGHT, TokenType.CROSS, TokenType.FULL)
 # The clauses that begin with each token, by their place in a query.
@@ -29,9 +29,9 @@ class _Level:
     starts: list[tuple[int, int]] = field(default_factory=list)  # place and index of the token
 
 
-def in_order(sql: str, tongue: Tongue) -> str | None:
+def in_order(sql: str, dialect: EngineDialect) -> str | None:
     """The text with the clauses of one SELECT in their order; None where all of them are."""
-    tokens = tongue.tokens(sql)
+    tokens = dialect.tokens(sql)
     levels = [_Level()]
     for i, token in enumerate(tokens):
         kind = token.token_type

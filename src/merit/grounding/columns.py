@@ -3,7 +3,7 @@
 from sqlglot import exp
 
 from merit.grounding.change import GroundingChange, GroundingRule
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 from merit.grounding.finding import NameCheck
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.joins import Joiner, in_reach
@@ -25,13 +25,13 @@ class Mender:
     """Goes through a parsed query and sets names right, one round after the other."""
 
     def __init__(
-        self, tree: exp.Query, graph: SchemaGraph, rules: frozenset[GroundingRule], tongue: Tongue, refused: str
+        self, tree: exp.Query, graph: SchemaGraph, rules: frozenset[GroundingRule], dialect: EngineDialect, refused: str
     ) -> None:
         self._tree = tree
         self._graph = graph
         self._rules = rules
-        self._tongue = tongue
-        self._check = NameCheck(graph, rules, tongue, refused)
+        self._dialect = dialect
+        self._check = NameCheck(graph, rules, dialect, refused)
         self._joiner = Joiner(tree, graph, rules)
         self._changes: list[GroundingChange] = []
         self._moves: dict[tuple[int, str, str], str] = {}  # where a column of a SELECT went: the same goes there too
@@ -45,7 +45,7 @@ class Mender:
             if None in mended:
                 return None
             if not any(mended):
-                if self._changes and self._tongue.engine != "sqlite":
+                if self._changes and self._dialect.engine != "sqlite":
                     for select in self._tree.find_all(exp.Select):
                         in_reach(select)
                 return self._changes
@@ -143,7 +143,7 @@ class Mender:
             return False
         if any(node is column for node in value.walk()) or column.name.lower() in _names_in(value):
             return False
-        why = f"{column.sql()}: this is the name of a result; {self._tongue.write(value)} stands for it"
+        why = f"{column.sql()}: this is the name of a result; {self._dialect.write(value)} stands for it"
         column.replace(value.copy())
         return self._note(GroundingRule.ALIAS, why)
 

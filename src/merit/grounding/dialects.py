@@ -35,7 +35,7 @@ def _plain(name: str) -> Dialect:
 _PLAIN = {name: _plain(name) for name in dict.fromkeys((*SQLGLOT_DIALECTS.values(), *_OTHERS))}
 
 
-class Tongue:
+class EngineDialect:
     """One engine's way to read and write SQL."""
 
     def __init__(self, engine: str) -> None:
@@ -92,4 +92,4 @@ def _parse(name: str, sql: str) -> exp.Query | None:
     return first if isinstance(first, exp.Query) else None
 
 
-TONGUES = {engine: Tongue(engine) for engine in DIALECTS}
+ENGINE_DIALECTS = {engine: EngineDialect(engine) for engine in DIALECTS}

@@ -4,7 +4,7 @@ from sqlglot import exp
 
 from merit.grounding.aggregates import has_aggregate, is_aggregate
 from merit.grounding.change import GroundingRule
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.nodes import is_alias_there, is_merged, is_text, seen_outside
 from merit.grounding.scopes import Source, View
@@ -20,10 +20,12 @@ class TooManyNames(Exception):
 class NameCheck:
     """Says of a column whether the engine would find it."""
 
-    def __init__(self, graph: SchemaGraph, rules: frozenset[GroundingRule], tongue: Tongue, refused: str) -> None:
+    def __init__(
+        self, graph: SchemaGraph, rules: frozenset[GroundingRule], dialect: EngineDialect, refused: str
+    ) -> None:
         self._graph = graph
         self._rules = rules
-        self._tongue = tongue
+        self._dialect = dialect
         self._refused = refused  # the lower-case name that the database did not know, as it wrote it
         self._lookups = 0
 
@@ -60,7 +62,7 @@ class NameCheck:
 
     def _knows_alias(self, column: exp.Column, view: View) -> bool:
         """Whether the engine knows the name of a result where it stands."""
-        name, engine = column.name.lower(), self._tongue.engine
+        name, engine = column.name.lower(), self._dialect.engine
         clause = column.find_ancestor(exp.Where, exp.Having, exp.Group, exp.Order, exp.Select)
         if isinstance(clause, exp.Where):
             return engine in ("sqlite", "duckdb") and not has_aggregate(view.aliases[name])

@@ -7,7 +7,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from merit.grounding.change import GroundingChange, GroundingRule
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 from merit.grounding.function_table import FORMATS, FORMATTER, TEMPLATES
 from merit.grounding.graph import SchemaGraph
 
@@ -37,11 +37,11 @@ _PIECES = re.compile(r"%.|FM[A-Z][a-z]+|Month|Mon|Day|Dy|HH24|YYYY|yyyy|MI|MM|mm
 class FunctionMender:
     """Goes through a parsed query and replaces what its engine lacks."""
 
-    def __init__(self, tree: exp.Query, tongue: Tongue, graph: SchemaGraph) -> None:
+    def __init__(self, tree: exp.Query, dialect: EngineDialect, graph: SchemaGraph) -> None:
         self._tree = tree
-        self._tongue = tongue
+        self._dialect = dialect
         self._graph = graph
-        self._templates = TEMPLATES[tongue.engine]
+        self._templates = TEMPLATES[dialect.engine]
         self._changes: list[GroundingChange] = []
 
     def mend(self) -> list[GroundingChange]:
@@ -56,17 +56,17 @@ class FunctionMender:
             self._mend_call(node)
         elif isinstance(node, exp.Extract):
             unit = _unit(node.this)
-            if self._tongue.engine == "sqlite" or unit in ("DOW", "DOY", "EPOCH"):  # the others have the rest
+            if self._dialect.engine == "sqlite" or unit in ("DOW", "DOY", "EPOCH"):  # the others have the rest
                 self._replace(node, f"PART {unit}", [node.expression], "EXTRACT")
         elif isinstance(node, exp.If):
-            if self._tongue.engine == "postgresql" and not isinstance(node.parent, exp.Case):
+            if self._dialect.engine == "postgresql" and not isinstance(node.parent, exp.Case):
                 case = exp.Case(ifs=[exp.If(this=node.this, true=node.args["true"])], default=node.args.get("false"))
                 self._swap(node, case.copy(), "IF")
         elif isinstance(node, exp.Add | exp.Sub):
             self._mend_interval(node)
-        elif isinstance(node, exp.ILike) and self._tongue.engine in ("sqlite", "mysql", "mariadb"):
+        elif isinstance(node, exp.ILike) and self._dialect.engine in ("sqlite", "mysql", "mariadb"):
             self._swap(node, exp.Like(this=node.this, expression=node.expression), "ILIKE")
-        elif isinstance(node, exp.All) and self._tongue.engine == "sqlite":
+        elif isinstance(node, exp.All) and self._dialect.engine == "sqlite":
             self._mend_all(node)
 
     def _mend_call(self, node: exp.Anonymous) -> None:
@@ -77,7 +77,7 @@ class FunctionMender:
             arguments[0].replace(exp.var(unit) if name.startswith(("TIMESTAMP", "DATEADD")) else _text(unit))
             if kind == "ADD" and self._add(node, unit):
                 return
-            if kind not in _OWN[self._tongue.engine]:
+            if kind not in _OWN[self._dialect.engine]:
                 self._replace(node, f"{kind} {unit}", arguments[1:], name)
         elif name in ("DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE") and len(arguments) == 2:
             self._mend_date_add(node, name, arguments)
@@ -91,13 +91,13 @@ class FunctionMender:
         if key in ("YEAR", "PART YEAR") and self._is_whole_number(arguments[0]):
             self._swap(node, arguments[0].copy(), name)  # a column that has the year itself
             return
-        self._swap(node, _filled(template, self._tongue.name, arguments), name)
+        self._swap(node, _filled(template, self._dialect.name, arguments), name)
 
     def _swap(self, node: exp.Expr, new: exp.Expr, name: str) -> None:
         if isinstance(new, exp.Binary) and isinstance(node.parent, exp.Binary | exp.Unary | exp.Between | exp.In):
             new = exp.paren(new, copy=False)
         node.replace(new)
-        why = f"{name}: {self._tongue.title} does not have it so; {self._tongue.write(new)} instead"
+        why = f"{name}: {self._dialect.title} does not have it so; {self._dialect.write(new)} instead"
         if why not in {change.why for change in self._changes}:
             self._changes.append(GroundingChange(GroundingRule.FUNCTION, why))
 
@@ -113,7 +113,7 @@ class FunctionMender:
 
     def _mend_interval(self, node: exp.Add | exp.Sub) -> None:
         """SQLite: a date plus or minus an interval."""
-        if self._tongue.engine != "sqlite" or not isinstance(node.expression, exp.Interval):
+        if self._dialect.engine != "sqlite" or not isinstance(node.expression, exp.Interval):
             return
         sign = "+" if isinstance(node, exp.Add) else "-"
         new = self._moved(node.this, node.expression, sign)
@@ -122,9 +122,9 @@ class FunctionMender:
 
     def _mend_date_add(self, node: exp.Anonymous, name: str, arguments: list[exp.Expr]) -> None:
         interval, sign = arguments[1], "-" if "SUB" in name else "+"
-        if not isinstance(interval, exp.Interval) or self._tongue.engine in ("mysql", "mariadb"):
+        if not isinstance(interval, exp.Interval) or self._dialect.engine in ("mysql", "mariadb"):
             return
-        if self._tongue.engine == "sqlite":
+        if self._dialect.engine == "sqlite":
             new = self._moved(arguments[0], interval, sign)
         else:
             operator: Callable[..., exp.Expr] = exp.Sub if sign == "-" else exp.Add
@@ -135,14 +135,14 @@ class FunctionMender:
     def _add(self, node: exp.Anonymous, unit: str) -> bool:
         """DATEADD(unit, number, date)."""
         _, number, date = node.expressions
-        if self._tongue.engine in ("mysql", "mariadb") and str(node.this).upper() == "TIMESTAMPADD":
+        if self._dialect.engine in ("mysql", "mariadb") and str(node.this).upper() == "TIMESTAMPADD":
             return True
         interval = exp.Interval(this=number.copy(), unit=exp.var(unit))
         call = exp.Anonymous(this="DATE_ADD", expressions=[date.copy(), interval])
-        if self._tongue.engine in ("mysql", "mariadb"):
+        if self._dialect.engine in ("mysql", "mariadb"):
             self._swap(node, call, str(node.this).upper())
             return True
-        new = self._moved(date, interval, "+") if self._tongue.engine == "sqlite" else _sum(date, number, unit)
+        new = self._moved(date, interval, "+") if self._dialect.engine == "sqlite" else _sum(date, number, unit)
         if new is not None:
             self._swap(node, new, str(node.this).upper())
         return True
@@ -171,10 +171,10 @@ class FunctionMender:
 
     def _mend_format(self, node: exp.Anonymous, name: str, arguments: list[exp.Expr]) -> bool:
         """A date as a text, by a format that is written out: with the engine's own function and pieces."""
-        own = FORMATTER[self._tongue.engine]
+        own = FORMATTER[self._dialect.engine]
         texts = [a for a in arguments if isinstance(a, exp.Literal) and a.is_string]
         dates = [a for a in arguments if a not in texts]
-        is_turned = own == name == "STRFTIME" and self._tongue.engine == "duckdb" and arguments[:1] == texts[:1]
+        is_turned = own == name == "STRFTIME" and self._dialect.engine == "duckdb" and arguments[:1] == texts[:1]
         if len(arguments) != 2 or len(texts) != 1 or (own == name and not is_turned):
             return False
         pieces = _PIECES.findall(texts[0].name)
@@ -182,11 +182,11 @@ class FunctionMender:
         read = [FORMATS[name].get(piece, piece) for piece in pieces]
         if any(piece not in back for piece in read if piece[:1] == "%" or piece[:1].isalpha()):
             return False
-        if self._tongue.engine == "sqlite" and any(piece in ("%B", "%b", "%A", "%a") for piece in read):
+        if self._dialect.engine == "sqlite" and any(piece in ("%B", "%b", "%A", "%a") for piece in read):
             return False  # SQLite writes no names of months and days
         written = exp.Literal.string("".join(back.get(piece, piece) for piece in read))
         date = dates[0].copy()
-        order = [written, date] if self._tongue.engine == "sqlite" else [date, written]
+        order = [written, date] if self._dialect.engine == "sqlite" else [date, written]
         self._swap(node, exp.Anonymous(this=own, expressions=order), name)
         return True
 

@@ -6,7 +6,7 @@ from merit.grounding.aggregates import AggregateMender
 from merit.grounding.casts import CastMender
 from merit.grounding.change import Grounded, GroundingRule
 from merit.grounding.columns import Mender
-from merit.grounding.dialects import TONGUES, Tongue
+from merit.grounding.dialects import ENGINE_DIALECTS, EngineDialect
 from merit.grounding.finding import TooManyNames
 from merit.grounding.functions import FunctionMender
 from merit.grounding.graph import SchemaGraph, graph_of
@@ -36,15 +36,15 @@ def ground(
     if outcome.status is not Status.EXECUTION_ERROR or _is_too_large(sql):
         return None
     try:
-        return _ground(sql, graph_of(schema), TONGUES[dialect], rules, outcome.error or "")
+        return _ground(sql, graph_of(schema), ENGINE_DIALECTS[dialect], rules, outcome.error or "")
     except (*UNREADABLE, TooManyNames):
         return None
 
 
 def _ground(
-    sql: str, graph: SchemaGraph, tongue: Tongue, rules: frozenset[GroundingRule], error: str
+    sql: str, graph: SchemaGraph, dialect: EngineDialect, rules: frozenset[GroundingRule], error: str
 ) -> Grounded | None:
-    reader = Reader(tongue, graph, rules, error)
+    reader = Reader(dialect, graph, rules, error)
     tree = reader.read(sql)
     if tree is None:
         return None
@@ -52,21 +52,21 @@ def _ground(
     if graph.has_schemas:
         changes += fold(tree, graph, rules)
     if GroundingRule.FUNCTION in rules:
-        changes += FunctionMender(tree, tongue, graph).mend()
+        changes += FunctionMender(tree, dialect, graph).mend()
     if GroundingRule.QUOTES in rules:
-        changes += mend_texts(tree, tongue, graph, _refused_name(error))
-    named = Mender(tree, graph, rules, tongue, _refused_name(error)).mend()
+        changes += mend_texts(tree, dialect, graph, _refused_name(error))
+    named = Mender(tree, graph, rules, dialect, _refused_name(error)).mend()
     if named is None:
         return None
     changes += named
-    changes += mend_case(tree, tongue, graph, ours_alone=GroundingRule.QUOTES not in rules)
+    changes += mend_case(tree, dialect, graph, ours_alone=GroundingRule.QUOTES not in rules)
     if GroundingRule.AGGREGATE in rules:
-        changes += AggregateMender(tree, tongue, error).mend()
+        changes += AggregateMender(tree, dialect, error).mend()
     if GroundingRule.TYPE in rules:
-        changes += CastMender(tree, tongue, graph, error).mend()
+        changes += CastMender(tree, dialect, graph, error).mend()
     if graph.has_schemas:
         unfold(tree, graph)
-    return Grounded(tongue.write(tree), tuple(changes)) if changes else None
+    return Grounded(dialect.write(tree), tuple(changes)) if changes else None
 
 
 def _is_too_large(sql: str) -> bool:

@@ -42,7 +42,7 @@ def edits(one: str, other: str, most: int) -> int:
 
 
 def nearest(name: str, known: list[str]) -> str | None:
-    """The only known name that this one must mean: the same letters, its plural, or a slip of the pen apart."""
+    """The only known name that this one must mean: the same letters, its plural, or a typing error apart."""
     wanted = plain(name)
     if not wanted:
         return None

@@ -3,7 +3,7 @@
 from sqlglot import exp
 
 from merit.grounding.change import GroundingChange, GroundingRule
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.names import nearest
 from merit.grounding.nodes import is_ours, seen_outside
@@ -12,23 +12,23 @@ from merit.grounding.scopes import View, views
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.In, exp.Between)
 
 
-def mend_texts(tree: exp.Query, tongue: Tongue, graph: SchemaGraph, refused: str) -> list[GroundingChange]:
+def mend_texts(tree: exp.Query, dialect: EngineDialect, graph: SchemaGraph, refused: str) -> list[GroundingChange]:
     """Names in quotes that no column has, compared with something, become texts."""
     changes: list[GroundingChange] = []
     for view in views(tree, graph):
         for column in list(view.columns()):
-            if _is_text(column, view, tongue, refused):
+            if _is_text(column, view, dialect, refused):
                 column.replace(exp.Literal.string(column.name))
                 why = f"{column.name}: no table has such a column; it is a text"
                 changes.append(GroundingChange(GroundingRule.QUOTES, why))
     return changes
 
 
-def _is_text(column: exp.Column, view: View, tongue: Tongue, refused: str) -> bool:
+def _is_text(column: exp.Column, view: View, dialect: EngineDialect, refused: str) -> bool:
     name = column.name.lower()
     if column.table or not column.this.args.get("quoted") or not isinstance(column.parent, _COMPARED):
         return False
-    if tongue.text_in_double_quotes and name != refused:
+    if dialect.text_in_double_quotes and name != refused:
         return False  # the engine reads it as a text already
     if name in view.aliases or seen_outside(view, name):
         return False
@@ -36,13 +36,15 @@ def _is_text(column: exp.Column, view: View, tongue: Tongue, refused: str) -> bo
     return nearest(column.name, known) is None
 
 
-def mend_case(tree: exp.Query, tongue: Tongue, graph: SchemaGraph, *, ours_alone: bool) -> list[GroundingChange]:
+def mend_case(
+    tree: exp.Query, dialect: EngineDialect, graph: SchemaGraph, *, ours_alone: bool
+) -> list[GroundingChange]:
     """PostgreSQL: names that mean another one, since only quotes keep capital letters.
 
     `ours_alone` sets only the names right that grounding has put in.
     """
     changes: list[GroundingChange] = []
-    if not tongue.folds:
+    if not dialect.folds:
         return changes
     common = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for table in tree.find_all(exp.Table):

@@ -7,7 +7,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.clauses import in_order
-from merit.grounding.dialects import Tongue
+from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 
 _TAG_OR_SPACE = re.compile(r"\s+|<\s*\\?/\s*\w+\s*>?|<\s*\w+\s*>|`{1,3}|;")
@@ -37,8 +37,8 @@ _FOREIGN_CALLS: tuple[tuple[re.Pattern[str], str, tuple[str, ...]], ...] = (
 class Reader:
     """Turns a text that a database refused into a query, and notes what had to be changed for that."""
 
-    def __init__(self, tongue: Tongue, graph: SchemaGraph, rules: frozenset[GroundingRule], error: str) -> None:
-        self._tongue = tongue
+    def __init__(self, dialect: EngineDialect, graph: SchemaGraph, rules: frozenset[GroundingRule], error: str) -> None:
+        self._dialect = dialect
         self._graph = graph
         self._rules = rules
         self._is_syntax = bool(_SYNTAX_ERROR.search(error))
@@ -49,10 +49,10 @@ class Reader:
         sql = self._without_modifier(self._cleaned(sql))
         sql = self._requoted(sql)
         sql = self._dotted(sql)
-        tree = self._tongue.parse(sql)
+        tree = self._dialect.parse(sql)
         if tree is None:
             sql = self._ordered(self._balanced(sql))
-            tree = self._tongue.parse(sql)
+            tree = self._dialect.parse(sql)
         if tree is None:
             return self._foreign(sql) or self._from_select(sql)
         self._note_syntax(sql)
@@ -68,9 +68,9 @@ class Reader:
         new = _FENCE_AT_START.sub("", _without_tags(sql))
         if new.count("`") % 2 and sql.count("`") % 2 == 0:
             return sql  # it was the end of a name
-        tokens = self._tongue.tokens(new)
+        tokens = self._dialect.tokens(new)
         end = next((token.start for token in tokens if token.token_type is TokenType.SEMICOLON), None)
-        if end is not None and new[end + 1 :].strip() and self._tongue.parse(new[:end]) is not None:
+        if end is not None and new[end + 1 :].strip() and self._dialect.parse(new[:end]) is not None:
             new = new[:end]
         left_out = [part for part in (sql[: sql.find(new)], sql[sql.find(new) + len(new) :]) if part.strip(" ;\n\t")]
         if not left_out or not new.strip():
@@ -82,7 +82,7 @@ class Reader:
     def _without_modifier(self, sql: str) -> str:
         """Without what MySQL says to its own cache and buffers."""
         found = _MYSQL_MODIFIER.search(sql)
-        if found is None or self._tongue.name == "mysql" or GroundingRule.FUNCTION not in self._rules:
+        if found is None or self._dialect.name == "mysql" or GroundingRule.FUNCTION not in self._rules:
             return sql
         self._note(GroundingRule.FUNCTION, f"{found[1]}: this is for MySQL alone")
         return _MYSQL_MODIFIER.sub("SELECT ", sql)
@@ -91,12 +91,12 @@ class Reader:
         """'T1'.'name' with the quotes of names."""
         if GroundingRule.QUOTES not in self._rules or not re.search(r"'\s*\.|\.\s*'", sql):
             return sql
-        tokens = self._tongue.tokens(sql)
+        tokens = self._dialect.tokens(sql)
         for i in range(len(tokens) - 1, -1, -1):
             token = tokens[i]
             beside = [tokens[j].token_type for j in (i - 1, i + 1) if 0 <= j < len(tokens)]
             if token.token_type is TokenType.STRING and TokenType.DOT in beside:
-                mark = "`" if self._tongue.name == "mysql" else '"'
+                mark = "`" if self._dialect.name == "mysql" else '"'
                 sql = f"{sql[: token.start]}{mark}{token.text}{mark}{sql[token.end + 1 :]}"
                 self._note(GroundingRule.QUOTES, f"'{token.text}': this is a name, not a text")
         return sql
@@ -105,7 +105,7 @@ class Reader:
         """`T1 name` with the dot that is missing, where T1 is a table of the query that has the column."""
         if GroundingRule.SYNTAX not in self._rules:
             return sql
-        tokens = self._tongue.tokens(sql)
+        tokens = self._dialect.tokens(sql)
         tables = self._aliases(tokens)
         for i in range(len(tokens) - 2, 0, -1):
             qualifier, column, before = tokens[i], tokens[i + 1], tokens[i - 1].token_type
@@ -135,7 +135,7 @@ class Reader:
 
     def _balanced(self, sql: str) -> str:
         """With parentheses at its end that are missing, or without those that are too many."""
-        tokens = self._tongue.tokens(sql)
+        tokens = self._dialect.tokens(sql)
         if GroundingRule.SYNTAX not in self._rules or not tokens:
             return sql
         depth = sum({TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0) for token in tokens)
@@ -145,7 +145,7 @@ class Reader:
         new = body + ")" * depth if depth > 0 else body[: len(body) + depth]
         if depth < 0 and body[depth:] != ")" * -depth:
             return sql
-        if self._tongue.parse(new) is None:
+        if self._dialect.parse(new) is None:
             return sql
         self._note(GroundingRule.SYNTAX, f"{depth:+d} parentheses were open at the end; they are balanced now")
         return new
@@ -153,24 +153,24 @@ class Reader:
     def _ordered(self, sql: str) -> str:
         if GroundingRule.SYNTAX not in self._rules:
             return sql
-        new = in_order(sql, self._tongue)
-        if new is None or self._tongue.parse(new) is None:
+        new = in_order(sql, self._dialect)
+        if new is None or self._dialect.parse(new) is None:
             return sql
         self._note(GroundingRule.SYNTAX, "the clauses of the query were out of order")
         return new
 
     def _foreign(self, sql: str) -> exp.Query | None:
-        found = self._tongue.parse_foreign(sql) if GroundingRule.FUNCTION in self._rules else None
+        found = self._dialect.parse_foreign(sql) if GroundingRule.FUNCTION in self._rules else None
         if found is None:
             return None
         tree, dialect = found
-        self._note(GroundingRule.FUNCTION, f"the query is {dialect}'s; it is written as {self._tongue.title} has it")
+        self._note(GroundingRule.FUNCTION, f"the query is {dialect}'s; it is written as {self._dialect.title} has it")
         return tree
 
     def _from_select(self, sql: str) -> exp.Query | None:
         """The query that begins after some other text."""
         start = re.search(r"\b(?:select|with)\b", sql, re.I)
-        tree = self._tongue.parse(sql[start.start() :]) if start and start.start() else None
+        tree = self._dialect.parse(sql[start.start() :]) if start and start.start() else None
         if tree is None or start is None or GroundingRule.SYNTAX not in self._rules:
             return None
         shown = " ".join(sql[: start.start()].split())[:40]
@@ -180,21 +180,21 @@ class Reader:
     def _note_syntax(self, sql: str) -> None:
         """What sqlglot has read already, though the engine could not."""
         for pattern, call, lacking in _FOREIGN_CALLS if GroundingRule.FUNCTION in self._rules else ():
-            if self._tongue.engine in lacking and pattern.search(sql):
-                self._note(GroundingRule.FUNCTION, f"{call}: {self._tongue.title} has another way to write it")
+            if self._dialect.engine in lacking and pattern.search(sql):
+                self._note(GroundingRule.FUNCTION, f"{call}: {self._dialect.title} has another way to write it")
         if not self._is_syntax:
             return
-        if GroundingRule.SYNTAX in self._rules and not self.changes and in_order(sql, self._tongue) is not None:
+        if GroundingRule.SYNTAX in self._rules and not self.changes and in_order(sql, self._dialect) is not None:
             self._note(GroundingRule.SYNTAX, "the clauses of the query were out of order")
         if GroundingRule.FUNCTION not in self._rules:
             return
-        for kind in dict.fromkeys(token.token_type for token in self._tongue.tokens(sql)):
+        for kind in dict.fromkeys(token.token_type for token in self._dialect.tokens(sql)):
             spelled, lacking = _FOREIGN.get(kind, ("", ()))
-            if self._tongue.engine in lacking:
-                self._note(GroundingRule.FUNCTION, f"{spelled}: {self._tongue.title} has another way to write it")
+            if self._dialect.engine in lacking:
+                self._note(GroundingRule.FUNCTION, f"{spelled}: {self._dialect.title} has another way to write it")
         limit = re.search(r"\blimit\s+\d+\s*,\s*\d+", sql, re.I)
-        if limit and self._tongue.engine in ("postgresql", "duckdb"):
-            self._note(GroundingRule.FUNCTION, f"{limit[0]}: {self._tongue.title} writes LIMIT and OFFSET")
+        if limit and self._dialect.engine in ("postgresql", "duckdb"):
+            self._note(GroundingRule.FUNCTION, f"{limit[0]}: {self._dialect.title} writes LIMIT and OFFSET")
 
 
 def _without_tags(sql: str) -> str:

@@ -12,14 +12,13 @@ from merit.live.opening import connect, open_live
 from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.record.history import History
 from merit.live.record.receipt import Receipt
-from merit.live.record.why import Comparison, Why
+from merit.live.record.why import MemoryComparison, Why
 
 __all__ = [
     "Answer",
     "AnswerStatus",
     "Asked",
     "Chat",
-    "Comparison",
     "Confirmed",
     "Contradiction",
     "Corrected",
@@ -30,6 +29,7 @@ __all__ = [
     "Imported",
     "LeftOut",
     "LiveAgent",
+    "MemoryComparison",
     "Receipt",
     "Recollection",
     "Rejected",

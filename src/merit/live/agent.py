@@ -25,7 +25,7 @@ from merit.live.parts import LiveParts
 from merit.live.progress import Progress
 from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.record.visibility import check_seen, visible
-from merit.live.record.why import Comparison, Why, compared, explained
+from merit.live.record.why import MemoryComparison, Why, compared, explained
 from merit.live.results import StatementResults
 from merit.live.schema.checkup import Checkup, check_up
 from merit.live.switch import switch_off, switch_on
@@ -188,10 +188,7 @@ class LiveAgent:
         return proof_cost(self._asker, limit, author)
 
     def prove(self, *, limit: int | None = None, tell: Tell | None = None, author: str = "") -> Proof:
-        """Whether the memory helps: confirmed questions are asked again, with the memory of their time and without.
-
-        `author` is who asks them.
-        """
+        """Whether the memory helps: `author` asks confirmed questions again, with the memory of then and without."""
         with self._in_plain_code:
             return self._calls.run(self.prove_async(limit=limit, tell=tell, author=author))
 
@@ -223,12 +220,14 @@ class LiveAgent:
         asked, said = self.answer(answer, author=author)
         return explained(asked, said, {item.entry.id: item for item in self._parts.memory.listed()})
 
-    def without_memory(self, answer: str, *, progress: Progress = None, author: str = "") -> Comparison:
+    def without_memory(self, answer: str, *, progress: Progress = None, author: str = "") -> MemoryComparison:
         """Ask the question of an answer again without anything that was learned, and compare."""
         with self._in_plain_code:
             return self._calls.run(self.without_memory_async(answer, progress=progress, author=author))
 
-    async def without_memory_async(self, answer: str, *, progress: Progress = None, author: str = "") -> Comparison:
+    async def without_memory_async(
+        self, answer: str, *, progress: Progress = None, author: str = ""
+    ) -> MemoryComparison:
         """The same, for an event loop."""
         asked = self.answer(answer, author=author)[0]
         self._turn(asked.id, author)  # it must be about this database

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from merit.errors import BudgetSpent
 from merit.live.progress import Asking, Progress, tell
 from merit.models import CachingCompleter, Prices
-from merit.models.spending import Sent
+from merit.models.spending import Usage
 from merit.models.tokens import with_tokens
 from merit.prompts import parse_decline
 from merit.settings import BudgetSettings
@@ -23,10 +23,10 @@ _LEAST_S = 0.05  # for a statement that begins at the last moment
 class Account:
     """What one question has taken so far, and what it may take."""
 
-    def __init__(self, limits: BudgetSettings, earlier_today: Callable[[], Sent]) -> None:
+    def __init__(self, limits: BudgetSettings, earlier_today: Callable[[], Usage]) -> None:
         """`earlier_today` is what all other questions of the day took; it is asked only where the day has a limit."""
-        self.sent = Sent()
-        self._call = Sent()  # the one under way
+        self.sent = Usage()
+        self._call = Usage()  # the one under way
         self.prompts: list[str] = []  # hashes of what was sent
         self.replies: list[str] = []  # hashes of the model's, by which a cache can be rid of them
         self._limits = limits
@@ -40,9 +40,9 @@ class Account:
         return time.monotonic() - self._started
 
     @property
-    def taken(self) -> Sent:
+    def taken(self) -> Usage:
         """What was sent, and is being sent."""
-        return Sent.total([self.sent, self._call])
+        return Usage.total([self.sent, self._call])
 
     def left_s(self) -> float:
         """How many seconds are left; infinite where there is no limit."""
@@ -55,7 +55,7 @@ class Account:
     @contextmanager
     def calling(self, prompt: str) -> Iterator[None]:
         """Count a call while it is under way; raise where it would go beyond a limit. Its tokens are estimated."""
-        call = Sent(calls=1, prompt_tokens=_tokens(prompt), estimated=1)
+        call = Usage(calls=1, prompt_tokens=_tokens(prompt), estimated=1)
         self._check(call)
         self._call = call
         try:
@@ -66,20 +66,20 @@ class Account:
             self.sent.estimated += 1
             raise
         finally:
-            self._call = Sent()
+            self._call = Usage()
 
-    def _check(self, more: Sent) -> None:
+    def _check(self, more: Usage) -> None:
         limits = self._limits
         if self.left_s() <= 0:
             raise self.late()
-        self._check_one("a question", "", Sent.total([self.sent, more]), limits.calls, limits.tokens, limits.cost)
+        self._check_one("a question", "", Usage.total([self.sent, more]), limits.calls, limits.tokens, limits.cost)
         daily = (limits.calls_per_day, limits.tokens_per_day, limits.cost_per_day)
         if daily != (None, None, None):
-            today = Sent.total([self._earlier_today(), self.sent, more])
+            today = Usage.total([self._earlier_today(), self.sent, more])
             self._check_one("a day", "_per_day", today, *daily)
 
     def _check_one(
-        self, span: str, suffix: str, sent: Sent, calls: int | None, tokens: int | None, cost: float | None
+        self, span: str, suffix: str, sent: Usage, calls: int | None, tokens: int | None, cost: float | None
     ) -> None:
         spent = self._prices.cost(sent) if self._prices else 0.0
         for name, used, limit in (("calls", sent.calls, calls), ("tokens", sent.tokens, tokens), ("cost", spent, cost)):

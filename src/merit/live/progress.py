@@ -64,6 +64,6 @@ Progress = Callable[[ProgressEvent], object] | None  # is told what is being don
 
 
 def tell(progress: Progress, event: ProgressEvent) -> None:
-    """Tell it, where somebody listens."""
+    """Pass an event on, if anything listens."""
     if progress is not None:
         progress(event)

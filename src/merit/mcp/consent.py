@@ -34,7 +34,7 @@ class Consent(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class NobodyAsked:
+class CannotElicit:
     """The client cannot show a person anything."""
 
 

@@ -32,7 +32,7 @@ _SESSION = "mcp-session-id"
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class McpGate:
     """Lets a request through that names this server, comes from no other site, and has a token where one is needed."""
 
     app: ASGIApp
@@ -137,7 +137,7 @@ def new_gate(names: Names, tokens: TokenStore) -> NewGate:
             f"{names.host}: other machines could call, and there is no token; make one with `merit token add NAME`, or "
             "leave --host out"
         )
-    return lambda app: Gate(app, names, tokens, needed)
+    return lambda app: McpGate(app, names, tokens, needed)
 
 
 def http_app(server: MeritServer, agent: LiveAgent, gate: NewGate) -> ASGIApp:

@@ -17,8 +17,8 @@ from merit.live.describing import describe as describe_schema
 from merit.live.judging.suggesting import suggest
 from merit.mcp.callers import Caller, FindCaller, ToolContext
 from merit.mcp.consent import (
+    CannotElicit,
     Consent,
-    NobodyAsked,
     Verdict,
     Word,
     can_ask,
@@ -157,11 +157,11 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
 
     async def person(
         ctx: ToolContext, answer: str, verdict: Verdict, sql: str, reason: str
-    ) -> Elicit[Consent] | NobodyAsked:
+    ) -> Elicit[Consent] | CannotElicit:
         caller = caller_of(ctx)
         caller.need(Right.CONFIRM)
         question = await asyncio.to_thread(question_to_person, agent, Word(answer, verdict, sql, reason), caller)
-        return question if can_ask(ctx) else NobodyAsked()
+        return question if can_ask(ctx) else CannotElicit()
 
     async def feedback(
         answer: Annotated[str, Field(description="its id")],
@@ -173,7 +173,7 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
     ) -> Annotated[CallToolResult, FeedbackResult]:
         caller, word = caller_of(ctx), Word(answer, verdict, sql, reason)
         given: object = consent.data if isinstance(consent, AcceptedElicitation) else None
-        if isinstance(given, NobodyAsked):
+        if isinstance(given, CannotElicit):
             result = await asyncio.to_thread(_without_person, agent, word, caller, suggestions=suggestions)
         elif isinstance(given, Consent) and given.agree:
             result = await asyncio.to_thread(_by_person, agent, word, caller)

@@ -5,7 +5,7 @@ from merit.models.caching_completer import CachingCompleter, RunCompleter
 from merit.models.caching_encoder import CachingEncoder
 from merit.models.completers import open_completer
 from merit.models.encoders import check_encoder, open_encoder
-from merit.models.spending import Allowance, Prices, Sent
+from merit.models.spending import Allowance, Prices, Usage
 
 __all__ = [
     "Allowance",
@@ -14,7 +14,7 @@ __all__ = [
     "CachingEncoder",
     "Prices",
     "RunCompleter",
-    "Sent",
+    "Usage",
     "answer_key",
     "check_encoder",
     "open_completer",

@@ -9,7 +9,7 @@ from merit.errors import ModelFailed
 from merit.models.answers import AnswerStore, answer_key
 from merit.models.greedy import Neutral
 from merit.models.priority import CALL, Call
-from merit.models.spending import Allowance, Sent
+from merit.models.spending import Allowance, Usage
 from merit.models.tokens import with_tokens, without_estimate
 from merit.reading import ANSWER_CHARACTERS
 from merit.tracing import span
@@ -37,7 +37,7 @@ class CachingCompleter:
         self._store = store
         self.allowance = allowance or Allowance()
         self._under_way: dict[bytes, _Asked] = {}
-        self._unused: dict[bytes, Sent] = {}  # answers that only prefetching asked for, by account
+        self._unused: dict[bytes, Usage] = {}  # answers that only prefetching asked for, by account
         self._runs: list[RunCompleter] = []
         self._own = self.for_run()
         self.prefetching = self._own.prefetching
@@ -64,9 +64,9 @@ class CachingCompleter:
         return neutral
 
     @property
-    def sent(self) -> Sent:
+    def sent(self) -> Usage:
         """What was asked of the model, over all runs."""
-        return Sent.total(run.sent for run in self._runs)
+        return Usage.total(run.sent for run in self._runs)
 
     def for_run(self) -> "RunCompleter":
         """The same completer for one run, whose calls are counted apart."""
@@ -78,7 +78,7 @@ class CachingCompleter:
         return await self._own.complete(prompt, sampling)
 
     async def answer(
-        self, prompt: str, sampling: Sampling, sent: Sent, *, needed: bool = True, urgent: bool = True
+        self, prompt: str, sampling: Sampling, sent: Usage, *, needed: bool = True, urgent: bool = True
     ) -> Completion:
         """The answer, from the store or else from the model; `sent` is the account that it is charged to."""
         key = answer_key(self.identity, prompt, sampling)
@@ -123,7 +123,7 @@ class CachingCompleter:
         if self.allowance.limited:
             self.allowance.check(self.sent)
 
-    async def _ask(self, key: bytes, prompt: str, sampling: Sampling, sent: Sent, call: Call) -> Completion:
+    async def _ask(self, key: bytes, prompt: str, sampling: Sampling, sent: Usage, call: Call) -> Completion:
         CALL.set(call)
         try:
             self._check()
@@ -190,7 +190,7 @@ class RunCompleter(_View):
 
     def __init__(self, shared: CachingCompleter) -> None:
         super().__init__(shared)
-        self.sent = Sent()
+        self.sent = Usage()
         self.prefetching = Prefetching(shared, self.sent, urgent=False)
         self.guessing = Prefetching(shared, self.sent, urgent=True)  # may turn out not to be needed, but is waited for
 
@@ -210,7 +210,7 @@ class RunCompleter(_View):
 class Prefetching(_View):
     """The same completer for prefetching: answers that no run has needed yet are counted apart."""
 
-    def __init__(self, shared: CachingCompleter, sent: Sent, *, urgent: bool) -> None:
+    def __init__(self, shared: CachingCompleter, sent: Usage, *, urgent: bool) -> None:
         super().__init__(shared)
         self._sent = sent
         self._urgent = urgent

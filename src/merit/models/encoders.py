@@ -23,9 +23,9 @@ from typing import Any
 
 from merit.errors import EncoderFailed, InputError, ModelFailed
 from merit.models.address import Address
-from merit.models.client import Client
 from merit.models.connection import Patience, usual_patience
-from merit.models.waiting import Waiting
+from merit.models.retrying_client import RetryingClient
+from merit.models.wait_notice import WaitNotice
 from merit.models.weights import first_line
 from merit.reading import sendable
 from merit.types import Encoder, EncoderIdentity, Matrix
@@ -103,7 +103,7 @@ class EndpointEncoder:
         self._model = model
         self._patience = patience
         self._address = Address.of_environment()
-        self._waiting = Waiting(self._address.shown)
+        self._waiting = WaitNotice(self._address.shown)
         dimension = len(self._ask(["dimension"])[0])
         if dimension > _MOST_DIMENSIONS:
             raise EncoderFailed(
@@ -135,7 +135,7 @@ class EndpointEncoder:
             raise EncoderFailed(str(error)) from None
 
     async def _vectors(self, texts: Sequence[str]) -> list[list[float]]:
-        client = Client(
+        client = RetryingClient(
             self._model,
             self._address,
             self._waiting,

@@ -10,11 +10,11 @@ from typing import Any
 
 from merit.errors import ModelFailed
 from merit.models.address import Address
-from merit.models.client import Client
 from merit.models.connection import Patience, RequestRefused
 from merit.models.greedy import NEUTRAL, STANDARD_NEUTRAL, Neutral, is_greedy
+from merit.models.retrying_client import RetryingClient
 from merit.models.tokens import AS_CHAT, LEAVE_OUT, with_tokens
-from merit.models.waiting import Waiting
+from merit.models.wait_notice import WaitNotice
 from merit.reading import sendable, shown
 from merit.types import Completion, ModelIdentity, Sampling
 
@@ -37,9 +37,9 @@ class EndpointCompleter:
         self.address = address.named
         self.concurrency = concurrency
         self._model = model
-        waiting = Waiting(address.shown)
+        waiting = WaitNotice(address.shown)
         self._accepted: Neutral | None = None  # the neutral values it is known to accept
-        self._client = Client(model, address, waiting, concurrency=concurrency, patience=patience)
+        self._client = RetryingClient(model, address, waiting, concurrency=concurrency, patience=patience)
         self.identity = ModelIdentity(f"openai:{model}", os.environ.get("MERIT_MODEL_REVISION", ""))
 
     @property

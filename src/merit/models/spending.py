@@ -7,7 +7,7 @@ from merit.errors import BudgetSpent, InputError
 
 
 @dataclass(slots=True)
-class Sent:
+class Usage:
     """What was really sent to the model, as opposed to what a run counts."""
 
     calls: int = 0
@@ -24,7 +24,7 @@ class Sent:
         return self.prompt_tokens + self.output_tokens
 
     @classmethod
-    def total(cls, several: Iterable["Sent"]) -> "Sent":
+    def total(cls, several: Iterable["Usage"]) -> "Usage":
         """The sum of several."""
         total = cls()
         for sent in several:
@@ -40,7 +40,7 @@ class Prices:
     prompt: float
     output: float
 
-    def cost(self, sent: Sent) -> float:
+    def cost(self, sent: Usage) -> float:
         """What was spent."""
         return (sent.prompt_tokens * self.prompt + sent.output_tokens * self.output) / 1e6
 
@@ -62,7 +62,7 @@ class Allowance:
         """Whether there is anything to check."""
         return self.max_tokens is not None or self.max_cost is not None
 
-    def check(self, sent: Sent) -> None:
+    def check(self, sent: Usage) -> None:
         """Raise if it is used up."""
         used = None
         if self.max_tokens is not None and sent.tokens >= self.max_tokens:

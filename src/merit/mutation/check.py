@@ -173,7 +173,7 @@ def _try_mutants(
     counts: Counter[str] = Counter()
     for mutant in mutants(written.sql, own[0]):
         try:
-            by_original = bench.tells(0, mutant)
+            by_original = bench.distinguishes(0, mutant)
         except (sqlite3.Error, Overrun):
             continue  # a mutant that does not run tells nothing about a suite
         detected_by = 0 if by_original else bench.first(mutant, range(1, len(own) + len(witnesses)))

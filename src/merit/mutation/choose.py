@@ -85,7 +85,7 @@ def _tellers(
         bench = MutantBench([*known, *databases], written.sql)
         for mutant in mutants(written.sql, known[0]):
             try:
-                if bench.tells(0, mutant) or bench.first(mutant, range(1, len(known))) is not None:
+                if bench.distinguishes(0, mutant) or bench.first(mutant, range(1, len(known))) is not None:
                     continue
             except (sqlite3.Error, Overrun):
                 continue

@@ -30,8 +30,8 @@ class MutantBench:
             self._expected[number] = run(self._databases[number], self._reference, None)
         return self._expected[number]
 
-    def tells(self, number: int, mutant: str) -> bool:
-        """Whether one database tells a mutant from the reference; sqlite3.Error or Overrun where it does not run."""
+    def distinguishes(self, number: int, mutant: str) -> bool:
+        """Whether one database tells a mutant from the reference; raises sqlite3.Error or Overrun if it fails."""
         expected = self.expected(number)
         rows = run(self._databases[number], SPIDER_KEPT.rewrite(mutant), len(expected) + 1)
         return rows != expected and not SPIDER_KEPT.same(self._reference, expected, rows, math.inf)
@@ -40,7 +40,7 @@ class MutantBench:
         """The first of these databases that tells a mutant from the reference."""
         for number in numbers:
             try:
-                if self.tells(number, mutant):
+                if self.distinguishes(number, mutant):
                     return number
             except (sqlite3.Error, Overrun):  # no evidence either way
                 continue

@@ -2,7 +2,7 @@
 
 from merit.oracle.acceptance import Acceptance, acceptance, asks_for_order, references_of
 from merit.oracle.demonstrations import fixed_demonstrations
-from merit.oracle.explain import Comparison, Excerpt, Explainer
+from merit.oracle.explain import Excerpt, Explainer, ReferenceComparison
 from merit.oracle.judge import Judge
 from merit.oracle.open import open_judge
 from merit.oracle.regime import under
@@ -12,10 +12,10 @@ from merit.oracle.target import TargetJudge
 
 __all__ = [
     "Acceptance",
-    "Comparison",
     "Excerpt",
     "Explainer",
     "Judge",
+    "ReferenceComparison",
     "SimulatedReviewer",
     "TargetJudge",
     "acceptance",

@@ -30,7 +30,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReferenceComparison:
     """An answer beside the reference, on the first database on which they differ."""
 
     reference_sql: str
@@ -51,7 +51,7 @@ class Explainer:
         self._sandbox = SQLiteSandbox(frozen=True)
         self._latest: tuple[tuple[str, str], dict[Path, Result]] | None = None  # the last reference and its results
 
-    def explain(self, question: Question, sql: str) -> Comparison:
+    def explain(self, question: Question, sql: str) -> ReferenceComparison:
         """An answer beside the reference of its question."""
         if question.db_id not in self._files:
             raise DatabaseUnusable(f"question {question.id}: there is no database {question.db_id!r}")
@@ -63,7 +63,9 @@ class Explainer:
         for file in files:
             expected, own = self._expected(question, file, query), self._run(file, sql)
             differs = self._differ(query, expected, own)
-            comparison = Comparison(query, _excerpt(expected), _excerpt(own), file.name, file != files[0], differs)
+            comparison = ReferenceComparison(
+                query, _excerpt(expected), _excerpt(own), file.name, file != files[0], differs
+            )
             if differs is not False:
                 return comparison
             first = first or comparison

@@ -1,4 +1,4 @@
-"""The simulated reviewer: the one door through which a reference of the questions asked leaves this room in a run.
+"""The simulated reviewer: the only way in which a reference of a question leaves this room during a run.
 
 It is asked about an answer only once that answer is on record (`stream.reviewing`); what it says is learned as in live
 use and marked as its own, and `merit audit` proves that only later questions were shown it.

@@ -189,7 +189,7 @@ def _turns(run: ScoredRun, part: str) -> list[Turn]:
 
 
 def _accuracies(runs: Sequence[ScoredRun], part: str) -> list[float]:
-    """That of each run in a part; none of one that has no answers in it."""
+    """The accuracy of each run in a part; runs without answers in it are left out."""
     parts = [[turn.final_correct for turn in _turns(run, part)] for run in runs]
     return [100.0 * sum(rights) / len(rights) for rights in parts if rights]
 

@@ -19,11 +19,11 @@ DECIDING: dict[str, frozenset[str]] = {
     "failure": frozenset(),
     "grounding": frozenset(),
     "memory": frozenset({"curate"}),
-    "models": frozenset({"address", "client", "connection", "fetch", "spending", "waiting"}),
+    "models": frozenset({"address", "connection", "fetch", "retrying_client", "spending", "wait_notice"}),
     "oracle": frozenset({"acceptance", "check", "explain", "subset"}),
     "prompts": frozenset(),
-    "reading": frozenset(),
-    "vectors": frozenset(),  # replaces what cannot be written or sent
+    "reading": frozenset(),  # replaces what cannot be written or sent
+    "vectors": frozenset(),
     "runs": frozenset({"another", "code", "kept", "manifest_reading", "paths", "timings"}),
     "sql": frozenset(),
     "stream": frozenset(

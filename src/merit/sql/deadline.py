@@ -1,4 +1,4 @@
-"""What a server may not do longer than allowed: cancelled there, and left alone where even that has no effect."""
+"""Statements on a server that run past their limit: cancelled there, and cut off where cancelling has no effect."""
 
 import threading
 from collections.abc import Callable

@@ -16,7 +16,7 @@ class Volatility:
         self._known: dict[str, bool] = {}
 
     def of(self, sql: str) -> Callable[[str], bool | None]:
-        """For the names in one statement: True for a volatile function, False for another one, None for none.
+        """For the names in one statement: True for a volatile function, False for another one, None for other names.
 
         All names of the statement are asked for at once: a query with a thousand columns must not cost a thousand
         queries of the catalogue before its own time limit begins.

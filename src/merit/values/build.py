@@ -29,7 +29,7 @@ class ValueCaps:
 
 @dataclass(frozen=True, slots=True)
 class BuiltValues:
-    """An index, and the columns that could not be read: with any, it hangs on the moment and is not kept."""
+    """An index, and the columns that could not be read in time; an index with such columns is not kept."""
 
     index: ValueIndex
     unread: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Stored texts that are nearly in a question: a slip of the pen apart, or another form of a word."""
+"""Stored texts that are nearly in a question: a typing error apart, or another form of a word."""
 
 from collections.abc import Iterable, Mapping, Sequence
 

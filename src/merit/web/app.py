@@ -17,7 +17,7 @@ from merit.web.gate import Gate
 from merit.web.logs import log
 from merit.web.page import check_libraries, policy, shell
 from merit.web.people import is_stranger, site_of
-from merit.web.replies import JsonReply, Refused, refusal, status_of
+from merit.web.replies import JsonReply, RefusedRequest, refusal, status_of
 from merit.web.routes import (
     answers,
     assets,
@@ -122,7 +122,7 @@ async def _page(request: Request) -> Response:
 
 
 async def _refused(_: Request, error: Exception) -> JsonReply:
-    assert isinstance(error, Refused)
+    assert isinstance(error, RefusedRequest)
     return refusal(error.status, error.sentence, error.headers)
 
 
@@ -162,7 +162,7 @@ async def _broken(request: Request, error: Exception) -> JsonReply:
 
 
 _HANDLERS: dict[type[Exception], Any] = {
-    Refused: _refused,
+    RefusedRequest: _refused,
     MeritError: _failed,
     RequestValidationError: _invalid,
     HTTPException: _http,

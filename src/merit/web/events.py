@@ -14,7 +14,7 @@ KEEP_ALIVE = b": waiting\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ServerSentEvent:
     """An event and its data."""
 
     name: str
@@ -25,17 +25,19 @@ class Sent:
         return f"event: {self.name}\ndata: {to_json(self.data)}\n\n".encode("utf-8", "replace")
 
 
-def sent(event: ProgressEvent, ticket: str) -> Sent:
+def sent(event: ProgressEvent, ticket: str) -> ServerSentEvent:
     """An event of asking."""
     match event:
         case Started():
             record = asdict(event)
-            return Sent("started", {**record, "ticket": ticket, "recalled": [*map(_recalled, event.recalled)]})
+            return ServerSentEvent(
+                "started", {**record, "ticket": ticket, "recalled": [*map(_recalled, event.recalled)]}
+            )
         case Asking():
-            return Sent("asking", asdict(event))
+            return ServerSentEvent("asking", asdict(event))
         case Candidate():
             changes = [{"rule": rule, "sentence": sentence} for rule, sentence in event.changes]
-            return Sent("candidate", {**asdict(event), "changes": changes})
+            return ServerSentEvent("candidate", {**asdict(event), "changes": changes})
 
 
 def short_answer(answer: Answer) -> dict[str, Any]:

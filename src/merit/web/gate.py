@@ -20,7 +20,7 @@ _IMPORT = "/api/memory/import"
 _SIGN_IN = "/api/session"
 _READING = ("GET", "HEAD", "OPTIONS")
 _DATA = ("/api/", "/runs/data/")  # paths that no page of another site may even ask for
-_CLOSING = {"Connection": "close"}  # what follows such a request may be meant as another one by somebody else
+_CLOSING = {"Connection": "close"}  # what follows such a request may be another sender's request
 _NO_PAGE = "default-src 'none'; frame-ancestors 'none'"  # for whatever is not a page
 _HEADERS = {
     b"content-security-policy": _NO_PAGE.encode(),

@@ -34,7 +34,7 @@ class RateLimit:
         return 0.0 if granted else (1 - left) / self._rate
 
 
-class AtATime:
+class ConcurrencyLimit:
     """At most so many requests under way for each person."""
 
     def __init__(self, most: int) -> None:

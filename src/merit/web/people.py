@@ -10,7 +10,7 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from merit.errors import MeritError
-from merit.web.replies import Refused
+from merit.web.replies import RefusedRequest
 from merit.web.site import Site
 from merit.web.tokens import Right, Token
 
@@ -23,7 +23,7 @@ _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody, by the name under which everything is recorded, and their rights."""
+    """The person who sends a request: the name under which everything is recorded, and their rights."""
 
     author: str
     may: frozenset[Right]
@@ -70,12 +70,12 @@ def is_stranger(request: Request, site: Site) -> bool:
         return True  # the route says why
 
 
-def wrong_token(request: Request, site: Site) -> Refused:
+def wrong_token(request: Request, site: Site) -> RefusedRequest:
     """The refusal of a token; after many from one address, that it is too often. A right one is never kept out."""
     address = request.client.host if request.client else ""
     if wait := site.failures.wait_s(address):
         return _too_often(wait)
-    return Refused(401, "this token is not valid here; it may have been revoked", _CHALLENGE)
+    return RefusedRequest(401, "this token is not valid here; it may have been revoked", _CHALLENGE)
 
 
 async def person_or_none(request: Request) -> Person | None:
@@ -99,13 +99,13 @@ def take_place(request: Request, site: Site, author: str) -> None:
         raise _too_often(wait)
     leave = site.at_a_time.enter(author)
     if leave is None:
-        raise Refused(429, "too many of your requests are under way; wait for them", {"Retry-After": "1"})
+        raise RefusedRequest(429, "too many of your requests are under way; wait for them", {"Retry-After": "1"})
     request.state.leave = leave  # the gate calls it, once there is a response
 
 
-def _too_often(wait: float) -> Refused:
+def _too_often(wait: float) -> RefusedRequest:
     seconds = math.ceil(wait)
-    return Refused(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": str(seconds)})
+    return RefusedRequest(429, f"too many requests; wait {seconds} s, and go on", {"Retry-After": str(seconds)})
 
 
 async def person(
@@ -115,7 +115,7 @@ async def person(
 ) -> Person:
     """Who sends a request; refused without a token where one is needed."""
     if found is None:
-        raise Refused(401, "a token is needed; sign in with one", _CHALLENGE)
+        raise RefusedRequest(401, "a token is needed; sign in with one", _CHALLENGE)
     return found
 
 
@@ -124,7 +124,7 @@ def allowed(right: Right) -> Callable[[Person], Awaitable[Person]]:
 
     async def check(found: Annotated[Person, Depends(person)]) -> Person:
         if right not in found.may:
-            raise Refused(403, f"your token does not allow this; it needs the right {right.value!r}")
+            raise RefusedRequest(403, f"your token does not allow this; it needs the right {right.value!r}")
         return found
 
     return check

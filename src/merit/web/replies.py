@@ -86,7 +86,7 @@ def refusal(status: int, sentence: str, headers: Mapping[str, str] | None = None
     return JsonReply({"error": sentence}, status_code=status, headers=dict(headers or {}))
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request that is answered with a status and one sentence."""
 
     def __init__(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:

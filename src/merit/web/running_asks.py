@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 from merit.errors import MeritError, counted
 from merit.live.progress import ProgressEvent
-from merit.web.events import KEEP_ALIVE, Sent, sent
-from merit.web.replies import Refused, status_of
+from merit.web.events import KEEP_ALIVE, ServerSentEvent, sent
+from merit.web.replies import RefusedRequest, status_of
 
 _KEEP_ALIVE_S = 10.0
 _RETRY_S = "2"
-Work = Callable[[Callable[[ProgressEvent], object]], Awaitable[Sent]]  # is given what to tell, and ends with an event
+Work = Callable[
+    [Callable[[ProgressEvent], object]], Awaitable[ServerSentEvent]
+]  # is given what to tell, and ends with an event
 
 
 @dataclass(slots=True)
@@ -22,9 +24,9 @@ class RunningAsk:
 
     ticket: str
     author: str
-    events: asyncio.Queue[Sent | None] = field(default_factory=asyncio.Queue)
+    events: asyncio.Queue[ServerSentEvent | None] = field(default_factory=asyncio.Queue)
     task: asyncio.Task[None] | None = None
-    result: Sent | None = None  # the last event
+    result: ServerSentEvent | None = None  # the last event
     status: int = 500  # of the response where that is `failed`
 
     async def stream(self) -> AsyncIterator[bytes]:
@@ -62,14 +64,14 @@ class RunningAsks:
     def start(self, author: str, work: Work) -> RunningAsk:
         """Begin to ask; refused where a person, or all together, ask too much at a time."""
         if self._closed:
-            raise Refused(503, "the server is stopping; ask again in a moment", {"Retry-After": _RETRY_S})
+            raise RefusedRequest(503, "the server is stopping; ask again in a moment", {"Retry-After": _RETRY_S})
         own = sum(ask.author == author for ask in self._running.values())
         if own >= self._most_each or len(self._running) >= self._most:
             whose, many = (
                 ("you ask", own) if own >= self._most_each else ("all people together ask", len(self._running))
             )
             words = f"{whose} {counted(many, 'question')} at the moment; wait until one is answered, and ask again"
-            raise Refused(429, words, {"Retry-After": _RETRY_S})
+            raise RefusedRequest(429, words, {"Retry-After": _RETRY_S})
         ask = RunningAsk(secrets.token_hex(8), author)
         self._running[ask.ticket] = ask
         ask.task = asyncio.create_task(self._run(ask, work))
@@ -79,7 +81,7 @@ class RunningAsks:
         """Stop a question of this person."""
         ask = self._running.get(ticket)
         if ask is None or ask.author != author or ask.task is None:
-            raise Refused(404, "there is no such question under way; it may be answered already")
+            raise RefusedRequest(404, "there is no such question under way; it may be answered already")
         ask.task.cancel()
 
     async def drain(self, seconds: float) -> None:
@@ -103,12 +105,12 @@ class RunningAsks:
         try:
             ask.result = await work(tell)
         except asyncio.CancelledError:
-            ask.result = Sent("cancelled", {})
+            ask.result = ServerSentEvent("cancelled", {})
         except MeritError as error:
-            ask.result, ask.status = Sent("failed", {"error": self._shown(str(error))}), status_of(error)
+            ask.result, ask.status = ServerSentEvent("failed", {"error": self._shown(str(error))}), status_of(error)
         finally:
             del self._running[ask.ticket]
-            last = ask.result or Sent("failed", {"error": "the server failed; its log says more"})
+            last = ask.result or ServerSentEvent("failed", {"error": "the server failed; its log says more"})
             with suppress(RuntimeError):  # the loop is closed
                 for event in (last, None):
                     loop.call_soon(ask.events.put_nowait, event)

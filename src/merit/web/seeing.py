@@ -34,7 +34,7 @@ def answer_for(site: Site, who: Person, answer: str) -> Asked:
 
 
 def looking_as(site: Site, who: Person, answer: str) -> str:
-    """As whom a person looks at an answer: one who curates as the one who asked."""
+    """With whose eyes a person sees an answer: a curator sees what the person who asked sees."""
     return agent_of(site).parts.history.find(answer)[0].author if curates(who) else who.author
 
 

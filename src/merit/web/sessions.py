@@ -24,7 +24,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BrowserSession:
     """A browser that is signed in."""
 
     sha256: str  # of the cookie
@@ -37,14 +37,14 @@ class SessionStore:
 
     def __init__(self, folder: Path, tokens: TokenStore) -> None:
         self._tokens = tokens
-        self._file = PrivateFile[tuple[Session, ...]](folder / FILE, _read, _record, ())
+        self._file = PrivateFile[tuple[BrowserSession, ...]](folder / FILE, _read, _record, ())
 
     def begin(self, token: Token) -> str:
         """A new session; the text is for the cookie."""
         text, now = secrets.token_urlsafe(32), int(time.time())
-        fresh = Session(hash_of(text), token.sha256, now + LASTS_S)
+        fresh = BrowserSession(hash_of(text), token.sha256, now + LASTS_S)
 
-        def begun(sessions: tuple[Session, ...]) -> tuple[Session, ...]:
+        def begun(sessions: tuple[BrowserSession, ...]) -> tuple[BrowserSession, ...]:
             known = {one.sha256 for one in self._tokens.listed()}
             live = [session for session in sessions if session.expires > now and session.token in known]
             own = [session for session in live if session.token == token.sha256][-(_MOST_EACH - 1) :]
@@ -70,11 +70,11 @@ class SessionStore:
             self._file.change(lambda sessions: tuple(one for one in sessions if one.sha256 != digest))
 
 
-def _record(sessions: tuple[Session, ...]) -> dict[str, Any]:
+def _record(sessions: tuple[BrowserSession, ...]) -> dict[str, Any]:
     return {"format": FORMAT, "sessions": [asdict(session) for session in sessions]}
 
 
-def _read(record: Any, where: str) -> tuple[Session, ...]:
+def _read(record: Any, where: str) -> tuple[BrowserSession, ...]:
     check_fields(record, {"format": int, "sessions": list}, where)
     check_format(record["format"], FORMAT, "a list of sessions", where)
     sessions = []
@@ -82,5 +82,5 @@ def _read(record: Any, where: str) -> tuple[Session, ...]:
         check_fields(item, {"sha256": str, "token": str, "expires": int}, where)
         if not (_SHA256.fullmatch(item["sha256"]) and _SHA256.fullmatch(item["token"])):
             raise InputError(f"{where}: a session has a hash that cannot be; remove the file, and sign in again")
-        sessions.append(Session(item["sha256"], item["token"], item["expires"]))
+        sessions.append(BrowserSession(item["sha256"], item["token"], item["expires"]))
     return tuple(sessions)

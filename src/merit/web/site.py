@@ -7,10 +7,10 @@ from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.report.page import LiveRuns
 from merit.settings import ServeSettings
-from merit.web.limits import FAILURES_PER_MINUTE, AtATime, RateLimit
+from merit.web.limits import FAILURES_PER_MINUTE, ConcurrencyLimit, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
-from merit.web.replies import Refused
+from merit.web.replies import RefusedRequest
 from merit.web.rows import KeptRows
 from merit.web.running_asks import RunningAsks
 from merit.web.running_proof import RunningProof
@@ -38,7 +38,7 @@ class Site:
     proof: RunningProof = field(init=False)
     requests: RateLimit = field(init=False)
     failures: RateLimit = field(init=False)
-    at_a_time: AtATime = field(init=False)
+    at_a_time: ConcurrencyLimit = field(init=False)
     rows: KeptRows = field(default_factory=KeptRows)
     metrics: Metrics = field(default_factory=Metrics)
 
@@ -52,7 +52,7 @@ class Site:
             "proof": RunningProof(self.folder, self.without_paths),
             "requests": RateLimit(self.settings.requests_per_minute),
             "failures": RateLimit(FAILURES_PER_MINUTE),
-            "at_a_time": AtATime(_REQUESTS_AT_A_TIME + self.settings.asks_each),
+            "at_a_time": ConcurrencyLimit(_REQUESTS_AT_A_TIME + self.settings.asks_each),
         }
         for name, value in made.items():
             object.__setattr__(self, name, value)
@@ -80,5 +80,5 @@ class Site:
 def agent_of(site: Site) -> LiveAgent:
     """The agent; refused where only runs are served."""
     if site.agent is None:
-        raise Refused(404, "this server shows runs only; start it with a database to ask")
+        raise RefusedRequest(404, "this server shows runs only; start it with a database to ask")
     return site.agent

@@ -21,7 +21,7 @@ from merit.live.parts import LiveParts
 from merit.live.progress import Progress, tell
 from merit.live.record.events import Asked
 from merit.live.record.recording import asked_of, spent_on, today
-from merit.models import Sent
+from merit.models import Usage
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
 from merit.types import Limits, Oracle, Regime, Sampling
@@ -168,10 +168,10 @@ class Asker:
             self.parts.history.append(spent_on(answer, self.parts, account, "asked without memory"))
         return answer
 
-    def _earlier_today(self, account: Account) -> Sent:
+    def _earlier_today(self, account: Account) -> Usage:
         """What the day's other questions took: those that are written down, and those under way here."""
         others = [other.taken for other in self.under_way if other is not account]
-        return Sent.total([self.parts.history.sent_on(today()), *others])
+        return Usage.total([self.parts.history.sent_on(today()), *others])
 
 
 def check_question(question: str) -> None:

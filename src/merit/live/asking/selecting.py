@@ -70,7 +70,7 @@ class _SeenAnswers:
         self.confirmed = confirmed
         self._seen: tuple[int | None, int] = (None, 0)
         self._taken: list[str] = []  # the ids of the entries that `confirmed` holds, in order
-        self._telling_nothing: set[str] = set()  # entries whose SQL names no table
+        self._without_tables: set[str] = set()  # entries whose SQL names no table
 
     def follow(self, learned: "LearnedAnswers", viewer: Viewer) -> None:
         """Take in what is new, and forget what was taken back."""
@@ -81,13 +81,13 @@ class _SeenAnswers:
             if self._taken[number] not in answers:
                 self.confirmed.remove(number)
                 del self._taken[number]
-        known = {*self._taken, *self._telling_nothing}
+        known = {*self._taken, *self._without_tables}
         for identity, answer in answers.items():
             if identity not in known:
                 if self.confirmed.add(answer.question, answer.sql):
                     self._taken.append(identity)
                 else:
-                    self._telling_nothing.add(identity)
+                    self._without_tables.add(identity)
 
 
 class LearnedAnswers:

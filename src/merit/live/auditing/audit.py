@@ -214,7 +214,7 @@ class _Audit:
         if logged.committed > asked.position:
             return f"which was committed as number {logged.committed}, after {asked.position}"
         state, since, why = logged.state(position)
-        if state is not EntryState.THERE:
+        if state is not EntryState.PRESENT:
             return f"which was {state} since number {since} ({why}), and that was {position}"
         return None if logged.entry is None else out_of_bounds(asked, receipt, logged.entry)
 

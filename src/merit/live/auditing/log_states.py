@@ -15,7 +15,7 @@ class EntryState(StrEnum):
     """Whether an entry may be recalled."""
 
     LATER = "committed later"
-    THERE = "there"
+    PRESENT = "there"
     DELETED = "deleted"
     STALE = "stale"
 
@@ -47,7 +47,7 @@ class LoggedEntry:
                     pass
         if deleted is not None:
             return EntryState.DELETED, *deleted
-        return (EntryState.STALE, *stale) if stale is not None else (EntryState.THERE, self.committed, "")
+        return (EntryState.STALE, *stale) if stale is not None else (EntryState.PRESENT, self.committed, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Learner:
         if grade is None or not grade.at_least(self.parts.keep):
             return ()
         if self.parts.scope is ScopeKind.PERSONAL and not asked.author:
-            return ()  # it would be for nobody
+            return ()  # nobody could see a personal entry without an author
         scope = narrowest([self.parts.scope_of(asked.author), *others, *scopes_in(self.parts, asked)])
         source = provenance(asked, "", asked.time, scope)
         entry = kept_answer(asked, self._question(asked), self._schema, grade, source)
@@ -130,7 +130,7 @@ class Learner:
         return [Deletion(identity, f"confirmed: {asked.id}") for identity in examples]
 
     def _within(self, ids: Iterable[str], scope: str | None) -> list[str]:
-        """Entries for no more people than a word is for: what one says for oneself takes nothing from others."""
+        """Of some entries, those that only people see for whom the word is meant: nobody takes an entry from others."""
         return [identity for identity in ids if covers(scope, self.parts.memory.scope_of(identity))]
 
     def _examples(self, asked: Asked, sql: str, *, with_confirmed: bool) -> list[str]:

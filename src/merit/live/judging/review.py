@@ -18,7 +18,7 @@ from merit.types import Polarity, ScopeKind, scope_kind
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ReviewItem:
     """Something to judge, and how much that would help."""
 
     id: str  # of an answer, or of an entry
@@ -44,7 +44,7 @@ class Waiting:
         return -(self.asked + self.recalled), self.agreement
 
 
-def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[Waiting]:
+def waiting(folder: Path, database: str = "", memory: Path | str = "") -> list[ReviewItem]:
     """What waits, the most useful first: used often, then little agreement, then new.
 
     `memory` is where entries are, if not in the folder.
@@ -59,7 +59,7 @@ def waiting_in(
     entries: Iterable[Listed],
     database: str = "",
     seen: Callable[[Asked], bool] = lambda _: True,
-) -> list[Waiting]:
+) -> list[ReviewItem]:
     """The same, of a history and entries that are at hand; of answers only such as are `seen`."""
     answers = history.answers()
     recalled = Counter(identity for asked in answers.values() for identity in asked.recalled)
@@ -72,9 +72,9 @@ def waiting_in(
     return sorted(newest_first, key=lambda item: item.usefulness)
 
 
-def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]) -> list[ReviewItem]:
     """The newest answer of each question and SQL that people have said nothing about."""
-    feedback, newest = history.feedback(), dict[tuple[str, str, str], Waiting]()
+    feedback, newest = history.feedback(), dict[tuple[str, str, str], ReviewItem]()
     questions, groups = dict[str, str](), defaultdict[tuple[str, str], list[Asked]](list)
     for asked in answers.values():
         before = [answers[identity].question for identity in asked.earlier if identity in answers]
@@ -87,7 +87,7 @@ def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]
             continue
         key = (database, question, canonical(asked.sql, asked.dialect))
         newest.pop(key, None)  # so that the newest stands last
-        newest[key] = Waiting(
+        newest[key] = ReviewItem(
             asked.id,
             False,
             questions[asked.id],
@@ -121,7 +121,7 @@ def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -
     return any(sql and canonical(sql, asked.dialect) == form for sql in said)
 
 
-def _entries(listed: Iterable[Listed], answers: dict[str, Asked], recalled: Counter[str]) -> list[Waiting]:
+def _entries(listed: Iterable[Listed], answers: dict[str, Asked], recalled: Counter[str]) -> list[ReviewItem]:
     """Entries in quarantine that came from elsewhere, such as an import."""
     items = list(listed)
     entries = [item.entry for item in items if item.deleted is None and _waits(item.entry, answers)]
@@ -134,9 +134,9 @@ def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
     return entry.grade is not Grade.CONFIRMED and entry.polarity is not Polarity.NEGATIVE and not known
 
 
-def _of_entry(entry: Entry, times: int) -> Waiting:
+def _of_entry(entry: Entry, times: int) -> ReviewItem:
     source = entry.provenance
-    return Waiting(
+    return ReviewItem(
         entry.id,
         True,
         entry.question,

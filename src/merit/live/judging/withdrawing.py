@@ -32,8 +32,9 @@ class Withdrawer:
         *,
         brought_back: Callable[[list[Entry]], object] = lambda _: None,
     ) -> Withdrawn:
-        """What it left is forgotten, what it took out comes back; `brought_back` is told that.
+        """Retract the entries that the word left, and bring back those that it retracted.
 
+        `brought_back` is called with the latter.
         What was promoted since is forgotten as well: it rests on the same word.
         """
         with self.history.withdrawing(answer) as (asked, said, write):

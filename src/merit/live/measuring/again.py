@@ -15,7 +15,7 @@ from merit.live.record.history import History
 from merit.live.record.lines import plain_question
 from merit.live.record.visibility import visible
 from merit.memory import Entry, Grade, Precedent
-from merit.models import Prices, Sent
+from merit.models import Prices, Usage
 from merit.sql import executed
 from merit.types import EVERYONE, Rows, Viewer
 
@@ -91,7 +91,7 @@ class Repeater:
         prompt = sum(attempt.prompt_tokens for attempt in answer.attempts)
         output = sum(attempt.output_tokens for attempt in answer.attempts)
         prices = self.asker.budget.prices
-        cost = Prices(*prices).cost(Sent(prompt_tokens=prompt, output_tokens=output)) if prices else None
+        cost = Prices(*prices).cost(Usage(prompt_tokens=prompt, output_tokens=output)) if prices else None
         return AnswerAgain(answer, AskedAgain(right, answer.agreement, len(answer.attempts), prompt + output, cost))
 
 

@@ -9,7 +9,7 @@ from merit.live.asking.asker import Asker
 from merit.live.measuring.again import ConfirmedQuestion, Repeater, confirmed_questions, repeating
 from merit.live.measuring.proof import Proof, ProofTurn
 from merit.live.record.visibility import visible
-from merit.models import Prices, Sent
+from merit.models import Prices, Usage
 
 Tell = Callable[[int, int], object]  # how many questions of how many were asked again
 
@@ -33,11 +33,11 @@ def proof_cost(asker: Asker, limit: int | None = None, author: str = "") -> Proo
     questions = len(_questions(asker, limit, author))
     calls = 2 * questions * asker.asking.candidates
     asked = [event for event in asker.parts.history.answers().values() if event.calls]
-    sent = Sent.total(Sent(event.calls, event.prompt_tokens, event.output_tokens) for event in asked)
+    sent = Usage.total(Usage(event.calls, event.prompt_tokens, event.output_tokens) for event in asked)
     if not sent.calls:
         return ProofCost(questions, calls, None, None)
     share = calls / sent.calls
-    likely = Sent(calls, round(share * sent.prompt_tokens), round(share * sent.output_tokens))
+    likely = Usage(calls, round(share * sent.prompt_tokens), round(share * sent.output_tokens))
     prices = asker.budget.prices
     return ProofCost(questions, calls, likely.tokens, Prices(*prices).cost(likely) if prices else None)
 

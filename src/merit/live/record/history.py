@@ -16,7 +16,7 @@ from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
 from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
 from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
 from merit.live.record.lines import HistoryLines, plain_question
-from merit.models import Sent
+from merit.models import Usage
 from merit.reading import LINES_BYTES, parse_json
 from merit.runs.text import decode_line, read_lines, to_json
 
@@ -134,7 +134,7 @@ class History:
         """A question as it stands by itself: one of a conversation together with those before it."""
         return standing_question(self.before(asked), asked.question)
 
-    def sent_on(self, day: str) -> Sent:
+    def sent_on(self, day: str) -> Usage:
         """What all questions of a day, such as 2026-11-16, have taken."""
         return self._day.sent(day)
 
@@ -199,20 +199,20 @@ class _Day:
         self._day = ""
         self._file = (0, 0)  # device and inode
         self._read = self._lines = 0  # bytes and lines
-        self._sent = Sent()
+        self._sent = Usage()
 
-    def sent(self, day: str) -> Sent:
+    def sent(self, day: str) -> Usage:
         """What they took so far, as far as it is written down."""
         with self._lock:
             try:
                 file = open_regular(self._path, os.O_RDONLY)
             except FileNotFoundError:
-                return Sent()
+                return Usage()
             try:
                 status = os.fstat(file)
                 if (day, (status.st_dev, status.st_ino)) != (self._day, self._file) or status.st_size < self._read:
                     self._day, self._file = day, (status.st_dev, status.st_ino)
-                    self._read, self._lines, self._sent = 0, 0, Sent()
+                    self._read, self._lines, self._sent = 0, 0, Usage()
                 with os.fdopen(os.dup(file), "rb") as stream:
                     stream.seek(self._read)
                     data = stream.read(LINES_BYTES)
@@ -223,8 +223,8 @@ class _Day:
                 number = self._lines + whole.count(b"\n", 0, start) + 1
                 event = _event(decode_line(line, self._path, number), self._path, number)
                 if isinstance(event, Asked | Spent):
-                    spent = Sent(event.calls, event.prompt_tokens, event.output_tokens, event.seconds)
-                    self._sent = Sent.total([self._sent, spent])
+                    spent = Usage(event.calls, event.prompt_tokens, event.output_tokens, event.seconds)
+                    self._sent = Usage.total([self._sent, spent])
             self._read, self._lines = self._read + len(whole), self._lines + whole.count(b"\n")
             return self._sent
 

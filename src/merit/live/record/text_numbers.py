@@ -8,7 +8,10 @@ _RECENT_SHARE = 20
 
 
 class TextNumbers:
-    """Numbers by texts. A text is known by 64 bits of its hash: whoever looks one up makes sure by other means."""
+    """Numbers by texts.
+
+    A text is known by 64 bits of its hash: two texts can share one, so a caller checks what it finds.
+    """
 
     def __init__(self) -> None:
         self._hashes: npt.NDArray[np.int64] = np.zeros(0, np.int64)  # ascending; equal ones in the order of adding

@@ -57,7 +57,7 @@ def _entry(listed: Listed | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class MemoryComparison:
     """An answer, and what the same question gives now without anything that was learned."""
 
     asked: Asked
@@ -92,16 +92,16 @@ class Comparison:
         }
 
 
-def compared(asked: Asked, without: Answer, engine: Engine, limits: Limits) -> Comparison:
+def compared(asked: Asked, without: Answer, engine: Engine, limits: Limits) -> MemoryComparison:
     """Compare an answer with one that was found without memory; the history has no rows, so its SQL is run again."""
     same_sql = bool(asked.sql) and canonical(asked.sql, asked.dialect) == canonical(without.sql, asked.dialect)
     if not asked.sql:
-        return Comparison(asked, without, same_sql, None, "there was no statement")
+        return MemoryComparison(asked, without, same_sql, None, "there was no statement")
     result = engine.execute(asked.sql, limits)
     if not isinstance(result, Rows):
-        return Comparison(asked, without, same_sql, None, f"it fails now: {result.message}")
+        return MemoryComparison(asked, without, same_sql, None, f"it fails now: {result.message}")
     rows = f"{len(result.rows)} {'row' if len(result.rows) == 1 else 'rows'}"
     if without.rows is None:
-        return Comparison(asked, without, same_sql, None, rows, result)
+        return MemoryComparison(asked, without, same_sql, None, rows, result)
     then, there = (executed(rows, asked.database).result for rows in (result, without.rows))
-    return Comparison(asked, without, same_sql, then == there, rows, result)
+    return MemoryComparison(asked, without, same_sql, then == there, rows, result)

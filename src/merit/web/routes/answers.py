@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live.progress import ProgressEvent
 from merit.live.record.browsing import HistorySearch, search_history
-from merit.web.events import Sent, short_answer
+from merit.web.events import ServerSentEvent, short_answer
 from merit.web.people import Asking, Reader, Served
 from merit.web.records import first_rows, short_record
 from merit.web.replies import JsonReply, JsonRouter, linked, refusal
@@ -50,7 +50,7 @@ async def ask(asked: Question, site: Served, who: Asking, accept: Annotated[str,
     """Ask a question: events as they happen with `Accept: text/event-stream`, else the answer once it is there."""
     agent = agent_of(site)
 
-    async def work(tell: Callable[[ProgressEvent], object]) -> Sent:
+    async def work(tell: Callable[[ProgressEvent], object]) -> ServerSentEvent:
         answer = await agent.ask_async(
             asked.question,
             execute=asked.execute,
@@ -66,7 +66,7 @@ async def ask(asked: Question, site: Served, who: Asking, accept: Annotated[str,
         site.metrics.count("merit_model_calls_total", answer.calls)
         site.metrics.count("merit_model_tokens_total", answer.prompt_tokens, direction="prompt")
         site.metrics.count("merit_model_tokens_total", answer.output_tokens, direction="output")
-        return Sent("answer", short_answer(answer))
+        return ServerSentEvent("answer", short_answer(answer))
 
     return await answered(site.asks.start(who.author, work), accept)
 
@@ -78,7 +78,7 @@ async def answered(ask: RunningAsk, accept: str) -> Response:
         return StreamingResponse(ask.stream(), media_type=_STREAM, headers=headers)
     async for _ in ask.stream():
         pass
-    last = ask.result or Sent("failed", {"error": "the server failed; its log says more"})
+    last = ask.result or ServerSentEvent("failed", {"error": "the server failed; its log says more"})
     if last.name == "cancelled":
         return refusal(409, "the question was cancelled")
     return refusal(ask.status, last.data["error"]) if last.name == "failed" else JsonReply(last.data)
@@ -129,11 +129,11 @@ async def without_memory(
     agent = agent_of(site)
     answer_for(site, who, answer)
 
-    async def work(tell: Callable[[ProgressEvent], object]) -> Sent:
+    async def work(tell: Callable[[ProgressEvent], object]) -> ServerSentEvent:
         found = await agent.without_memory_async(answer, progress=tell, author=looking_as(site, who, answer))
         record = found.record()
         record["with_memory"]["result"] = first_rows(found.rows)
         record["without_memory"]["result"] = first_rows(found.without.rows)
-        return Sent("comparison", record)
+        return ServerSentEvent("comparison", record)
 
     return await answered(site.asks.start(who.author, work), accept)

@@ -9,11 +9,11 @@ from merit.errors import MeritError
 from merit.types import Limits, Timeout
 from merit.web.metrics import CONTENT_TYPE
 from merit.web.people import Reader, Served
-from merit.web.replies import JsonRouter, Refused
+from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.site import Site
 
 router = JsonRouter(tags=["operation"])
-_LOOK_AGAIN_S = 5.0  # so that nobody can keep the database busy by asking
+_LOOK_AGAIN_S = 5.0  # so that frequent requests do not keep the database busy
 _lock = threading.Lock()
 _looked: dict[int, tuple[float, bool]] = {}  # by site
 
@@ -28,9 +28,9 @@ async def live() -> dict[str, bool]:
 def ready(site: Served) -> dict[str, bool]:
     """The database can be read, and new questions are taken."""
     if site.asks.closed:
-        raise Refused(503, "the server is stopping")
+        raise RefusedRequest(503, "the server is stopping")
     if not _database_answers(site):
-        raise Refused(503, "the database or the memory is out of reach")
+        raise RefusedRequest(503, "the database or the memory is out of reach")
     return {"ready": True}
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.convertors import Convertor, register_url_convertor
 
 from merit.live.judging.curating import Curator
-from merit.live.judging.review import Waiting, waiting_in
+from merit.live.judging.review import ReviewItem, waiting_in
 from merit.live.record.browsing import MemorySearch, search_memory, state_of
 from merit.memory import Listed, Precedent
 from merit.types import Entry
@@ -22,7 +22,7 @@ from merit.web.site import Site, agent_of
 
 
 class EntryConvertor(Convertor[str]):
-    """An entry's id in a path; nothing else is taken for one, so that /memory/review is no entry."""
+    """An entry's id in a path. Other words do not match, so /memory/review is not read as an entry."""
 
     regex = "[a-z]{3}-[0-9a-f]{1,32}"
 
@@ -182,5 +182,5 @@ def _whole(entry: Entry) -> dict[str, Any]:
     return {"entry": record, "provenance": record.pop("provenance")}
 
 
-def _waiting_record(item: Waiting) -> dict[str, Any]:
+def _waiting_record(item: ReviewItem) -> dict[str, Any]:
     return asdict(item)

@@ -10,7 +10,7 @@ from merit.spreadsheet import csv_text
 from merit.types import Rows, Value
 from merit.web.people import Person, Reader, Served
 from merit.web.records import rows_record
-from merit.web.replies import JsonRouter, Refused
+from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.routes.answers import AnswerId
 from merit.web.seeing import answer_for
 from merit.web.site import Site, agent_of
@@ -42,7 +42,7 @@ def rows_parquet(answer: AnswerId, site: Served, who: Reader) -> Response:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise Refused(
+        raise RefusedRequest(
             501, "Parquet needs the package pyarrow; run, in merit's own folder: pip install '.[parquet]'"
         ) from None
     found = rows_of(site, answer, who)

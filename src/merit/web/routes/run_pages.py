@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from merit.report.page.live import LiveRuns
 from merit.report.page.shell import policy, shell
 from merit.web.people import MaybePerson, Reader, Served
-from merit.web.replies import JsonRouter, Refused
+from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.site import Site
 
 router = JsonRouter(tags=["runs"])
@@ -37,11 +37,11 @@ def data(
     """A part of the data of the runs' page."""
     content = _runs(site).answer(name, start)
     if content is None:
-        raise Refused(404, "there is nothing here")
+        raise RefusedRequest(404, "there is nothing here")
     return Response(content.encode("utf-8", "replace"), media_type="application/json")
 
 
 def _runs(site: Site) -> LiveRuns:
     if site.runs is None:
-        raise Refused(404, "this server shows no runs; start it with --runs FOLDER")
+        raise RefusedRequest(404, "this server shows no runs; start it with --runs FOLDER")
     return site.runs

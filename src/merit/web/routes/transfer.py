@@ -17,7 +17,7 @@ from merit.formats import FORMATS, read_pairs
 from merit.live import export_pairs
 from merit.types import Grade
 from merit.web.people import Curating, Reader, Served
-from merit.web.replies import JsonRouter, Refused
+from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.site import Site, agent_of
 
 router = JsonRouter(prefix="/api", tags=["memory"])
@@ -38,7 +38,7 @@ async def import_file(
     """Execute the pairs of a file (the body) and remember those that run; `confirmed` is your own word."""
     data = await request.body()
     if not data:
-        raise Refused(400, "the body is empty; send the file as it is")
+        raise RefusedRequest(400, "the body is empty; send the file as it is")
     return await run_in_threadpool(_import, site, who.author, data, format, grade, dry_run, name)
 
 

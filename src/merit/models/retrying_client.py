@@ -32,7 +32,7 @@ from merit.models.connection import (
 )
 from merit.models.priority import CALL, PrioritySemaphore
 from merit.models.responses import address_note, asked_to_wait, is_page, page_note, why_unread
-from merit.models.waiting import Waiting
+from merit.models.wait_notice import WaitNotice
 
 _TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})  # statuses worth another try
 _CONTEXT_WORDS = (
@@ -59,14 +59,14 @@ class _Fault(Exception):
         self.unreached = unreached
 
 
-class Client:
+class RetryingClient:
     """One model at one endpoint, with at most `concurrency` requests under way."""
 
     def __init__(
         self,
         model: str,
         address: Address,
-        waiting: Waiting,
+        waiting: WaitNotice,
         *,
         kind: str = "completion",
         concurrency: int = 1,

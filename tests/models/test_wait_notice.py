@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from making.endpoint import ChatServer, at_first, silence, status
-from merit.models import waiting
+from merit.models import wait_notice
 from merit.models.connection import Patience
 from merit.models.encoders import EndpointEncoder
 from merit.models.endpoint import EndpointCompleter
@@ -15,12 +15,12 @@ from merit.types import Sampling
 PATIENCE = Patience(request_s=5.0, first_pause_s=0.02, longest_pause_s=0.05, faults_s=5.0, tries=1000)
 
 
-assert waiting._FIRST_S <= 2.5, "people are to hear of it within three seconds"
+assert wait_notice._FIRST_S <= 2.5, "people are to hear of it within three seconds"
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_FIRST_S", 0.1)
+    monkeypatch.setattr(wait_notice, "_FIRST_S", 0.1)
 
 
 def ask(server: ChatServer, monkeypatch: pytest.MonkeyPatch, *prompts: str) -> None:

@@ -11,7 +11,7 @@ _FIRST_S = 2.0  # before a user starts to wonder; an ordinary call is faster
 _MOST_SHOWN = 100  # characters of why the last try failed
 
 
-class Waiting:
+class WaitNotice:
     """Calls to one endpoint; when no answer has come for a while, a line on stderr says so.
 
     Each line comes after twice the silence of the line before, so a server that is always slow causes only a few lines.
