@@ -39,7 +39,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 _NUMBER = "asked as number "
 _LOST = (aiohttp.ClientError, ConnectionError, TimeoutError)

@@ -41,7 +41,7 @@ from aiohttp import web
 
 from merit.live.auditing.audit import audit_live
 from merit.memory import open_store
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 _SQL = "SELECT state, count(*) FROM orders GROUP BY state"
 _POSTGRES = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from making.commands import refusal
-from merit.agent import METHODS, Attempt, Written, confidence
+from merit.agent import METHODS, Attempt, RefusedStatement, confidence
 from merit.agent.confidence import (
     Calibration,
     Knot,
@@ -140,7 +140,7 @@ def test_it_is_used_only_for_its_own_model_and_prompts(monkeypatch: pytest.Monke
 
 def test_a_share_counts_what_failed_and_weighs_what_was_grounded() -> None:
     refused = Verdict(Status.EXECUTION_ERROR, "no such column: x")
-    as_written = Written("SELECT x", refused, classify(refused), ())
+    as_written = RefusedStatement("SELECT x", refused, classify(refused), ())
 
     def attempt(letter: str) -> Attempt:
         """`-` failed; a capital letter is a candidate that had to be grounded."""

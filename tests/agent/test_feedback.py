@@ -2,7 +2,7 @@
 
 import pytest
 
-from merit.agent.feedback import EpisodeAnswer, Tried, corrected_change, rejected_change
+from merit.agent.feedback import EpisodeAnswer, ExecutedStatement, corrected_change, rejected_change
 from merit.memory import Provenance, Repair
 from merit.types import FailureSubtype, Status
 
@@ -12,7 +12,7 @@ MISSING = {"postgresql": "42P01", "mysql": "1146", "mariadb": "1146", "sqlite": 
 @pytest.mark.parametrize(("dialect", "code"), MISSING.items())
 def test_a_failure_is_typed_by_the_code_of_its_engine(dialect: str, code: str | None) -> None:
     message = "no such table: ordres" if dialect == "sqlite" else "it is not there"
-    failed = Tried("SELECT 1 FROM ordres", Status.EXECUTION_ERROR, message, code)
+    failed = ExecutedStatement("SELECT 1 FROM ordres", Status.EXECUTION_ERROR, message, code)
     answer = EpisodeAnswer(failed.sql, message, [failed])
     source = Provenance("live", "q", "shop", 1, 0, "live:q", dialect=dialect)
     change = corrected_change(answer, "How many?", "SELECT 1 FROM orders", "", source)
@@ -21,8 +21,8 @@ def test_a_failure_is_typed_by_the_code_of_its_engine(dialect: str, code: str | 
 
 
 def test_without_a_failed_candidate_a_rejection_leaves_no_change() -> None:
-    ran = Tried("SELECT 1", Status.EXECUTED)
+    ran = ExecutedStatement("SELECT 1", Status.EXECUTED)
     source = Provenance("live", "q", "shop", 1, 0, "live:q")
     assert rejected_change(EpisodeAnswer(ran.sql, None, [ran]), "How many?", "", source) is None
-    failed = Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x")
+    failed = ExecutedStatement("SELECT x", Status.EXECUTION_ERROR, "no such column: x")
     assert rejected_change(EpisodeAnswer(ran.sql, None, [failed, ran]), "How many?", "", source) is not None

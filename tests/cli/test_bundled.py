@@ -22,7 +22,7 @@ from merit.bundled import read_sources
 from merit.bundled.source import HERE, DatabaseSource
 from merit.cli.data_bundled import show_check
 from merit.cli.main import cli
-from merit.cli.screen import Console
+from merit.cli.terminal import Console
 
 REFERENCES = {written.id: written.sql for source in read_sources() for written in source.questions}
 

@@ -19,7 +19,7 @@ from merit.bundled import read_sources, recorded
 from merit.bundled.source import HERE
 from merit.cli import demo as door
 from merit.cli.main import cli
-from merit.cli.screen import Console
+from merit.cli.terminal import Console
 from merit.errors import InputError, MeritError
 from merit.models import answer_key
 from merit.models.exported import open_exported

@@ -20,7 +20,7 @@ from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.terminal import COLOURS, on_terminal
 from merit.cli.main import cli
-from merit.cli.screen import Console, broken, inline, listed, say, shown, visible
+from merit.cli.terminal import Console, broken, inline, listed, say, shown, visible
 from merit.memory import Memory
 from merit.types import Question, Status, Verdict
 

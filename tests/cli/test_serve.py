@@ -11,7 +11,7 @@ import pytest
 
 from making.commands import refused
 from making.live import COUNT, make_shop
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from making.runs import make_bench
 from making.terminal import on_terminal, plain
 from merit.agent import METHODS, RELATED
 from merit.cli import progress as door
-from merit.cli.screen import Console
+from merit.cli.terminal import Console
 from merit.memory import Memory
 from merit.report.names import FAILURES
 from merit.types import Question

@@ -19,7 +19,7 @@ from merit.errors import InputError
 from merit.live.record.backup import back_up, restore
 from merit.live.record.history import History
 from merit.memory import entries_in
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 
 @pytest.fixture

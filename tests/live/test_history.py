@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from merit.agent.feedback import Tried
+from merit.agent.feedback import ExecutedStatement
 from merit.errors import InputError, MeritError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
 from merit.live.record.events import event_record
@@ -21,7 +21,7 @@ from merit.types import Status
 
 ASKED = Asked(
     "a1", "2026-11-16T10:00:00+00:00", "How many?", "shop", "sqlite", "f0", 3, "precedent_grounded", "told", "00",
-    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (Tried("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5, 1,
+    "SELECT 1", AnswerStatus.ANSWERED, 0.75, None, (ExecutedStatement("SELECT x", Status.EXECUTION_ERROR, "no such column: x"),), ("pre-1",), "", 4, 40, 20, 1.5, 1,
 )  # fmt: skip
 ADDED = ("earlier", "passed", "failed", "kept", "replies", "receipt", "author")
 SAID: list[Feedback] = [

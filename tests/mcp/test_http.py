@@ -23,7 +23,7 @@ from making.mcp_client import ERAS, Dialogue, Person, agreeing, refusal, result
 from mcp import Client
 from merit.live import History
 from merit.mcp.sessions import MOST_EACH
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 POST = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 HELLO = {

@@ -7,9 +7,9 @@ import httpx2
 from starlette.responses import PlainTextResponse
 
 from merit.mcp.http import McpGate
+from merit.web.access_tokens import TokenStore
 from merit.web.limits import RateLimit
 from merit.web.names import Names
-from merit.web.tokens import TokenStore
 
 
 def test_a_person_sends_only_so_many_requests(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from merit.errors import InputError
-from merit.models.address import Address, redacted
+from merit.models.address import Address
+from merit.models.redaction import redacted
 
 KEY = "sk-very-secret-0123456789"
 PASSWORD = "p@ss/w?rd&#"

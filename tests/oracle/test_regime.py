@@ -10,7 +10,7 @@ import pytest
 from making.benchmark import ITEMS, build
 from merit.data import Dataset, load
 from merit.errors import DatabaseUnusable
-from merit.oracle import Judge, open_judge, under
+from merit.oracle import Judge, judging_for, open_judge
 from merit.types import Cause, Judging, Question, Regime, Status, Verdict
 
 ENDLESS = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT count(*) FROM c"
@@ -33,7 +33,7 @@ def judge(dataset: Dataset) -> Iterator[Judge]:
 
 @pytest.fixture
 def told(judge: Judge) -> Judging:
-    return under(Regime.DBMS_ONLY, judge)
+    return judging_for(Regime.DBMS_ONLY, judge)
 
 
 def shop(dataset: Dataset) -> list[Question]:
@@ -71,7 +71,7 @@ def test_a_late_row_tells_the_regimes_apart(dataset: Dataset, judge: Judge, told
 
 def test_what_does_not_end_times_out_for_every_reference(dataset: Dataset) -> None:
     with closing(open_judge(dataset, "db", cache=None, timeout_s=0.2)) as hasty:
-        told = under(Regime.DBMS_ONLY, hasty)
+        told = judging_for(Regime.DBMS_ONLY, hasty)
         first, second = (told(question, ENDLESS) for question in shop(dataset)[:2])
     assert (first.status, first.cause) == (Status.TIMEOUT, Cause.TIMEOUT)
     assert first.error
@@ -109,7 +109,7 @@ def test_right_and_wrong_are_never_said(dataset: Dataset, judge: Judge, told: Ju
 
 
 def test_where_all_is_told_the_judge_itself_speaks(dataset: Dataset, judge: Judge) -> None:
-    assert under(Regime.DENOTATION_CONFIRMED, judge) == judge.judge
+    assert judging_for(Regime.DENOTATION_CONFIRMED, judge) == judge.judge
 
 
 def test_a_question_without_a_reference_can_be_tried(dataset: Dataset, told: Judging) -> None:

@@ -14,8 +14,8 @@ from making.runs import make_bench
 from merit.agent.confidence import Calibration, Knot
 from merit.report import Report, ReportTable, build, write_report
 from merit.report.calibrate import calibrate, outcomes_of
+from merit.report.calibration_quality import brier, calibration_error, confidence_bins, kept_accuracy
 from merit.report.statistics import wilson
-from merit.report.sureness import brier, calibration_error, confidence_bins, kept_accuracy
 from merit.runs import RunView
 from merit.types import ModelIdentity, Status, Verdict
 

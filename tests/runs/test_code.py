@@ -74,7 +74,7 @@ def test_what_decides_nothing_leaves_it_as_it_is(name: str, copied: Path) -> Non
         "runs/accounting.py",
         "stream/run.py",
         "stream/initial.py",
-        "models/tokens.py",
+        "models/token_counts.py",
         "data/schema.py",
         "reading.py",
     ],

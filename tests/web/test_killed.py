@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from making.live import COUNT, make_shop
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 PEOPLE = 4
 KILLS = 2

@@ -5,7 +5,7 @@ import pytest
 from making.live import PAID
 from making.serving import Served, ServeShop
 from merit.settings import MemorySettings
-from merit.web.tokens import Right
+from merit.web.access_tokens import Right
 
 
 @pytest.fixture

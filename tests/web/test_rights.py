@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from making.serving import Served, ServeShop, runs_in
+from merit.web.access_tokens import Right
 from merit.web.app import make_app
-from merit.web.tokens import Right
 
 OPEN = {
     ("GET", "/api/session"),

@@ -12,7 +12,7 @@ import pytest
 
 from making.serving import ServeShop
 from merit.settings import ServeSettings
-from merit.web.tokens import Right
+from merit.web.access_tokens import Right
 
 CONFIG = Path(__file__).with_name("schemathesis.toml")
 EXAMPLES = max(2, int(os.environ.get("MERIT_FUZZ", "500")) // 100)

@@ -8,7 +8,7 @@ from making.live import COUNT, AnsweringModel
 from making.serving import Served, ServeShop
 from merit.live.record.purging import Purge, purge_all
 from merit.settings import MemorySettings
-from merit.web.tokens import Right
+from merit.web.access_tokens import Right
 
 QUESTION = "How many orders are there?"
 SECRET = "SELECT count(*) FROM orders WHERE 'zebra' = 'zebra'"

@@ -6,9 +6,9 @@ from merit.agent.feedback import SIMULATED_REVIEWER, learned_from, only_sure
 from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.method import Method, Origin
 from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
-from merit.agent.oracles import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
+from merit.agent.oracle_wrappers import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
 from merit.agent.related import RELATED
-from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, Task, Written
+from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, RefusedStatement, Task
 from merit.agent.work import Work
 
 __all__ = [
@@ -32,11 +32,11 @@ __all__ = [
     "Part",
     "Recalled",
     "Reflection",
+    "RefusedStatement",
     "RememberingOracle",
     "Task",
     "ThreadedOracle",
     "Work",
-    "Written",
     "all_methods",
     "finalise",
     "find_method",

@@ -131,7 +131,7 @@ class NotingBehaviour(Behaviour, Protocol):
 
 
 class PaperBehaviour:
-    """The decisions of the paper's methods, and of our own two: a method's fields say everything."""
+    """The decisions of the paper's methods, and of merit's own: a method's fields say everything."""
 
     shows = frozenset(Part)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from merit.agent.behaviour import Recalled, moment_of, recall_policy, reflection_prompt, repair_prompt
 from merit.agent.method import Method
 from merit.agent.notes import next_note, note_moment, read_note
-from merit.agent.rules import chosen, cue_of, drawn, grounding, repeated, spent, unfinished
-from merit.agent.trajectory import Attempt, Episode, Reflection, Task, Written
+from merit.agent.rules import chosen, cue_of, grounding, repeated, sampling_of_draw, spent, unfinished
+from merit.agent.trajectory import Attempt, Episode, Reflection, RefusedStatement, Task
 from merit.agent.work import Work
 from merit.errors import ContextOverflow
 from merit.failure import classify
@@ -71,7 +71,7 @@ async def _attempt(agent: Agent, task: Task, attempts: Sequence[Attempt], reflec
     await _take_notes(agent, task, attempts, reflections, recalled, ended=False)
     moment = moment_of(agent.family, task, attempts, reflections, agent.demonstrations)
     prompt = repair_prompt(agent.method, moment, recalled)
-    reply = await _ask(agent, task, prompt, drawn(agent.method, agent.sampling, len(attempts)))
+    reply = await _ask(agent, task, prompt, sampling_of_draw(agent.method, agent.sampling, len(attempts)))
     attempt = await _judged(agent, task, parse_sql(reply.text, agent.family.dialect), reply, attempts)
     return replace(attempt, prompt_sha256=prompt.sha256, recall=recall)
 
@@ -85,7 +85,7 @@ async def _judged(agent: Agent, task: Task, sql: str, reply: Completion, before:
     else:
         verdict = await agent.oracle.judge(task.question, sql)
         if grounded := grounding(agent.method, task, sql, verdict, agent.family.dialect):
-            written = Written(sql, verdict, classify(verdict, agent.family.dialect), grounded.changes)
+            written = RefusedStatement(sql, verdict, classify(verdict, agent.family.dialect), grounded.changes)
             sql, earlier = grounded.sql, repeated(agent.method, agent.regime, grounded.sql, before)
             verdict = earlier.verdict if earlier else await agent.oracle.judge(task.question, sql)
     return Attempt(

@@ -20,7 +20,7 @@ Statement = tuple[str, Verdict]  # and what became of it
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ExecutedStatement:
     """A candidate and what the database said."""
 
     sql: str
@@ -43,7 +43,7 @@ class AnswerGiven(Protocol):
         ...
 
     @property
-    def tried(self) -> Sequence[Tried]:
+    def tried(self) -> Sequence[ExecutedStatement]:
         """Every candidate in its order."""
         ...
 
@@ -54,7 +54,7 @@ class EpisodeAnswer:
 
     sql: str
     error: str | None
-    tried: Sequence[Tried]
+    tried: Sequence[ExecutedStatement]
 
 
 def only_sure(method: Method, least: Grade = Grade.TESTED) -> Method:
@@ -70,7 +70,7 @@ def only_sure(method: Method, least: Grade = Grade.TESTED) -> Method:
 def learned_from(episode: Episode, said: Said, sql: str | None, run: str) -> list[Entry]:
     """What a simulated reviewer's word on an episode's answer leaves; `sql` is the correction, where it is one."""
     task, final, question = episode.task, episode.final, episode.task.question.text
-    answer = EpisodeAnswer(final.sql, final.verdict.error, tried(episode.attempts))
+    answer = EpisodeAnswer(final.sql, final.verdict.error, executed_statements(episode.attempts))
     source = Provenance(
         run=run,
         question_id=task.question.id,
@@ -90,11 +90,11 @@ def learned_from(episode: Episode, said: Said, sql: str | None, run: str) -> lis
     return learned
 
 
-def tried(attempts: Sequence[Attempt]) -> list[Tried]:
+def executed_statements(attempts: Sequence[Attempt]) -> list[ExecutedStatement]:
     """Every statement that was executed, in its order; what was written before its grounding."""
     fresh = [attempt for attempt in attempts if not attempt.repeat]
-    statements = [one for attempt in fresh for one in (attempt.written, attempt) if one is not None]
-    return [Tried(one.sql, one.verdict.status, one.verdict.error, one.verdict.code) for one in statements]
+    both = [part for attempt in fresh for part in (attempt.written, attempt) if part is not None]
+    return [ExecutedStatement(part.sql, part.verdict.status, part.verdict.error, part.verdict.code) for part in both]
 
 
 def confirmed_answer(question: str, sql: str, schema: str, source: Provenance) -> Entry:
@@ -107,7 +107,7 @@ def corrected_change(asked: AnswerGiven, question: str, sql: str, schema: str, s
     """From the answer that was given to the one that is said to be right."""
     before = Verdict(Status.DENOTATION_MISMATCH)
     if asked.error is not None:
-        code = next((one.code for one in asked.tried if one.sql == asked.sql), None)
+        code = next((statement.code for statement in asked.tried if statement.sql == asked.sql), None)
         before = Verdict(Status.EXECUTION_ERROR, asked.error, Cause.DBMS, code=code)
     return _change(Polarity.POSITIVE, question, (asked.sql, before), (sql, Verdict(Status.CORRECT)), schema, source)
 

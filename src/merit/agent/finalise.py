@@ -4,7 +4,7 @@ from merit.agent.agreement import is_agreed
 from merit.agent.behaviour import Keep, kept
 from merit.agent.method import Method
 from merit.agent.rules import NO_FAILURE, candidates_of, changed_from, votes
-from merit.agent.trajectory import Attempt, Episode, Written
+from merit.agent.trajectory import Attempt, Episode, RefusedStatement
 from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
 from merit.types import Polarity, Regime
 
@@ -53,7 +53,7 @@ def _precedent(episode: Episode, grade: Grade, source: Provenance) -> Precedent:
 
 
 def _repair(
-    episode: Episode, before: Attempt | Written, polarity: Polarity, grade: Grade, source: Provenance
+    episode: Episode, before: Attempt | RefusedStatement, polarity: Polarity, grade: Grade, source: Provenance
 ) -> Repair:
     task, after = episode.task, episode.final
     failure = (before if polarity is Polarity.POSITIVE else after).failure or NO_FAILURE

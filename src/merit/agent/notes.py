@@ -6,7 +6,7 @@ from types import NoneType
 
 from merit.agent.behaviour import Moment, NotingBehaviour, Recalled, decided, moment_of
 from merit.agent.method import Method
-from merit.agent.trajectory import Attempt, Reflection, Task, notes_after
+from merit.agent.trajectory import Attempt, Reflection, Task, notes_at
 from merit.prompts import Family, Prompt
 
 
@@ -26,7 +26,7 @@ def note_moment(
 def next_note(method: Method, moment: Moment) -> Prompt | None:
     """The prompt of the next note at this moment, where the method has one to ask for."""
     behaviour = method.behaviour
-    if len(notes_after(moment.reflections, moment.step)) >= method.notes or not isinstance(behaviour, NotingBehaviour):
+    if len(notes_at(moment.reflections, moment.step)) >= method.notes or not isinstance(behaviour, NotingBehaviour):
         return None
     shown = moment.showing(behaviour.shows)
     prompt = decided(method, "note", (Prompt, NoneType), lambda: behaviour.note(method, shown))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from merit.agent import agreement
 from merit.agent.agreement import Vote
-from merit.agent.trajectory import Attempt, Episode, Task, Written
+from merit.agent.trajectory import Attempt, Episode, RefusedStatement, Task
 from merit.grounding import Grounded, ground
 from merit.memory import Cue, failure_context
 from merit.sql import canonical
@@ -73,7 +73,7 @@ def candidates_of(attempts: Sequence[Attempt]) -> list[Attempt]:
     return [attempt for attempt in attempts if not attempt.repeat]
 
 
-def changed_from(episode: Episode) -> Attempt | Written | None:
+def changed_from(episode: Episode) -> Attempt | RefusedStatement | None:
     """The statement that the final one changed: what was written before grounding, or the candidate before it."""
     candidates = candidates_of(episode.attempts)
     return episode.final.written or (candidates[-2] if len(candidates) > 1 else None)
@@ -96,7 +96,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
     )
 
 
-def drawn(method: "Method", sampling: Sampling, draw: int) -> Sampling:
+def sampling_of_draw(method: "Method", sampling: Sampling, draw: int) -> Sampling:
     """How the draw of this number in its episode is made."""
     if not method.temperature or (method.greedy_first and draw == 1):
         return sampling

@@ -42,7 +42,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RefusedStatement:
     """A statement as the model wrote it, which the database refused, and what grounding changed in it."""
 
     sql: str
@@ -65,7 +65,7 @@ class Attempt:
     recall: Recall | None = None
     repeat: bool = False  # set aside: the verdict is that of the earlier candidate it repeats, and no budget was used
     tokens_estimated: bool = False  # by merit, since the model's server did not count them
-    written: Written | None = None  # what grounding changed; both together are one candidate
+    written: RefusedStatement | None = None  # what grounding changed; both together are one candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +81,25 @@ class Reflection:
     after: int | None = None  # of a note: how many attempts had been made. Reflections follow one attempt each
 
 
-def written_by(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
+def reflections_until(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
     """What had been written before more than so many attempts had been made."""
-    return tuple(one for after, one in _placed(reflections) if after <= attempts)
+    return tuple(reflection for after, reflection in _placed(reflections) if after <= attempts)
 
 
-def written_after(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
+def reflections_at(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
     """What was written when exactly so many attempts had been made."""
-    return tuple(one for after, one in _placed(reflections) if after == attempts)
+    return tuple(reflection for after, reflection in _placed(reflections) if after == attempts)
 
 
-def notes_after(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
+def notes_at(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
     """The notes that were written when exactly so many attempts had been made; reflections are none."""
-    return tuple(one for one in reflections if one.after == attempts)
+    return tuple(reflection for reflection in reflections if reflection.after == attempts)
 
 
 def _placed(reflections: Sequence[Reflection]) -> Iterator[tuple[int, Reflection]]:
     """Everything with the number of attempts that it follows; a reflection follows one attempt each."""
     numbers = count(1)
-    return ((next(numbers) if one.after is None else one.after, one) for one in reflections)
+    return ((next(numbers) if reflection.after is None else reflection.after, reflection) for reflection in reflections)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Episode:
     chosen: int = -1  # which attempt stands; the last, unless candidates voted
 
     @property
-    def first(self) -> Attempt | Written:
+    def first(self) -> Attempt | RefusedStatement:
         """The shared first answer as the model wrote it."""
         return self.attempts[0].written or self.attempts[0]
 

@@ -31,7 +31,7 @@ def varied(method: Method, change: str, name: str) -> Method:
 
 
 _FIXED = ("name", "summary", "recall", "writes", "seed", "online", "random_seed", "behaviour", "origin")
-_HOTTEST = 1000.0  # no model's temperature has a meaning beyond 2
+_MAX_TEMPERATURE = 1000.0  # no model's temperature has a meaning beyond 2
 _FIELDS = frozenset(Method.__dataclass_fields__)
 
 
@@ -65,7 +65,7 @@ def _wanted(old: Any) -> str:
     if isinstance(old, bool):
         return "true or false"
     if isinstance(old, Enum):
-        return " or ".join(str(one.value) for one in type(old))
+        return " or ".join(str(choice.value) for choice in type(old))
     return "a whole number, 0 or more" if isinstance(old, int) else "a number, 0 or more"
 
 
@@ -75,8 +75,8 @@ def out_of_bounds(method: Method) -> str | None:
         return "'agreed' is a share of the candidates: 1 at most"
     if not 0 <= method.grounded_vote <= 1:
         return "'grounded_vote' is a share of a whole vote: 1 at most"
-    if not 0 <= method.temperature <= _HOTTEST:
-        return f"'temperature' should be a number from 0 to {_HOTTEST:g}"
+    if not 0 <= method.temperature <= _MAX_TEMPERATURE:
+        return f"'temperature' should be a number from 0 to {_MAX_TEMPERATURE:g}"
     return method.recall.out_of_bounds() if method.recall else None
 
 

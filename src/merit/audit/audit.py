@@ -12,8 +12,8 @@ from typing import Any
 
 from merit.agent import Attempt, FirstAnswer, Method, finalise
 from merit.agent.behaviour import Recalled, moment_of, recall_policy, repair_prompt
-from merit.agent.rules import NO_FAILURE, chosen, cue_of, drawn, spent, unfinished
-from merit.agent.trajectory import Reflection, Written, written_by
+from merit.agent.rules import NO_FAILURE, chosen, cue_of, sampling_of_draw, spent, unfinished
+from merit.agent.trajectory import Reflection, RefusedStatement, reflections_until
 from merit.audit.against_data import AuditData, check_against, engine_note
 from merit.audit.candidate import Draft, check_candidate
 from merit.audit.causal import Occasion, check_recall
@@ -26,7 +26,7 @@ from merit.audit.scores import check_scores, explained, same_ranking, whole_pool
 from merit.errors import AuditFailed, counted, short_hash
 from merit.failure import classify
 from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
-from merit.oracle import Judge, under
+from merit.oracle import Judge, judging_for
 from merit.prompts import Family, Prompt, family_named, initial
 from merit.reading import parse_json
 from merit.runs import RunView, Turn, stream_order
@@ -173,7 +173,7 @@ class _Replay:
         question = turn.episode.task.question
         return self.judge.judge(question, first.sql).correct, self.judge.judge(question, last.sql).correct
 
-    def _check_verdict(self, attempt: Attempt | Written, planned: Planned, at: str) -> None:
+    def _check_verdict(self, attempt: Attempt | RefusedStatement, planned: Planned, at: str) -> None:
         verdict, question = attempt.verdict, planned.task.question
         repeat = isinstance(attempt, Attempt) and attempt.repeat
         hidden = (Status.CORRECT, Status.DENOTATION_MISMATCH)
@@ -188,7 +188,7 @@ class _Replay:
         if verdict.status is Status.TIMEOUT and verdict != self._late:
             raise AuditFailed(f"{at}: says more of a time limit than that it was met")
         if self.judge is not None:
-            now = under(self.regime, self.judge)(question, attempt.sql)
+            now = judging_for(self.regime, self.judge)(question, attempt.sql)
             again = replace(now, error=verdict.error) if repeat else now  # names are spelt as they were first
             if again != verdict and verdict.status is not Status.TIMEOUT:
                 seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
@@ -206,7 +206,7 @@ class _Replay:
         self, turn: Turn, planned: Planned, step: int, method: Method, recalls: Iterator[Any], at: str
     ) -> Recalled:
         attempt, before = turn.episode.attempts[step], turn.episode.attempts[:step]
-        written, examples = written_by(turn.episode.reflections, step), self.view.identity.demonstrations
+        written, examples = reflections_until(turn.episode.reflections, step), self.view.identity.demonstrations
         moment = moment_of(self._family, planned.task, before, written, examples)
         earlier = tuple(note for note in written if note.after != step)  # than the recall, which notes follow
         policy = recall_policy(method, replace(moment, reflections=earlier))
@@ -215,7 +215,7 @@ class _Replay:
         prompt = repair_prompt(method, moment, shown)
         if prompt.sha256 != attempt.prompt_sha256:
             raise AuditFailed(f"{at}: the prompt is not the one that the records give")
-        self._tell(prompt, drawn(method, self._sampling, step), attempt)
+        self._tell(prompt, sampling_of_draw(method, self._sampling, step), attempt)
         self.findings.prompts += 1
         return shown
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from merit.agent import Episode, Method, Recalled, Reflection, Task
 from merit.agent.behaviour import reflection_prompt
 from merit.agent.notes import next_note, note_moment, read_note
-from merit.agent.trajectory import notes_after, written_by
+from merit.agent.trajectory import notes_at, reflections_until
 from merit.errors import AuditFailed, counted
 from merit.prompts import Family, Prompt, parse_reflection
 
@@ -14,7 +14,8 @@ def check_reflections(
     episode: Episode, task: Task, method: Method, family: Family, where: str
 ) -> Iterator[tuple[Prompt, Reflection]]:
     """Every reflection with its prompt: one after each unsuccessful attempt, where the method reflects."""
-    attempts, reflections = episode.attempts, [one for one in episode.reflections if one.after is None]
+    attempts = episode.attempts
+    reflections = [reflection for reflection in episode.reflections if reflection.after is None]
     failed = sum(attempt.failure is not None for attempt in attempts)
     if len(reflections) != (failed if method.reflects else 0):
         said = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
@@ -34,8 +35,8 @@ def check_notes(
     order = [note.after for note in episode.reflections if note.after is not None]
     if order != sorted(order) or max(order, default=0) > len(episode.attempts):
         raise AuditFailed(f"{at}: notes do not follow the attempts in their order")
-    notes = notes_after(episode.reflections, made)
-    before = [one for one in written_by(episode.reflections, made) if one.after != made]
+    notes = notes_at(episode.reflections, made)
+    before = [reflection for reflection in reflections_until(episode.reflections, made) if reflection.after != made]
     for note in [*notes, None]:
         moment = note_moment(family, task, episode.attempts[:made], before, shown, ended=ended)
         prompt = next_note(method, moment)

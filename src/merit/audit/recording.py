@@ -12,7 +12,7 @@ from merit.audit.audit import audit_run
 from merit.errors import InputError
 from merit.models import answer_key
 from merit.models.exported import Answer, write_exported
-from merit.models.tokens import without_estimate
+from merit.models.token_counts import without_estimate
 from merit.prompts import Prompt
 from merit.reading import hash_file
 from merit.runs import RunView, difference

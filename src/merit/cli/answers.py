@@ -12,7 +12,7 @@ from merit.audit.recording import manifest_place, write_recording
 from merit.cache import cache_folder
 from merit.cli.options import JSON, REPLACE, check_new
 from merit.cli.plain import CommandGroup
-from merit.cli.screen import Console, print_json, say
+from merit.cli.terminal import Console, print_json, say
 from merit.errors import InputError
 from merit.models import AnswerStore
 from merit.models.answers import FILE as ANSWERS

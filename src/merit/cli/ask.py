@@ -7,7 +7,7 @@ import click
 
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, TEAM, again, author_or_user, opened
 from merit.cli.options import JSON, this_command
-from merit.cli.screen import Console, inline, print_json, say, visible
+from merit.cli.terminal import Console, inline, print_json, say, visible
 from merit.errors import InputError
 from merit.live import Answer, AnswerStatus, Found
 from merit.live.answer_record import answer_record

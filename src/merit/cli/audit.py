@@ -17,7 +17,7 @@ from merit.cli.audit_live import LiveOutcome, audit_folders, is_live
 from merit.cli.live import MEMORY
 from merit.cli.options import CACHE, JSON, known_encoder
 from merit.cli.own_data import OwnData
-from merit.cli.screen import Console, print_json, say
+from merit.cli.terminal import Console, print_json, say
 from merit.errors import AuditFailed, InputError, MeritError, RunUnusable, counted, short_hash
 from merit.models import CachingEncoder, open_encoder
 from merit.runs import RunView, is_finished, read_manifest, read_run, run_folders

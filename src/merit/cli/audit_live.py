@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.cli.live import memory_place
-from merit.cli.screen import Console, say
+from merit.cli.terminal import Console, say
 from merit.errors import MeritError, counted
 from merit.live.auditing.audit import LiveFindings, audit_live
 from merit.live.record.history import HISTORY

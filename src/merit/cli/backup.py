@@ -6,7 +6,7 @@ import click
 
 from merit.cli.live import KEPT_IN, memory_place
 from merit.cli.options import JSON
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import counted
 from merit.live.record.backup import back_up
 

@@ -8,13 +8,13 @@ import click
 
 from merit.agent.confidence import read_calibration
 from merit.cli.options import JSON
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import InputError, counted
 from merit.files import atomic_write
 from merit.report import open_runs
 from merit.report.calibrate import calibrate as calibration_of
 from merit.report.calibrate import outcomes_of
-from merit.report.sureness import brier
+from merit.report.calibration_quality import brier
 
 _FEW = 200  # questions; with fewer, a bin (a twentieth of the answers) has less than ten
 _SAME = (

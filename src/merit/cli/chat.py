@@ -23,7 +23,7 @@ from merit.cli.live import (
     opened,
 )
 from merit.cli.options import JSON
-from merit.cli.screen import Console, inline, json_line, say
+from merit.cli.terminal import Console, inline, json_line, say
 from merit.errors import InputError, MeritError
 from merit.live import Answer, Chat, Feedback, LiveAgent
 from merit.live.answer_record import answer_record
@@ -159,7 +159,8 @@ class _Conversation:
         answer, console = self._last(), Console()
         if self._as_json:
             attempts = [
-                {"sql": one.sql, "status": one.verdict.status, "error": one.verdict.error} for one in answer.attempts
+                {"sql": attempt.sql, "status": attempt.verdict.status, "error": attempt.verdict.error}
+                for attempt in answer.attempts
             ]
             known = {"recalled": list(answer.recalled), "passed": list(answer.passed)}
             _tell("why", answer=answer.id, agreement=round(answer.agreement, 4), attempts=attempts, **known)

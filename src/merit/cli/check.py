@@ -8,7 +8,7 @@ import click
 
 from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, opened
 from merit.cli.options import JSON, check_out
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.files import atomic_write
 from merit.live.measuring.regression import RegressionResult

@@ -7,7 +7,7 @@ import click
 
 from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_place, opened
 from merit.cli.options import JSON
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import counted
 from merit.live.schema.checkup import Checkup
 

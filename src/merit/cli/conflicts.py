@@ -17,7 +17,7 @@ from merit.cli.live import (
     place_shown,
 )
 from merit.cli.options import JSON, this_command
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 
 
 @click.command()
@@ -36,7 +36,7 @@ def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bo
     with opened(url, folder, name, memory=memory) as agent:
         found = agent.contradictions(author=author_or_user(""))
     if as_json:
-        print_json({"contradictions": [one.record() for one in found]})
+        print_json({"contradictions": [contradiction.record() for contradiction in found]})
     elif found:
         show_contradictions(found, delete=f"{this_command()} memory delete {place_shown(url, folder, memory)}")
     else:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from merit.cli.screen import Console, inline
+from merit.cli.terminal import Console, inline
 from merit.errors import counted
 from merit.live import Contradiction
 from merit.live.results import StatementResult

@@ -16,7 +16,7 @@ from merit.cache import cache_folder
 from merit.cli.data_bundled import check_bundled
 from merit.cli.options import DATA, DATASET, JSON, LABEL, SPLIT, note_limit, unknown_dataset
 from merit.cli.plain import CommandGroup, at_least
-from merit.cli.screen import Console, print_json, say
+from merit.cli.terminal import Console, print_json, say
 from merit.data import LAYOUTS, Dataset, check_label, detect, survey
 from merit.errors import InputError, counted
 from merit.oracle import write_subset

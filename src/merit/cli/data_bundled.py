@@ -8,7 +8,7 @@ from rich.table import Column, Table
 
 from merit.bundled import DIFFICULTIES, read_sources
 from merit.cli.progress import progress_bar
-from merit.cli.screen import Console, print_json, say
+from merit.cli.terminal import Console, print_json, say
 from merit.data import Dataset, survey
 from merit.errors import InputError, counted
 from merit.sql import SQLiteSandbox

@@ -27,7 +27,7 @@ from merit.cli.importing import AGAIN
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError, counted
 from merit.files import atomic_write, unfinished_path
 from merit.models import CachingEncoder, open_encoder

@@ -10,7 +10,7 @@ from typing import Any
 
 from merit.bundled import built, live_recording
 from merit.cli.options import this_command
-from merit.cli.screen import Console, inline
+from merit.cli.terminal import Console, inline
 from merit.errors import NotRecorded
 from merit.live import Answer, LiveAgent, MemoryComparison, open_live
 from merit.live.auditing.audit import audit_live

@@ -2,7 +2,7 @@
 
 import difflib
 
-from merit.cli.screen import Console
+from merit.cli.terminal import Console
 
 _MARKS = {"+": "green", "-": "red"}
 _MOST_CLAUSES = 200  # a comparison of more clauses takes minutes and cannot be read

@@ -9,7 +9,7 @@ from rich.markup import escape
 from merit.cache import cache_folder
 from merit.cli.live import settings_here
 from merit.cli.options import JSON
-from merit.cli.screen import Console, inline, print_json
+from merit.cli.terminal import Console, inline, print_json
 from merit.errors import counted
 from merit.live.opening import full_url
 from merit.sql.connect import masked, open_engine

@@ -6,7 +6,7 @@ import click
 
 from merit.cli.live import KEPT_IN, MEMORY, memory_place, viewer_here
 from merit.cli.options import JSON, REPLACE, check_new
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import InputError, counted
 from merit.formats import FORMATS, write_pairs
 from merit.live import export_pairs as pairs_of

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from merit.cli.screen import listed
+from merit.cli.terminal import listed
 from merit.errors import InputError, counted
 from merit.memory import memory_folder
 from merit.memory.store import has_memory

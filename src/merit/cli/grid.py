@@ -25,7 +25,7 @@ from merit.cli.options import (
     traced,
 )
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError
 from merit.models import Allowance
 from merit.stream import Grid, Progress, Workshop, read_grid, run_grid, run_grid_on_ray

@@ -10,7 +10,7 @@ import click
 
 from merit.cli.live import KEPT_IN
 from merit.cli.options import JSON
-from merit.cli.screen import Console, inline
+from merit.cli.terminal import Console, inline
 from merit.errors import InputError
 from merit.live import AnswerStatus, Asked, Feedback, History
 

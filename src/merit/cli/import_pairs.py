@@ -9,7 +9,7 @@ import click
 from merit.cli.contradictions import show_contradictions
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, opened, place_shown
 from merit.cli.options import JSON, this_command
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import counted
 from merit.formats import FORMATS, SkippedPair, read_pairs
 from merit.live import Imported
@@ -102,8 +102,8 @@ def _show(imported: Imported, file: str, grade: str, dry_run: bool, place: str) 
 
 def _shortened(skipped: tuple[SkippedPair, ...]) -> list[str]:
     """A line each; reasons that come again and again are counted."""
-    counts = Counter(one.reason for one in skipped)
-    first = {one.reason: one.where for one in reversed(skipped)}
+    counts = Counter(pair.reason for pair in skipped)
+    first = {pair.reason: pair.where for pair in reversed(skipped)}
     lines = [
         f"{first[reason]}{f' and {number - 1} more' if number > 1 else ''}: {reason}"
         for reason, number in counts.items()

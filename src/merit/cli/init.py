@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from merit.cli.options import JSON, this_command
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError, MeritError, counted
 from merit.files import atomic_write, is_file
 from merit.live.calls import check_text

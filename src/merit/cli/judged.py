@@ -6,7 +6,7 @@ import click
 
 from merit.cli.contradictions import show_contradictions
 from merit.cli.live import learned
-from merit.cli.screen import print_json
+from merit.cli.terminal import print_json
 from merit.live import Contradiction, Feedback
 
 
@@ -15,7 +15,7 @@ def show_judged(said: Feedback, found: Sequence[Contradiction] = (), *, as_json:
     kind = type(said).__name__.lower()
     if as_json:
         record = {"answer": said.answer, "kind": kind, "entries": list(said.entries)}
-        print_json({**record, "contradictions": [one.record() for one in found]})
+        print_json({**record, "contradictions": [contradiction.record() for contradiction in found]})
         return
     click.echo(f"{said.answer}: {kind}; {learned(said)}")
     show_contradictions(found)

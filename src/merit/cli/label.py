@@ -10,7 +10,7 @@ from rich.markup import render
 from merit.cli.find_run import open_run
 from merit.cli.options import JSON, stoppable
 from merit.cli.plain import at_least
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError, counted
 from merit.report import labels
 from merit.report.names import FAILURES

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from merit.cli.screen import say
+from merit.cli.terminal import say
 from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
 from merit.live.opening import FOLDER, full_url, name_of

@@ -10,7 +10,7 @@ import click
 from merit import __version__
 from merit.cli.importing import AGAIN, ending_at_once
 from merit.cli.plain import CommandGroup, Price, with_hint
-from merit.cli.screen import open_closed_streams, say, shown
+from merit.cli.terminal import open_closed_streams, say, shown
 from merit.errors import MeritError, Stopped
 
 # What Ctrl-C leaves, for commands that do not say it better themselves.

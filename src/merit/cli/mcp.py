@@ -7,7 +7,7 @@ import click
 
 from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, open_agent
 from merit.cli.plain import Number
-from merit.cli.screen import say
+from merit.cli.terminal import say
 from merit.errors import InputError
 
 _PORT = 8766
@@ -74,9 +74,9 @@ def mcp(
             agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
         running.serve_stdio(server.make_server(agent, callers.owner(who), suggestions=suggestions), agent)
         return
+    from merit.web.access_tokens import TokenStore
     from merit.web.names import Names, check_public_url
     from merit.web.running import listen
-    from merit.web.tokens import TokenStore
 
     with listen(host, int(port)) as listening:
         names = Names(host, int(listening.getsockname()[1]), check_public_url(public_url) if public_url else "")

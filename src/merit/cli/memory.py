@@ -15,7 +15,7 @@ from rich.markup import escape
 from merit.cli.find_run import refuse_project, refuse_several
 from merit.cli.options import JSON, REPLACE, check_new
 from merit.cli.plain import CommandGroup
-from merit.cli.screen import Console, say, visible
+from merit.cli.terminal import Console, say, visible
 from merit.errors import InputError, counted
 from merit.memory import Entry, Precedent, Repair, Store, curate, entries_in, is_url, memory_folder, open_store
 from merit.memory.format4 import entry_line

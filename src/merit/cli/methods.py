@@ -4,7 +4,7 @@ import click
 
 from merit.agent import Method, all_methods
 from merit.cli.options import JSON
-from merit.cli.screen import Console, print_json
+from merit.cli.terminal import Console, print_json
 
 
 @click.command()

@@ -13,7 +13,7 @@ from merit.cache import cache_folder
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
 from merit.cli.progress import progress_bar
-from merit.cli.screen import Console, print_json
+from merit.cli.terminal import Console, print_json
 from merit.errors import ModelFailed, Stopped
 from merit.models import open_completer
 from merit.models.fetch import SOURCES, fetch_model

@@ -14,7 +14,7 @@ import click
 from merit import tracing
 from merit.benchmark import DEFAULT_TIMEOUT_S
 from merit.cli.plain import Number, Price, at_least
-from merit.cli.screen import say
+from merit.cli.terminal import say
 from merit.data import LAYOUTS, PROTOCOLS
 from merit.errors import InputError, Stopped, counted
 from merit.models import Allowance, Prices, check_encoder

@@ -32,7 +32,7 @@ from merit.cli.options import (
 )
 from merit.cli.plain import at_least
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import InputError
 from merit.runs import beginnings
 from merit.stream import Replies, Workshop, predict_all

@@ -4,7 +4,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Column
 
-from merit.cli.screen import Console, say
+from merit.cli.terminal import Console, say
 from merit.stream import Replies
 
 

@@ -8,7 +8,7 @@ import click
 from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, opened
 from merit.cli.options import JSON
 from merit.cli.plain import Number
-from merit.cli.screen import Console, print_json, say
+from merit.cli.terminal import Console, print_json, say
 from merit.errors import InputError, counted
 from merit.live.measuring.proof import Proof, ProofVerdict
 from merit.live.measuring.proving import ProofCost

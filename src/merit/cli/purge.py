@@ -10,7 +10,7 @@ import click
 from merit.cli.live import memory_place
 from merit.cli.memory import PLACE, Place, tell, warn_of_audit
 from merit.cli.options import JSON
-from merit.cli.screen import say
+from merit.cli.terminal import say
 from merit.errors import InputError, counted
 from merit.live import History
 from merit.live.record.history import HISTORY

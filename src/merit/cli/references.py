@@ -12,7 +12,7 @@ from rich.table import Table
 from merit.bundled import NAME as BUNDLED
 from merit.cache import cache_folder
 from merit.cli.own_data import OwnData, about
-from merit.cli.screen import Console, inline
+from merit.cli.terminal import Console, inline
 from merit.errors import InputError, counted, short_hash
 from merit.oracle import Excerpt, Explainer, ReferenceComparison
 from merit.report.page.pack import stream_key

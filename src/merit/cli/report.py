@@ -10,7 +10,7 @@ from merit.agent.confidence import read_calibration
 from merit.cli.demo import show_table
 from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
-from merit.cli.screen import Console, print_json, say
+from merit.cli.terminal import Console, print_json, say
 from merit.errors import InputError, counted
 from merit.report import TokenPrices, build, open_runs, read_labels, write_report
 from merit.report.accuracy import FULL

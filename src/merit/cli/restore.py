@@ -6,10 +6,10 @@ import click
 
 from merit.cli.live import KEPT_IN
 from merit.cli.options import JSON
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import counted
 from merit.live.record.backup import restore as restore_folder
-from merit.web.tokens import TokenStore
+from merit.web.access_tokens import TokenStore
 
 
 @click.command()

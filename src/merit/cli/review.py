@@ -23,7 +23,7 @@ from merit.cli.live import (
     place_shown,
 )
 from merit.cli.options import JSON, this_command
-from merit.cli.screen import Console, inline, say
+from merit.cli.terminal import Console, inline, say
 from merit.errors import InputError, MeritError, counted
 from merit.live import LiveAgent
 from merit.live.judging.promoting import promote

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from merit.agent.rules import votes
-from merit.cli.screen import Console, inline, listed
+from merit.cli.terminal import Console, inline, listed
 from merit.cli.voted import votes_in_words
 from merit.errors import counted
 from merit.runs import RunView, Turn

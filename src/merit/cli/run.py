@@ -41,7 +41,7 @@ from merit.cli.options import (
 )
 from merit.cli.plain import Number, at_least
 from merit.cli.progress import kept_so_far, progress_bar, warn_without_sql
-from merit.cli.screen import Console, inline, print_json, say
+from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError, counted
 from merit.runs import ReviewPolicy
 from merit.stream import (

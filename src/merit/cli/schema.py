@@ -11,7 +11,7 @@ import click
 from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, has_learned, opened
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
-from merit.cli.screen import Console, inline, print_json
+from merit.cli.terminal import Console, inline, print_json
 from merit.data.schema import read_schemas
 from merit.errors import InputError
 from merit.files import is_file
@@ -101,13 +101,13 @@ def _together(name: str, schemas: list[Schema]) -> Schema:
     if len(schemas) == 1:
         return schemas[0]
     tables = []
-    for one in schemas:
-        for table in one.tables:
+    for schema in schemas:
+        for table in schema.tables:
             columns = tuple(
-                replace(column, foreign_keys=tuple(f"{one.db_id}.{key}" for key in column.foreign_keys))
+                replace(column, foreign_keys=tuple(f"{schema.db_id}.{key}" for key in column.foreign_keys))
                 for column in table.columns
             )
-            tables.append(replace(table, name=f"{one.db_id}.{table.name}", columns=columns))
+            tables.append(replace(table, name=f"{schema.db_id}.{table.name}", columns=columns))
     return Schema(name, tuple(tables))
 
 

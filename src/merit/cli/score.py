@@ -22,7 +22,7 @@ from merit.cli.options import (
 )
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
-from merit.cli.screen import Console, print_json
+from merit.cli.terminal import Console, print_json
 from merit.data import Dataset, parse_predictions, protocol_title, read_predictions
 from merit.errors import InputError
 from merit.runs.accounting import accuracy

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from merit.cli.plain import Number
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import InputError
 from merit.report import build
 from merit.report.page import LiveRuns

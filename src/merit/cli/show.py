@@ -9,21 +9,21 @@ from typing import Any
 
 import click
 
-from merit.agent import Attempt, Written
+from merit.agent import Attempt, RefusedStatement
 from merit.agent.rules import votes
-from merit.agent.trajectory import written_after
+from merit.agent.trajectory import reflections_at
 from merit.cli.difference import show_change
 from merit.cli.find_run import find_turn, finished, open_run
 from merit.cli.options import JSON
 from merit.cli.references import DATA, WITH_REFERENCES, ReferencePrinter, check_asked
 from merit.cli.review_shown import review_record_of, show_review, used_by
-from merit.cli.screen import Console, inline, listed, print_json
+from merit.cli.terminal import Console, inline, listed, print_json
 from merit.cli.voted import confidence_record, votes_in_words
 from merit.errors import InputError
 from merit.memory import Entry, Precedent, entries_in
 from merit.reading import check_fields, parse_json
 from merit.runs import RunView, Turn
-from merit.runs.kept import kept_by
+from merit.runs.kept_entries import kept_by
 from merit.runs.paths import MEMORY, RETRIEVALS
 from merit.runs.text import read_lines
 from merit.runs.turn import repeated_step, turn_line
@@ -92,7 +92,7 @@ def show(
         _show_attempt(view, turn, step, console)
         if references is not None and not attempt.repeat and not _right(turn, step):
             references.show(task.question, attempt.sql)
-        for written in written_after(turn.episode.reflections, step + 1):
+        for written in reflections_at(turn.episode.reflections, step + 1):
             name = "reflection" if written.after is None else "note"
             console.block(written.text, len(name) + 4, "italic", head=f"  [italic]{name}:[/] ")
     _show_end(view, turn, console)
@@ -181,7 +181,7 @@ def _show_attempt(view: RunView, turn: Turn, step: int, console: Console) -> Non
         console.print(asked)
 
 
-def _show_written(written: Written, console: Console) -> None:
+def _show_written(written: RefusedStatement, console: Console) -> None:
     """What the database refused, and what the schema changed in it."""
     console.block(written.verdict.error or "", 4, head="  [yellow]refused as written[/]  ")
     for change in written.changes:

@@ -8,9 +8,9 @@ import click
 from merit.cli.live import KEPT_IN
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.errors import InputError
-from merit.web.tokens import Right, TokenStore
+from merit.web.access_tokens import Right, TokenStore
 
 _RIGHTS = ",".join(Right)
 
@@ -49,12 +49,12 @@ def list_tokens(folder: Path, as_json: bool) -> None:
     """List the tokens: names, rights and dates."""
     tokens = TokenStore(folder).listed()
     if as_json:
-        print_json([{key: value for key, value in asdict(one).items() if key != "sha256"} for one in tokens])
+        print_json([{key: value for key, value in asdict(token).items() if key != "sha256"} for token in tokens])
         return
     if not tokens:
         say("there is no token; `merit token add NAME` makes one", err=True)
-    for one in tokens:
-        click.echo(f"{one.name}\t{','.join(one.may)}\t{one.created}")
+    for token in tokens:
+        click.echo(f"{token.name}\t{','.join(token.may)}\t{token.created}")
 
 
 @token.command()

@@ -9,7 +9,7 @@ import click
 from merit.cli.live import again
 from merit.cli.memory import PLACE, Place, reading
 from merit.cli.options import JSON, this_command
-from merit.cli.screen import Console, inline, print_json
+from merit.cli.terminal import Console, inline, print_json
 from merit.errors import InputError, counted
 from merit.live import History
 from merit.live.opening import FOLDER

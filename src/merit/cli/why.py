@@ -8,7 +8,7 @@ import click
 from merit.cli.ask import progress_shown
 from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, opened, viewer_here
 from merit.cli.options import JSON
-from merit.cli.screen import Console, inline, print_json
+from merit.cli.terminal import Console, inline, print_json
 from merit.errors import InputError, NotVisible, short_hash
 from merit.live import History, MemoryComparison, Why
 from merit.live.record.events import Asked

@@ -18,7 +18,7 @@ from merit.cli.live import (
     place_shown,
 )
 from merit.cli.options import JSON
-from merit.cli.screen import print_json, say
+from merit.cli.terminal import print_json, say
 from merit.cli.uses import later_uses
 from merit.errors import counted
 from merit.live import History

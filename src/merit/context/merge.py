@@ -22,8 +22,8 @@ def merge(schema: Schema, notes: Sequence[Notes], default_schema: str = "") -> C
     tables of one name.
     """
     merging = _Merging(SchemaNames(schema, default_schema))
-    for one in notes:
-        merging.take(one)
+    for source_notes in notes:
+        merging.take(source_notes)
     return merging.context()
 
 

@@ -11,7 +11,7 @@ from merit.types import SQLGLOT_DIALECTS
 # What is longer is not looked at: each column of a query is held against each of its tables.
 _LONGEST_SQL = 20_000  # characters
 _MOST_WORDS = 600  # of 57,225 draws of a model the longest has 301, of the references of Spider, BIRD and BEAVER 331
-_WORD = re.compile(r"[^\W\d]\w*")  # no number: a long list of them is honest
+_WORD = re.compile(r"[^\W\d]\w*")  # no number: an ordinary query may have a long list of them
 # sqlglot logs what it cannot read, and Python prints the log of a library that has no handler.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 

@@ -8,15 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from merit.errors import BudgetSpent
+from merit.live.asking.declining import with_decline_as_sql
 from merit.live.progress import Asking, Progress, tell
 from merit.models import CachingCompleter, Prices
 from merit.models.spending import Usage
-from merit.models.tokens import with_tokens
-from merit.prompts import parse_decline
+from merit.models.token_counts import with_tokens
 from merit.settings import BudgetSettings
 from merit.types import Completion, ModelIdentity, Sampling
 
-DECLINED = "-- UNANSWERABLE: "  # how a candidate says that there is no query to write
 _LEAST_S = 0.05  # for a statement that begins at the last moment
 
 
@@ -137,11 +136,7 @@ class AccountedCompleter:
                     raise
                 raise account.late() from None
         account.replies.append(hashlib.sha256(completion.text.encode()).hexdigest())
-        reason = parse_decline(completion.text)
-        if reason is None:
-            return completion
-        text = f"<answer>{DECLINED}{reason}</answer>"
-        return Completion(text, completion.prompt_tokens, completion.output_tokens, completion.tokens_estimated)
+        return with_decline_as_sql(completion)
 
     async def close(self) -> None:
         """Nothing of its own to release."""

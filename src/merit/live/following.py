@@ -45,7 +45,7 @@ class PartsMaker:
     completer: CachingCompleter
     encoder: Encoder | None
 
-    def made(self, found: Schema) -> LiveParts:
+    def make_parts(self, found: Schema) -> LiveParts:
         """Everything for a schema that was just read."""
         settings, database = self.settings, self.settings.database
         never = database.rows == "never"
@@ -106,7 +106,7 @@ class SchemaFollower:
     def parts(self) -> LiveParts:
         """The parts for the schema as it is now; entries that it concerns are marked."""
         found = self._maker.engine.schema()
-        parts = self._maker.made(found)
+        parts = self._maker.make_parts(found)
         follow_schema(parts, self._limits)
         self._text, self._looked_at = found.text(), time.monotonic()
         return parts

@@ -42,9 +42,9 @@ class LiveParts:
         """How many a question can have: one where nothing is executed, or where no model follows a first statement."""
         return most if execute and (self.has_model or sql is None) else 1
 
-    def unlearned(self) -> "LiveParts":
+    def without_learned(self) -> "LiveParts":
         """The same with a selection from the schema that knows of no confirmed question."""
-        return replace(self, selection=self.selection.unlearned() if self.selection is not None else None)
+        return replace(self, selection=self.selection.without_learned() if self.selection is not None else None)
 
     def viewer(self, author: str) -> Viewer:
         """What a person may be shown."""

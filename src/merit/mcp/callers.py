@@ -8,7 +8,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.mcpserver import Context
 
 from merit.errors import InputError
-from merit.web.tokens import Right
+from merit.web.access_tokens import Right
 
 ToolContext = Context[Any, Any]
 _LONGEST_PROGRAM = 60  # characters of a program's name, which it gives itself

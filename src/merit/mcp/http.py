@@ -17,10 +17,10 @@ from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.mcp.server import MeritServer
 from merit.mcp.sessions import IDLE_S, OpenSessions
+from merit.web.access_tokens import Token, TokenStore
 from merit.web.bodies import in_time
 from merit.web.limits import FAILURES_PER_MINUTE, RateLimit
 from merit.web.names import Names
-from merit.web.tokens import Token, TokenStore
 
 PATH = "/mcp"
 _MOST_BYTES = 1_000_000  # of a request: a statement has at most 100,000

@@ -36,7 +36,7 @@ from merit.mcp.results import (
     recall_result,
 )
 from merit.prompts.fence import escaped
-from merit.web.tokens import Right
+from merit.web.access_tokens import Right
 
 _AT_A_TIME = 16  # questions; others wait, and their time has not begun
 _EACH = 8  # of them, of one person

@@ -3,7 +3,8 @@
 (i)   Only finalised episodes: nothing but committed entries has a row at all.
 (ii)  Never the current question's own attempts, whenever they were made.
 (iii) Only sources at strictly earlier positions.
-(iv)  No reference text: an entry has no field for it (`types.entry`), and no reference ever leaves the oracle.
+(iv)  No reference text: an entry has no field for it (`types.entry`). The one exception, a simulated reviewer's
+      correction in the regime `reviewed`, is marked by its author.
 
 Beyond the paper: only what is for everyone, or for the person who asks (`types.scope`).
 """

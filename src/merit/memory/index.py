@@ -6,7 +6,7 @@ import numpy as np
 
 from merit.memory.eligibility import CueCodes
 from merit.memory.policy import Cue
-from merit.memory.segment import Bucket, Segment
+from merit.memory.segment import Segment, SegmentKey
 from merit.memory.vectors import Matrix, Vectors
 from merit.types import Change, Deletion, EncoderIdentity, Entry, Restoration, Staleness
 
@@ -18,7 +18,7 @@ class Index:
         self.encoder = encoder  # of the vectors; without one there are none
         self.vector_folder = f"vectors-{uuid.uuid4().hex[:12]}"  # where a snapshot keeps them
         self.unread_vectors = False  # a snapshot has some that were not needed
-        self.segments: dict[Bucket, Segment] = {}
+        self.segments: dict[SegmentKey, Segment] = {}
         self.questions: dict[str, int] = {}  # by its id as text: 7 and "7" are one question
         self.databases: dict[str, int] = {}
         self.scopes: dict[str, int] = {"": 0}  # "" for everyone
@@ -26,7 +26,7 @@ class Index:
         self._rows: dict[str, tuple[Segment, int]] = {}
 
     def __len__(self) -> int:
-        return sum(segment.live for segment in self.segments.values())
+        return sum(segment.present for segment in self.segments.values())
 
     def __contains__(self, identity: str) -> bool:
         return identity in self._rows
@@ -63,7 +63,7 @@ class Index:
 
     def restore(self, segment: Segment) -> None:
         """Take in a segment of a snapshot; a ValueError if it contradicts the codes or another segment."""
-        bucket = (segment.polarity, segment.type, segment.grade)
+        key = (segment.polarity, segment.type, segment.grade)
         for column, limit in (
             (segment.sequences, self.sequence + 1),
             (segment.questions, len(self.questions)),
@@ -76,7 +76,7 @@ class Index:
         self._rows.update((identity, (segment, row)) for row, identity in enumerate(segment.ids))
         if len(self._rows) != known + segment.count:
             raise ValueError("an id is there twice")
-        self.segments[bucket] = segment
+        self.segments[key] = segment
 
     def agrees(self, segment: Segment, row: int, entry: Entry) -> bool:
         """Whether a row is that of an entry; if not, recall could break the causal rule or show what is not for all."""
@@ -91,11 +91,11 @@ class Index:
         )
 
     def _add(self, sequence: int, entry: Entry, vector: Matrix | None) -> None:
-        bucket, source = (entry.polarity, entry.type, entry.grade), entry.provenance
-        segment = self.segments.get(bucket)
+        key, source = (entry.polarity, entry.type, entry.grade), entry.provenance
+        segment = self.segments.get(key)
         if segment is None:
             vectors = Vectors(self.encoder.dimension) if self.encoder else None
-            segment = self.segments[bucket] = Segment(bucket, vectors)
+            segment = self.segments[key] = Segment(key, vectors)
         question = self.questions.setdefault(str(source.question_id), len(self.questions))
         database = self.databases.setdefault(source.db_id, len(self.databases))
         scope = self.scopes.setdefault(source.scope or "", len(self.scopes))

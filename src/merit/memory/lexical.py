@@ -1,4 +1,4 @@
-"""BM25 over one bucket of entries, with the statistics of whichever pool is selected (paper, appendix on retrieval).
+"""BM25 over one segment of entries, with the statistics of whichever pool is selected (paper, appendix on retrieval).
 
 Texts are tokenised once, when they are added; a query touches only the postings of its own tokens.
 """
@@ -75,7 +75,7 @@ class Postings:
         """The BM25 score of every row in `mask`, in row order, for weighted tokens.
 
         Whatever the shortcut, each row's sum takes the same steps in the same order, so that equal rows have equal
-        scores to the last bit, in whichever bucket they are.
+        scores to the last bit, in whichever segment they are.
         """
         lengths = np.array(self.lengths, np.float64)
         norms = K1 * (1.0 - B + B * lengths / mean_length)

@@ -145,7 +145,7 @@ def _recall_from(
         ranking = choose(pool, cue, policy, polarity, limit, catalogue)
     return PoolReport(
         polarity=polarity,
-        stored=sum(segment.live for segment in segments),
+        stored=sum(segment.present for segment in segments),
         legal=sum(part.size for part in parts),
         same_type=sum(part.size for part in same_type),
         typed=filters and enough,

@@ -1,4 +1,4 @@
-"""One bucket of memory, a pool, a failure type and a grade: rows in columns, their postings, their vectors."""
+"""One part of a memory, a polarity, a failure type and a grade: rows in columns, their postings, their vectors."""
 
 from array import array
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from merit.memory.vectors import Matrix, Vectors
 from merit.types import FailureType, Grade, Polarity
 
 Longs = npt.NDArray[np.int64]
-Bucket = tuple[Polarity, FailureType, Grade]
+SegmentKey = tuple[Polarity, FailureType, Grade]
 Arrays = Mapping[str, npt.NDArray[np.generic]]
 COLUMNS: Mapping[str, type[np.generic]] = {  # of a dump, each a flat array
     "ids": np.uint8,
@@ -35,8 +35,8 @@ _THERE, _DELETED, _STALE = 0, 1, 2  # states of a row
 class Segment:
     """The committed entries of one polarity, type and grade."""
 
-    def __init__(self, bucket: Bucket, vectors: Vectors | None) -> None:
-        self.polarity, self.type, self.grade = bucket
+    def __init__(self, key: SegmentKey, vectors: Vectors | None) -> None:
+        self.polarity, self.type, self.grade = key
         self.ids: list[str] = []
         self.sequences = array("q")  # of each entry in the log
         self.postings = Postings()
@@ -56,7 +56,7 @@ class Segment:
         return len(self.ids)
 
     @property
-    def live(self) -> int:
+    def present(self) -> int:
         """How many rows are not deleted."""
         return len(self.ids) - self._states.count(_DELETED)
 
@@ -168,9 +168,9 @@ class Segment:
         return {**columns, **self.postings.dump()}
 
     @classmethod
-    def load(cls, bucket: Bucket, arrays: Arrays) -> "Segment":
+    def load(cls, key: SegmentKey, arrays: Arrays) -> "Segment":
         """The segment of a dump, without its vectors; a ValueError if the arrays cannot belong together."""
-        segment = cls(bucket, None)
+        segment = cls(key, None)
         segment.ids = arrays["ids"].tobytes().decode().split("\n")
         for name, column in (
             ("sequences", segment.sequences),

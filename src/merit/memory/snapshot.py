@@ -31,7 +31,7 @@ import numpy as np
 from merit.errors import InputError
 from merit.memory.files import open_file, refuse_link
 from merit.memory.index import Index
-from merit.memory.segment import COLUMNS, Arrays, Bucket, Segment
+from merit.memory.segment import COLUMNS, Arrays, Segment, SegmentKey
 from merit.memory.vectors import Vectors
 from merit.types import EncoderIdentity, FailureType, Grade, Polarity, Store
 
@@ -70,7 +70,7 @@ def _save(folder: Path, index: Index, store: Store) -> None:
     generation = folder / f"generation-{uuid.uuid4().hex[:12]}"  # never over an older one
     generation.mkdir()
     (folder / index.vector_folder).mkdir(exist_ok=True)
-    segments = {_name(bucket): segment for bucket, segment in index.segments.items()}
+    segments = {_name(key): segment for key, segment in index.segments.items()}
     names = {name: _json_array(getattr(index, name)) for name in _NAMES}
     dumped = {name: segments[name].dump() for name in sorted(segments)}
     with (generation / _COLUMNS).open("xb") as file:
@@ -165,7 +165,7 @@ def _index(folder: Path, header: dict[str, Any], store: Store, encoder: EncoderI
     if index.scopes.get("") != 0:
         raise ValueError("the scopes do not begin with that of everyone")
     named = zip(lengths, dumped, strict=True)
-    segments = {name: Segment.load(_bucket(name), arrays) for name, arrays in named}
+    segments = {name: Segment.load(_key(name), arrays) for name, arrays in named}
     if encoder is not None:
         vector_folder, dimension = _own_folder(folder, header["vector_folder"]), encoder.dimension
         index.vector_folder = vector_folder.name
@@ -226,10 +226,10 @@ def _checksum(header: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(header).encode()).hexdigest()
 
 
-def _name(bucket: Bucket) -> str:
-    return "-".join(bucket)
+def _name(key: SegmentKey) -> str:
+    return "-".join(key)
 
 
-def _bucket(name: str) -> Bucket:
+def _key(name: str) -> SegmentKey:
     polarity, kind, grade = name.split("-")
     return Polarity(polarity), FailureType(kind), Grade(grade)

@@ -15,11 +15,11 @@ from pathlib import Path
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
 from merit.files import atomic_write, what_to_do
 from merit.memory import format3
-from merit.memory.erasing import erase_lines, purged_log, remove_folder
 from merit.memory.files import is_json, last_line, open_to_append, sync_folder, write_all
 from merit.memory.format4 import LINE_BYTES, LOG_NAME, log_line, log_lines
 from merit.memory.lock import WriterLock
 from merit.memory.log import Log
+from merit.memory.purging import purge_lines, purged_log, remove_folder
 from merit.types import Change, Entry
 
 LOCK_NAME = "memory.lock"
@@ -127,7 +127,7 @@ class FileStore:
                     _put_aside(self.folder)
                     for name in (ASIDE, INDEX):
                         remove_folder(self.folder / name)
-                    self._log, erased = erase_lines(self._log, frozenset(ids))
+                    self._log, erased = purge_lines(self._log, frozenset(ids))
                     self.purges += 1
                     sync_folder(self.folder)
                 except OSError as error:

@@ -1,4 +1,4 @@
-"""The vectors of one bucket: appended in memory, saved in a file, and trusted only if they are the saved bytes.
+"""The vectors of one segment: appended in memory, saved in a file, and trusted only if they are the saved bytes.
 
 They are read into memory, not mapped: a mapped file that loses its end kills the process that looks at it. The price is
 that all of them are in memory, 1.5 GB for a million of 384 dimensions, also those that are never recalled from.

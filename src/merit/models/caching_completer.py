@@ -10,7 +10,7 @@ from merit.models.answers import AnswerStore, answer_key
 from merit.models.greedy import Neutral
 from merit.models.priority import CALL, Call
 from merit.models.spending import Allowance, Usage
-from merit.models.tokens import with_tokens, without_estimate
+from merit.models.token_counts import with_tokens, without_estimate
 from merit.reading import ANSWER_CHARACTERS
 from merit.tracing import span
 from merit.types import Completer, Completion, ModelIdentity, Sampling

@@ -13,7 +13,7 @@ from merit.models.address import Address
 from merit.models.connection import Patience, RequestRefused
 from merit.models.greedy import NEUTRAL, STANDARD_NEUTRAL, Neutral, is_greedy
 from merit.models.retrying_client import RetryingClient
-from merit.models.tokens import AS_CHAT, LEAVE_OUT, with_tokens
+from merit.models.token_counts import AS_CHAT, LEAVE_OUT, with_tokens
 from merit.models.wait_notice import WaitNotice
 from merit.reading import sendable, shown
 from merit.types import Completion, ModelIdentity, Sampling

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from merit.errors import InputError, ModelFailed
 from merit.files import atomic_write, is_file
-from merit.models.address import redacted
+from merit.models.redaction import redacted
 from merit.reading import hash_file
 
 _CHUNK = 1 << 20

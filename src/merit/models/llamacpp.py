@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from merit.errors import ContextOverflow, InputError, ModelFailed
 from merit.models.greedy import NEUTRAL, Neutral, is_greedy
 from merit.models.priority import PrioritySemaphore
-from merit.models.tokens import AS_CHAT
+from merit.models.token_counts import AS_CHAT
 from merit.types import Completion, ModelIdentity, Sampling
 
 CONTEXT_TOKENS = 8192

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from merit.errors import InputError, ModelFailed
-from merit.models.tokens import LEAVE_OUT
+from merit.models.token_counts import LEAVE_OUT
 from merit.reading import check_fields, read_json_lines, read_text
 from merit.types import Completion, ModelIdentity, Sampling
 

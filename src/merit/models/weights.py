@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from merit.errors import ContextOverflow, InputError, ModelFailed
-from merit.models.address import redacted
+from merit.models.redaction import redacted
 from merit.reading import sendable
 from merit.types import Sampling
 

@@ -41,17 +41,17 @@ def choose(
             if len(fair) < fewest:
                 raise InputError(f"{source.db_id}: too few of {len(seeds)} databases leave every reference one answer")
             known = [original, *suite.values()]
-            tellers = list(_tellers(source, known, [databases[seed] for seed in fair]))
-            suite |= {fair[number]: databases[fair[number]] for number in greedy(tellers, len(fair), most, fewest)}
+            detected_by = list(_detected_by(source, known, [databases[seed] for seed in fair]))
+            suite |= {fair[number]: databases[fair[number]] for number in greedy(detected_by, len(fair), most, fewest)}
     return tuple(sorted(suite))
 
 
-def greedy(tellers: Sequence[frozenset[int]], count: int, most: int = MOST, fewest: int = FEWEST) -> list[int]:
-    """Numbers of databases that together detect the most mutants; `tellers` has those that detect each mutant."""
+def greedy(detected_by: Sequence[frozenset[int]], count: int, most: int = MOST, fewest: int = FEWEST) -> list[int]:
+    """Numbers of databases that together detect the most mutants; `detected_by` has those that detect each mutant."""
     chosen: list[int] = []
     for wanted in (1, 2):  # detect each mutant once, then, while the suite is small, twice
         while len(chosen) < min(most if wanted == 1 else fewest, count):
-            left = [databases for databases in tellers if len(databases & {*chosen}) < wanted]
+            left = [databases for databases in detected_by if len(databases & {*chosen}) < wanted]
             gains = [
                 0 if number in chosen else sum(number in databases for databases in left) for number in range(count)
             ]
@@ -77,7 +77,7 @@ def _fair(source: DatabaseSource, original: sqlite3.Connection, db: sqlite3.Conn
     return True
 
 
-def _tellers(
+def _detected_by(
     source: DatabaseSource, known: Sequence[sqlite3.Connection], databases: Sequence[sqlite3.Connection]
 ) -> Iterator[frozenset[int]]:
     """For each mutant that none of `known` detects, the original first of all: the numbers of the databases that do."""

@@ -1,4 +1,4 @@
-"""Solved questions of a training split, shown as examples in prompts: the only references that leave this room.
+"""Solved questions of a training split, shown as examples in prompts: references that leave this room on purpose.
 
 They are fixed, they come from the training split only, and none of them may be a question that is being asked.
 """

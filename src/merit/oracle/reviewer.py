@@ -1,4 +1,4 @@
-"""The simulated reviewer: the only way in which a reference of a question leaves this room during a run.
+"""The simulated reviewer: the only way in which a question of the stream has its reference leave this room in a run.
 
 It is asked about an answer only once that answer is on record (`stream.reviewing`); what it says is learned as in live
 use and marked as its own, and `merit audit` proves that only later questions were shown it.

@@ -1,21 +1,9 @@
 """The prompts for a model, and the parsing of its replies. Must never know a reference."""
 
-from merit.prompts.live import LiveContext, LiveTexts, StoredValues, live_context, live_mentions, mention_lines
+from merit.prompts.blocks import BIRD, LIVE_VERSION, SPIDER, VERSION, VERSIONS, Family, Prompt, family_named
+from merit.prompts.live_schema import LiveContext, LiveTexts, StoredValues, live_context, live_mentions, mention_lines
 from merit.prompts.notes import ANSWER, led_by, note, tried_block
-from merit.prompts.render import (
-    BIRD,
-    LIVE_VERSION,
-    SPIDER,
-    VERSION,
-    VERSIONS,
-    Family,
-    Prompt,
-    family_named,
-    initial,
-    reflection,
-    repair,
-    templates_hash,
-)
+from merit.prompts.render import initial, reflection, repair, templates_hash
 from merit.prompts.reply import parse_decline, parse_note, parse_reflection, parse_sql
 
 __all__ = [

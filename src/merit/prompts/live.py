@@ -1,75 +1,56 @@
-"""What the prompt family for live use shows of a database: CREATE TABLE text, example values, mentioned values."""
+"""The prompt family merit-live-v1: a question about a database, what is known of it, and what failed before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
-from merit.prompts.tables import TableTexts, literal, qualified, quoted
-from merit.types import Question, Schema, Value
+from merit.errors import one_line
+from merit.memory import Precedent
+from merit.prompts.blocks import Family, Prompt, precedents_block, shortened, shown_data, with_fence_rule
+from merit.prompts.fence import CLOSE, OPEN, escaped
+from merit.prompts.live_schema import LiveContext
+from merit.prompts.template import LIVE, OWN, fill, read
+from merit.types import Question
 
-_EXAMPLES = 3  # values of each column
-_HEADING = "-- Values in the database that the question mentions:"
-
-
-class StoredValues(Protocol):
-    """The values of a database, as prompts ask for them."""
-
-    def examples(self, table: str, column: str, most: int = 3) -> Sequence[Value]:
-        """A few values of a column."""
-        ...
-
-    def mentioned(self, question: str, most: int = 8) -> Sequence[tuple[str, str, str]]:
-        """The stored values that a question mentions, each with its table and column."""
-        ...
+_LONGEST_SQL = 1000  # characters of a statement that failed before
+_LONGEST_ERROR = 300  # and of what the database said
 
 
-@dataclass(frozen=True, slots=True)
-class LiveContext:
-    """What a prompt shows of a database for one question."""
-
-    tables: str  # with example values
-    bare: str  # without
-    mentions: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()  # rules and meanings that people wrote down, a line each
-    failed: tuple[tuple[str, str], ...] = ()  # earlier candidates, and what the database said to each
-    conversation: tuple[tuple[str, str], ...] = ()  # earlier questions and their SQL, oldest first
-    rejected: tuple[str, ...] = ()  # SQL that people rejected for this very question, each with the reason
-    declinable: bool = False  # whether the model is told how to say that the database holds no answer
-
-    def text(self) -> str:
-        """The schema block of the prompts that show an episode's history."""
-        lines = [f"-- {mention}" for mention in self.mentions]
-        return "\n".join([self.tables, "", _HEADING, *lines]) if lines else self.tables
-
-
-def live_context(schema: Schema, dialect: str, values: StoredValues | None) -> LiveContext:
-    """What prompts show of a database for any question; without values, only its tables."""
-    return LiveTexts(dialect, values).context(schema)
+def live_prompt(
+    family: Family, question: Question, live: LiveContext, precedents: Sequence[Precedent], draw: int
+) -> Prompt:
+    """Ask for SQL; `draw` chooses between three wordings, and the first one shows no example values."""
+    purpose = "initial" if not draw else "odd_draw" if draw % 2 else "even_draw"
+    mentions, evidence = "\n".join(live.mentions), question.evidence or ""
+    values = {
+        "DATABASE_SCHEMA": shown_data(family, live.tables if draw else live.bare),
+        "MENTIONED_VALUES_IF_ANY": fill(f"{LIVE}/mentioned", {"VALUES": shown_data(family, mentions)})
+        if mentions
+        else "",
+        "NOTES_IF_ANY": _notes(family, live),
+        "PRECEDENTS_IF_ANY": precedents_block(precedents, question, family),
+        "EVIDENCE_IF_ANY": fill(f"{LIVE}/evidence", {"EVIDENCE": evidence}) if evidence else "",
+        "QUESTION": question.text,
+    }
+    text = fill(f"{LIVE}/{purpose}", values, family.dialect)
+    if live.declinable:
+        text = f"{text}\n\n{read(f'{OWN}/decline')}"
+    return Prompt(f"{family.name}-live-{purpose}-v1", with_fence_rule(family, text))
 
 
-class LiveTexts:
-    """The same for parts of one schema, again and again."""
-
-    def __init__(self, dialect: str, values: StoredValues | None) -> None:
-        self._bare = self._shown = TableTexts(dialect)
-        if values is not None:
-            self._shown = TableTexts(dialect, lambda table, column: values.examples(table, column, _EXAMPLES))
-
-    def context(self, schema: Schema) -> LiveContext:
-        """What prompts show of a part."""
-        bare = self._bare.text(schema)
-        return LiveContext(bare if self._shown is self._bare else self._shown.text(schema), bare)
-
-
-def live_mentions(question: Question, dialect: str, values: StoredValues) -> tuple[str, ...]:
-    """The stored values that a question or its evidence mentions, as conditions."""
-    text = f"{question.text} {question.evidence}" if question.evidence else question.text
-    return mention_lines(values.mentioned(text), dialect)
+def _notes(family: Family, live: LiveContext) -> str:
+    """What people wrote down, asked before and rejected, and what earlier candidates came to."""
+    notes = "\n".join(f"- {note}" for note in live.notes)
+    turns = "\n".join(f"Question: {shortened(question)}\nSQL: {shortened(sql)}" for question, sql in live.conversation)
+    rejected = "\n".join(f"- {shortened(sql)}" for sql in live.rejected)
+    blocks = [fill(f"{LIVE}/notes", {"NOTES": shown_data(family, notes)})] if notes else []
+    blocks += [fill(f"{OWN}/conversation", {"TURNS": shown_data(family, turns)})] if turns else []
+    blocks += [fill(f"{OWN}/rejected", {"REJECTED": shown_data(family, rejected)})] if rejected else []
+    if live.failed:
+        failed = "\n".join(fill(f"{OWN}/failed_statement", _failed_statement(*pair)) for pair in live.failed)
+        shown = f"{OPEN}\n{failed}\n{CLOSE}" if family.fenced else failed
+        blocks.append(fill(f"{OWN}/failed", {"STATEMENTS": shown}))
+    return "\n\n".join(blocks)
 
 
-def mention_lines(mentioned: Sequence[tuple[str, str, str]], dialect: str) -> tuple[str, ...]:
-    """Stored values, each with its table and column, as conditions."""
-    return tuple(
-        f"{qualified(table, dialect)}.{quoted(column, dialect)} = {literal(value)}"
-        for table, column, value in mentioned
-    )
+def _failed_statement(sql: str, error: str) -> dict[str, str]:
+    """A statement that stays in its fence, and a message that stays in its line."""
+    return {"SQL": escaped(sql, _LONGEST_SQL), "ERROR": escaped(one_line(error), _LONGEST_ERROR)}

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from merit.prompts.render import Family, Prompt, Tried, framed, outcomes
+from merit.prompts.blocks import Family, Prompt
+from merit.prompts.render import ShownAttempt, framed, outcomes
 from merit.types import Question
 
 ANSWER = "Put exactly one final SQL query between <answer> and </answer> tags."
@@ -17,7 +18,7 @@ def note(
     return framed("related/note", f"{family.name}-{purpose}-v1", family, question, schema, values)
 
 
-def tried_block(family: Family, tried: Sequence[Tried]) -> dict[str, str]:
+def tried_block(family: Family, tried: Sequence[ShownAttempt]) -> dict[str, str]:
     """Every attempt and what became of it, as a block."""
     return {"ATTEMPTS AND OBSERVED OUTCOMES": outcomes(family, tried)}
 

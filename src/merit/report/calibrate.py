@@ -7,7 +7,7 @@ from merit.agent.confidence import Calibration, Outcome, fit, share_of_votes
 from merit.agent.rules import votes
 from merit.errors import InputError, counted
 from merit.runs import RunView
-from merit.runs.another import plain_difference
+from merit.runs.run_mismatch import plain_difference
 
 
 def outcomes_of(view: RunView) -> list[Outcome]:

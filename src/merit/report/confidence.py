@@ -8,12 +8,19 @@ from merit.agent.confidence import Calibration, find_calibration
 from merit.agent.rules import votes
 from merit.report.accuracy import DATASET, group_notes, seeds_column, seeds_of
 from merit.report.calibrate import outcomes_of
+from merit.report.calibration_quality import (
+    ConfidenceBin,
+    Stated,
+    brier,
+    calibration_error,
+    confidence_bins,
+    kept_accuracy,
+)
 from merit.report.cells import Row, count, number, words
 from merit.report.figure import Figure, FigureShape, Series
 from merit.report.group import RunGroup, ScoredRun, file_suffix
 from merit.report.names import method_label
 from merit.report.statistics import CONFIDENCE, mean, wilson
-from merit.report.sureness import ConfidenceBin, Stated, brier, calibration_error, confidence_bins, kept_accuracy
 from merit.report.table import ReportColumn, ReportTable
 
 _LEFT_OUT = (0, 10, 25, 50)  # percent of the answers, the least sure first
@@ -73,7 +80,7 @@ def confidence_table(found: Sequence[Voting], given: Calibration | None = None) 
         seeds_column(rows),
     )
     groups = _groups(found)
-    other = sorted({method_label(one.method) for one in found if one.calibration and not _same_method(one)})
+    other = sorted({method_label(voting.method) for voting in found if voting.calibration and not _same_method(voting)})
     foreign = f" It was not fitted on {', '.join(other)}, whose shares may be worth something else." if other else ""
     note = (
         f"{_MEANING} All numbers are means over seeds. The Brier score is the mean squared difference between the "
@@ -90,7 +97,7 @@ def reliability_table(found: Sequence[Voting]) -> ReportTable:
     rows: list[Row] = []
     for voting in found:
         for kind, stated in _pooled(voting):
-            rows += [_bin_row(voting, kind, one) for one in confidence_bins(stated)]
+            rows += [_bin_row(voting, kind, part) for part in confidence_bins(stated)]
     columns = (
         DATASET,
         ReportColumn("method", "Method", numeric=False),
@@ -143,15 +150,15 @@ def _row(voting: Voting) -> Row:
     return row
 
 
-def _bin_row(voting: Voting, kind: str, one: ConfidenceBin) -> Row:
+def _bin_row(voting: Voting, kind: str, part: ConfidenceBin) -> Row:
     return {
         "dataset": words(voting.group.label),
         "method": words(method_label(voting.method)),
         "kind": words(kind),
-        "bin": words(f"{100 * one.low:.0f}-{100 * one.high:.0f}"),
-        "answers": count(one.answers),
-        "stated": number(100 * one.stated),
-        "right": number(100 * one.accuracy),
+        "bin": words(f"{100 * part.low:.0f}-{100 * part.high:.0f}"),
+        "answers": count(part.answers),
+        "stated": number(100 * part.stated),
+        "right": number(100 * part.accuracy),
     }
 
 
@@ -161,15 +168,15 @@ def _reliability_figure(group: RunGroup, found: Sequence[Voting], suffix: str) -
         for kind, stated in _pooled(voting):
             label = method_label(voting.method) + (f", {_CALIBRATED}" if kind == _CALIBRATED else "")
             bins = confidence_bins(stated)
-            ends = [wilson(one.right, one.answers) for one in bins]
+            ends = [wilson(part.right, part.answers) for part in bins]
             series.append(
                 Series(
                     label,
-                    tuple(100 * one.stated for one in bins),
-                    tuple(100 * one.accuracy for one in bins),
+                    tuple(100 * part.stated for part in bins),
+                    tuple(100 * part.accuracy for part in bins),
                     tuple(100 * low for low, _ in ends),
                     tuple(100 * high for _, high in ends),
-                    counts=tuple(one.answers for one in bins),
+                    counts=tuple(part.answers for part in bins),
                 )
             )
     note = (
@@ -204,7 +211,7 @@ def _coverage_figure(group: RunGroup, found: Sequence[Voting], suffix: str) -> F
 def _pooled(voting: Voting) -> list[tuple[str, Stated]]:
     """All answers of all seeds: with their share of votes and, where there is a calibration, their confidence."""
     kinds = [(_SHARE, False), *([(_CALIBRATED, True)] if voting.calibration else [])]
-    return [(name, [one for run in voting.stated(calibrated=flag) for one in run]) for name, flag in kinds]
+    return [(name, [answer for run in voting.stated(calibrated=flag) for answer in run]) for name, flag in kinds]
 
 
 def _same_method(voting: Voting) -> bool:

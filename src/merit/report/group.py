@@ -12,9 +12,9 @@ from merit.agent import Method
 from merit.errors import MeritError
 from merit.report.names import FEEDBACK, as_reviewed, dataset_label, file_name, method_order
 from merit.runs import Identity, RunView, Turn, account
-from merit.runs.another import field_name, plain_difference
-from merit.runs.kept import kept_by
+from merit.runs.kept_entries import kept_by
 from merit.runs.retrievals import looks_of
+from merit.runs.run_mismatch import field_name, plain_difference
 from merit.types import EncoderIdentity, ModelIdentity, Regime
 
 # What two runs must share, the most telling first: messages name the first field that differs.

@@ -63,7 +63,7 @@ def _lines(axes: "Axes", figure: Figure) -> None:
         if series.guide:
             axes.plot(series.x, series.y, color="grey", linestyle="--", linewidth=1, label=_folded(series.name))
     most = max((count for series in figure.series for count in series.counts or ()), default=1)
-    for series, (colour, line) in zip((one for one in figure.series if not one.guide), styles, strict=False):
+    for series, (colour, line) in zip((series for series in figure.series if not series.guide), styles, strict=False):
         axes.plot(series.x, series.y, color=colour, linestyle=line, label=_folded(series.name))
         if series.counts is not None:
             axes.scatter(series.x, series.y, [8 + 112 * count / most for count in series.counts], color=colour)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from merit.agent import Attempt, Episode, Method, Reflection, Written, polarity_of
+from merit.agent import Attempt, Episode, Method, Reflection, RefusedStatement, polarity_of
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
 from merit.runs.turn import Phase, Turn
@@ -170,7 +170,7 @@ def _sum(calls: Iterable[Attempt | Reflection]) -> int:
     return sum(call.prompt_tokens + call.output_tokens for call in calls)
 
 
-def _statuses(attempts: Iterable[Attempt | Written]) -> dict[str, int]:
+def _statuses(attempts: Iterable[Attempt | RefusedStatement]) -> dict[str, int]:
     counts = Counter(attempt.verdict.status for attempt in attempts)
     return {status.value: counts[status] for status in Status if counts[status]}
 

@@ -19,12 +19,12 @@ DECIDING: dict[str, frozenset[str]] = {
     "failure": frozenset(),
     "grounding": frozenset(),
     "memory": frozenset({"curate"}),
-    "models": frozenset({"address", "connection", "fetch", "retrying_client", "spending", "wait_notice"}),
+    "models": frozenset({"address", "connection", "fetch", "redaction", "retrying_client", "spending", "wait_notice"}),
     "oracle": frozenset({"acceptance", "check", "explain", "subset"}),
     "prompts": frozenset(),
     "reading": frozenset(),  # replaces what cannot be written or sent
     "vectors": frozenset(),
-    "runs": frozenset({"another", "code", "kept", "manifest_reading", "paths", "timings"}),
+    "runs": frozenset({"code", "kept_entries", "manifest_reading", "paths", "run_mismatch", "timings"}),
     "sql": frozenset(),
     "stream": frozenset(
         {"ahead", "cluster", "covered", "grid", "grid_review", "predict", "replies", "spec", "workshop"}

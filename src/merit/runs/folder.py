@@ -16,7 +16,6 @@ from merit.errors import RunUnusable, counted
 from merit.files import is_locked, open_regular, take_lock, write_all
 from merit.memory import format3
 from merit.reading import DOCUMENT_BYTES, LINES_BYTES, MIB, check_regular, read_bytes
-from merit.runs.another import another_run, holds_another
 from merit.runs.manifest import Identity, Manifest
 from merit.runs.manifest_reading import read_manifest
 from merit.runs.paths import (
@@ -35,6 +34,7 @@ from merit.runs.paths import (
 from merit.runs.questions import Questions, stream_text
 from merit.runs.retrievals import recall_lines
 from merit.runs.reviews import AnswerReview, is_drawn, review_line
+from merit.runs.run_mismatch import holds_another, run_mismatch
 from merit.runs.text import json_text, write_text
 from merit.runs.turn import Phase, Turn, prediction_line, turn_line
 from merit.runs.view import RunView, read_run
@@ -150,7 +150,7 @@ class RunFolder:
         _check_free(self.path)  # again, now that it is locked
         if (self.path / MANIFEST).is_file():
             there = read_manifest(self.path)
-            differs = another_run(there.identity.record(), manifest.identity.record())
+            differs = run_mismatch(there.identity.record(), manifest.identity.record())
             if differs is None:
                 self.run = there.run  # an earlier merit may have written the same identity with fewer fields
                 self.turns = _cut_to_whole_turns(read_run(self.path, torn=True))
@@ -178,7 +178,7 @@ class RunFolder:
 def _check_free(path: Path) -> None:
     """Complain about a folder that is not a run's and holds what is not merit's."""
     ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
-    if not (path / MANIFEST).is_file() and (strangers := sorted({one.name for one in path.iterdir()} - ours)):
+    if not (path / MANIFEST).is_file() and (strangers := sorted({inside.name for inside in path.iterdir()} - ours)):
         raise RunUnusable(f"{path}: holds {strangers[0]} and no run; choose a new or empty folder")
 
 

@@ -41,7 +41,7 @@ _MOST_REPAIRS = 1000  # of a question; a report has a column for each
 _MOST_QUESTIONS = 10**9
 LONGEST_TIMEOUT_S = 3600.0  # of one statement; an audit of a stranger's run lets its statements take as long
 _MOST_TOKENS = 2**40  # of one answer
-_HOTTEST = 1000.0  # a temperature; no model's has a meaning beyond 2
+_MAX_TEMPERATURE = 1000.0  # a temperature; no model's has a meaning beyond 2
 
 _IDENTITY: dict[str, type] = {
     "method": dict,
@@ -259,7 +259,7 @@ def _sampling(record: Record, where: str) -> Sampling:
     _only(record, fields if cut is None else fields | {"max_prompt_tokens": int}, where)
     if cut is not None and not 0 < cut <= _MOST_TOKENS:
         raise InputError(f"{where}: the field 'max_prompt_tokens' cannot be {shown(cut)}")
-    if not 0 <= record["temperature"] <= _HOTTEST:
+    if not 0 <= record["temperature"] <= _MAX_TEMPERATURE:
         raise InputError(f"{where}: the field 'temperature' cannot be {shown(record['temperature'])}")
     check_count(record["max_tokens"], _MOST_TOKENS, f"{where}: the field 'max_tokens'")
     if record["seed"] is not None:

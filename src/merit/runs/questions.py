@@ -15,7 +15,7 @@ from merit.prompts import LiveContext
 from merit.prompts.tables import create_tables
 from merit.reading import LINES_BYTES, MIB, check_fields, check_format, parse_json, read_text, shown
 from merit.runs.paths import STREAM
-from merit.runs.tokens import check_tokens, tokens_estimated, without_default
+from merit.runs.token_counts import check_tokens, tokens_estimated, without_default
 from merit.types import Column, Question, QuestionId, Schema, Table
 
 FORMAT = 1

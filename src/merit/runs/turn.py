@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from merit.agent import Attempt, Episode, Reflection, Written
+from merit.agent import Attempt, Episode, Reflection, RefusedStatement
 from merit.errors import InputError
 from merit.failure import classify
 from merit.grounding import GroundingChange, GroundingRule
@@ -13,7 +13,7 @@ from merit.reading import check_count, check_fields, check_format, shown
 from merit.runs.questions import Questions
 from merit.runs.reviews import AnswerReview
 from merit.runs.text import to_json
-from merit.runs.tokens import MOST_COUNTED, check_tokens, tokens_estimated, without_default
+from merit.runs.token_counts import MOST_COUNTED, check_tokens, tokens_estimated, without_default
 from merit.sql import canonical
 from merit.types import Cause, Failure, FailureSubtype, FailureType, Status, Verdict
 
@@ -110,7 +110,7 @@ def _reflection_record(reflection: Reflection) -> dict[str, Any]:
     return record if reflection.after is not None else {k: v for k, v in record.items() if k != "after"}
 
 
-def _written_record(written: Written) -> dict[str, Any]:
+def _written_record(written: RefusedStatement) -> dict[str, Any]:
     return {
         "sql": written.sql,
         "error": written.verdict.error,
@@ -197,7 +197,7 @@ def _attempt(record: Any, where: str) -> Attempt:
     )
 
 
-def _written(record: Any, where: str) -> Written:
+def _written(record: Any, where: str) -> RefusedStatement:
     """What grounding changed; only a statement that the database refused is grounded."""
     check_fields(record, {"sql": str, "error": str, "cause": str, "changes": list}, where)
     changes = []
@@ -205,7 +205,7 @@ def _written(record: Any, where: str) -> Written:
         check_fields(change, {"rule": str, "why": str}, where)
         changes.append(GroundingChange(GroundingRule(change["rule"]), change["why"]))
     verdict = Verdict(Status.EXECUTION_ERROR, record["error"], Cause(record["cause"]))
-    return Written(record["sql"], verdict, classify(verdict), tuple(changes))
+    return RefusedStatement(record["sql"], verdict, classify(verdict), tuple(changes))
 
 
 def _reflection(record: Any, where: str) -> Reflection:

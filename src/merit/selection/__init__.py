@@ -2,10 +2,10 @@
 
 from merit.selection.confirmed import ConfirmedQuestions
 from merit.selection.index import SchemaIndex, fingerprint
-from merit.selection.kept import open_index
+from merit.selection.index_cache import open_index
 from merit.selection.selection import ChosenColumn, ChosenTable, Selection
 from merit.selection.selector import BUDGET_TOKENS, Selector
-from merit.selection.tokens import CountTokens, estimated_tokens
+from merit.selection.token_counts import CountTokens, estimated_tokens
 from merit.selection.used import names_used
 
 __all__ = [

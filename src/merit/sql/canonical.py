@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 
-from merit.sql import tokens
-from merit.sql.sqlite import tokens as sqlite_tokens
+from merit.sql import lexing
+from merit.sql.sqlite import lexing as sqlite_lexing
 from merit.types import Limits
 
 _LONGEST = Limits().sql_bytes  # characters
 _FORMS: dict[str, Callable[[str], str]] = {
-    "sqlite": sqlite_tokens.canonical,
-    "postgresql": tokens.POSTGRESQL.canonical,
-    "mysql": tokens.MYSQL.canonical,
-    "mariadb": tokens.MYSQL.canonical,
-    "duckdb": tokens.DUCKDB.canonical,
+    "sqlite": sqlite_lexing.canonical,
+    "postgresql": lexing.POSTGRESQL.canonical,
+    "mysql": lexing.MYSQL.canonical,
+    "mariadb": lexing.MYSQL.canonical,
+    "duckdb": lexing.DUCKDB.canonical,
 }
 
 

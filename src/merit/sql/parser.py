@@ -13,7 +13,7 @@ from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 from sqlglot.tokenizer_core import Token, TokenType
 
-STEPS, STEPS_PER_TOKEN = 5_000, 10  # an honest statement takes one or two steps a token
+STEPS, STEPS_PER_TOKEN = 5_000, 10  # an ordinary statement takes one or two steps a token
 CHAIN = 60  # links such as `f().f().f()` or `a[1].b[2]`; sqlglot copies the whole chain for each
 DEEPEST = 300  # levels of a query; sqlglot climbs them all for every column: a chain of 24,000 took 40 seconds
 TABLES = 500  # that a query names; sqlglot holds each against all before it: 9,000 took 10 seconds

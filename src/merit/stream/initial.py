@@ -20,7 +20,7 @@ from merit.reading import (
     sendable,
     shown,
 )
-from merit.runs.tokens import check_tokens, tokens_estimated
+from merit.runs.token_counts import check_tokens, tokens_estimated
 from merit.types import Completion, ModelIdentity, Question, QuestionId
 
 FORMAT = 1

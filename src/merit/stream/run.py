@@ -14,17 +14,17 @@ from merit.agent import (
     Attempt,
     KnownVerdicts,
     Reflection,
+    RefusedStatement,
     RememberingOracle,
     ThreadedOracle,
     Work,
-    Written,
     finalise,
     repair,
 )
 from merit.errors import RunUnusable
 from merit.memory import FileStore, Memory
 from merit.models import RunCompleter
-from merit.oracle import under
+from merit.oracle import judging_for
 from merit.runs import Phase, RunFolder, Turn, account, check_arithmetic
 from merit.runs.paths import MEMORY, METRICS, TIMINGS
 from merit.runs.plan import Planned, method_in, plan
@@ -100,7 +100,7 @@ async def run_stream(
     """
     started = time.monotonic()
     completer = setup.completer.for_run()  # what this run sends is counted apart
-    oracle, known = ThreadedOracle(under(setup.identity.regime, setup.benchmark.judge)), KnownVerdicts()
+    oracle, known = ThreadedOracle(judging_for(setup.identity.regime, setup.benchmark.judge)), KnownVerdicts()
     with (
         closing(RunFolder(path, setup.manifest, setup.questions)) as folder,
         Memory(FileStore(path / MEMORY, exclusive=True), setup.encoder) as memory,
@@ -182,7 +182,7 @@ async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory, ru
     )
 
 
-async def _correct(setup: Setup, question: Question, attempt: Attempt | Written) -> bool:
+async def _correct(setup: Setup, question: Question, attempt: Attempt | RefusedStatement) -> bool:
     """Whether an attempt is right by the judge, also where the agent is not told."""
     if setup.identity.regime.has_oracle:
         return attempt.verdict.correct

@@ -10,8 +10,8 @@ from merit.benchmark import DataSpec
 from merit.errors import InputError, check_type
 from merit.reading import shown
 from merit.runs import ReviewPolicy
-from merit.runs.another import refuse_other_settings
 from merit.runs.manifest import review_record
+from merit.runs.run_mismatch import refuse_other_settings
 from merit.types import Distinct, Regime, Sampling
 
 DEFAULT_BUDGET = 7  # the paper's K

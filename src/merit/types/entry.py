@@ -1,7 +1,8 @@
 """What is remembered: the paper's x = <c, tau, delta, o, rho>, and (beyond the paper) confirmed answers.
 
-Every SQL in an entry is the model's own, with one exception: a correction is what a person says is right, and in the
-regime `reviewed` a simulated reviewer says it, who knows the references. The author in the provenance tells.
+Every SQL in an entry is the model's own, perhaps grounded, with one exception: a correction is what a person says is
+right, and in the regime `reviewed` a simulated reviewer says it, who knows the references. The author in the provenance
+tells.
 """
 
 from dataclasses import dataclass

@@ -158,5 +158,5 @@ class Verdict:
 
     @property
     def satisfied(self) -> bool:
-        """Whether an episode ends here: right, or running where no reference decides."""
+        """Whether nothing is known to be wrong: right, or running where no reference decides."""
         return self.status in (Status.CORRECT, Status.EXECUTED)

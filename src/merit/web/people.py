@@ -10,9 +10,9 @@ from fastapi.security import APIKeyCookie, HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from merit.errors import MeritError
+from merit.web.access_tokens import Right, Token
 from merit.web.replies import RefusedRequest
 from merit.web.site import Site
-from merit.web.tokens import Right, Token
 
 _BEARER: SecurityBase = HTTPBearer(auto_error=False, scheme_name="token", description="From `merit token add`.")
 _COOKIE: SecurityBase = APIKeyCookie(

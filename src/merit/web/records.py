@@ -71,6 +71,6 @@ def judged_record(said: Feedback | Withdrawn, found: Sequence[Contradiction], us
     return {
         "feedback": said_record(said),
         "entries": list(said.entries),
-        "contradictions": [one.record() for one in found],
+        "contradictions": [contradiction.record() for contradiction in found],
         "uses": [use_record(use) for use in uses],
     }

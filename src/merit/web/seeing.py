@@ -4,9 +4,9 @@ from merit.live import Asked, Feedback
 from merit.live.record.uses import Use
 from merit.live.record.visibility import sees_answer, visible
 from merit.memory import Listed
+from merit.web.access_tokens import Right
 from merit.web.people import Person
 from merit.web.site import Site, agent_of
-from merit.web.tokens import Right
 
 
 def curates(who: Person) -> bool:

@@ -13,8 +13,8 @@ from typing import Any
 
 from merit.errors import InputError
 from merit.reading import check_fields, check_format
+from merit.web.access_tokens import Token, TokenStore, hash_of
 from merit.web.private import PrivateFile
-from merit.web.tokens import Token, TokenStore, hash_of
 
 FILE = "sessions.json"
 FORMAT = 1
@@ -45,7 +45,7 @@ class SessionStore:
         fresh = BrowserSession(hash_of(text), token.sha256, now + LASTS_S)
 
         def begun(sessions: tuple[BrowserSession, ...]) -> tuple[BrowserSession, ...]:
-            known = {one.sha256 for one in self._tokens.listed()}
+            known = {token.sha256 for token in self._tokens.listed()}
             live = [session for session in sessions if session.expires > now and session.token in known]
             own = [session for session in live if session.token == token.sha256][-(_MOST_EACH - 1) :]
             return (*(session for session in live if session.token != token.sha256), *own, fresh)
@@ -67,7 +67,7 @@ class SessionStore:
         """Sign out."""
         digest = hash_of(text)
         if any(session.sha256 == digest for session in self._file.value()):
-            self._file.change(lambda sessions: tuple(one for one in sessions if one.sha256 != digest))
+            self._file.change(lambda sessions: tuple(session for session in sessions if session.sha256 != digest))
 
 
 def _record(sessions: tuple[BrowserSession, ...]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from merit.errors import InputError
 from merit.live import LiveAgent
 from merit.report.page import LiveRuns
 from merit.settings import ServeSettings
+from merit.web.access_tokens import TokenStore
 from merit.web.limits import FAILURES_PER_MINUTE, ConcurrencyLimit, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
@@ -15,7 +16,6 @@ from merit.web.rows import KeptRows
 from merit.web.running_asks import RunningAsks
 from merit.web.running_proof import RunningProof
 from merit.web.sessions import SessionStore
-from merit.web.tokens import TokenStore
 
 _REQUESTS_AT_A_TIME = 12  # of one person, besides questions: a browser has about six, and each may run a statement
 

@@ -28,7 +28,7 @@ from merit.agent.related.notes import (
     without_changes,
 )
 from merit.agent.related.operations import operations
-from merit.agent.trajectory import notes_after
+from merit.agent.trajectory import notes_at
 from merit.prompts import Prompt, led_by, parse_note
 from merit.types import Polarity
 
@@ -61,14 +61,14 @@ class ACE(Noting):
         if not mended(moment) and not tried_in_vain(moment):
             return None
         shown = {"PLAYBOOK": _numbered(_bullets(moment.recalled)) or "(empty)"}
-        reflection = notes_after(moment.reflections, moment.step)
+        reflection = notes_at(moment.reflections, moment.step)
         if not reflection:
             return asked(moment, "ace-reflector", _REFLECT, "Write at most ten lines.", shown)
         return asked(moment, "ace-curator", _CURATE, _CHANGES, {**shown, "REFLECTION": reflection[0].text})
 
     def read(self, method: Method, moment: Moment, reply: str) -> str:  # noqa: ARG002 - its fields change nothing here
         """The reflection as it is; of the curator's reply the playbook that it leads to."""
-        if not notes_after(moment.reflections, moment.step):
+        if not notes_at(moment.reflections, moment.step):
             return parse_note(reply)
         playbook = merged(_bullets(moment.recalled), reply)
         return "\n".join(f"[+{bullet.helpful} -{bullet.harmful}] {bullet.text}" for bullet in playbook) or "(empty)"

@@ -14,7 +14,7 @@ Left out: the few-shot examples of every stage; NatSQL as a step in between; one
 from merit.agent.behaviour import Moment
 from merit.agent.method import Method
 from merit.agent.related.notes import Noting, asked
-from merit.agent.trajectory import notes_after
+from merit.agent.trajectory import notes_at
 from merit.prompts import ANSWER, Prompt
 
 _LINK = """Find the schema links for generating an SQL query for the question.
@@ -49,7 +49,7 @@ class DinSQL(Noting):
 
 def _stages(moment: Moment) -> dict[str, str]:
     """What the first stages came to."""
-    texts = [note.text for note in notes_after(moment.reflections, 1)]
+    texts = [note.text for note in notes_at(moment.reflections, 1)]
     return dict(zip(("SCHEMA LINKS", "CLASS AND SUB-QUESTIONS"), texts, strict=False))
 
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from merit.agent.behaviour import Moment, Recalled
 from merit.agent.method import Method
 from merit.agent.related.notes import Noting, asked
-from merit.agent.trajectory import notes_after
+from merit.agent.trajectory import notes_at
 from merit.memory import RecallPolicy, Repair, TypeFilter
 from merit.prompts import Prompt
 from merit.types import Polarity
@@ -48,7 +48,7 @@ class MemGPT(Noting):
 
     def ask(self, method: Method, moment: Moment) -> Prompt:
         """The paper's repair prompt with the pages that were loaded."""
-        chosen = [note.text for note in notes_after(moment.reflections, moment.step)]
+        chosen = [note.text for note in notes_at(moment.reflections, moment.step)]
         numbers = [int(number) for number in re.findall(r"\d+", chosen[-1] if chosen else "")]
         loaded = [entry for i, entry in enumerate(_archive(moment.recalled), 1) if i in numbers]
         positives = [entry for entry in loaded if entry.polarity is Polarity.POSITIVE]

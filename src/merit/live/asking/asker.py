@@ -8,19 +8,21 @@ from merit.agent import Agent, Attempt, Episode, FirstAnswer, Method, Task, repa
 from merit.agent.rules import chosen
 from merit.errors import BudgetSpent, InputError, MeritError, check_type
 from merit.live.answer import Answer
-from merit.live.asking.candidates import Election, LiveBehaviour, LiveOracle
+from merit.live.asking.candidates import LiveBehaviour, LiveOracle
 from merit.live.asking.deciding import answer_of, answer_without, unexecuted
+from merit.live.asking.declining import declines
+from merit.live.asking.election import Election
 from merit.live.asking.events import candidate, started
 from merit.live.asking.preparing import AskedBefore, Prepared, live_family, prepare
-from merit.live.asking.settling import settled
+from merit.live.asking.settling import check_and_keep
 from merit.live.asking.widening import Widening
-from merit.live.budget import DECLINED, Account, AccountedCompleter
+from merit.live.budget import Account, AccountedCompleter
 from merit.live.calls import check_text
 from merit.live.judging.ladder import PeoplesOracle
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress, tell
 from merit.live.record.events import Asked
-from merit.live.record.recording import asked_of, spent_on, today
+from merit.live.record.receipt_making import asked_of, spent_on, today
 from merit.models import Usage
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
@@ -150,7 +152,7 @@ class Asker:
 
     def _forgetful(self) -> "Asker":
         """The same without anything that was learned."""
-        return replace(self, parts=self.parts.unlearned(), method=replace(self.method, recall=None))
+        return replace(self, parts=self.parts.without_learned(), method=replace(self.method, recall=None))
 
     def _write(self, answer: Answer, prepared: Prepared, account: Account, execute: bool) -> Answer:
         """Settle an answer and write it down."""
@@ -158,7 +160,7 @@ class Asker:
         def asked(answer: Answer) -> Asked:
             return asked_of(answer, prepared, self.parts, self.asking, account, execute=execute)
 
-        answer, written = settled(self.parts, self.limits, answer, prepared, asked)
+        answer, written = check_and_keep(self.parts, self.limits, answer, prepared, asked)
         self.parts.history.append(written)
         return answer
 
@@ -187,7 +189,7 @@ def check_question(question: str) -> None:
 def _checked_sql(sql: str) -> str:
     """A first statement without blanks around it; one that cannot be a candidate is refused."""
     check_text(sql, "the SQL")
-    if not sql.strip() or sql.startswith(DECLINED):
+    if not sql.strip() or declines(sql):
         raise InputError("there is no SQL to repair; give a statement, or ask the question alone")
     if len(sql) > (most := Limits().sql_bytes):
         raise InputError(f"the SQL has {len(sql)} characters, and {most} are the most; give a shorter statement")

@@ -6,10 +6,12 @@ from dataclasses import replace
 from merit.agent import Attempt, Episode
 from merit.agent.confidence import Calibration
 from merit.live.answer import Answer, AnswerStatus, Found
-from merit.live.asking.candidates import Election, LiveOracle, reason_to_decline
+from merit.live.asking.candidates import LiveOracle
+from merit.live.asking.declining import reason_to_decline
+from merit.live.asking.election import Election
 from merit.live.asking.preparing import Prepared
 from merit.live.budget import Account
-from merit.live.record.recording import shown_by
+from merit.live.record.receipt_making import shown_by
 from merit.sql.guard import refusal
 from merit.types import FailureSubtype, Rows
 

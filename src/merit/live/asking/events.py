@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from merit.agent import Attempt
-from merit.live.asking.candidates import Election, LiveOracle, reason_to_decline
+from merit.live.asking.candidates import LiveOracle
+from merit.live.asking.declining import reason_to_decline
+from merit.live.asking.election import Election
 from merit.live.asking.preparing import Prepared
 from merit.live.progress import Candidate, Started
-from merit.live.record.recording import shown_by
+from merit.live.record.receipt_making import shown_by
 
 
 def started(prepared: Prepared) -> Started:

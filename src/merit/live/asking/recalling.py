@@ -6,7 +6,7 @@ from merit.live.agent import LiveAgent
 from merit.live.asking.asker import check_question
 from merit.live.asking.preparing import prepare
 from merit.live.judging.ladder import RejectedSQL
-from merit.live.record.recording import shown_by
+from merit.live.record.receipt_making import shown_by
 from merit.memory import Match
 
 

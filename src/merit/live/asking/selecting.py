@@ -22,7 +22,7 @@ class SchemaSelection:
         self._learned = learned
         self._seen: dict[frozenset[str], _SeenAnswers] = {}  # by the scopes besides what is for everyone
 
-    def unlearned(self) -> "SchemaSelection":
+    def without_learned(self) -> "SchemaSelection":
         """The same for questions of which nothing is confirmed yet; it knows only what it is told by `learn`."""
         return SchemaSelection(self._selector)
 

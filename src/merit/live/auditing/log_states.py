@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from merit.memory import open_store
-from merit.memory.erasing import PURGED
+from merit.memory.purging import PURGED
 from merit.memory.store import has_memory
 from merit.types import Change, Deletion, Entry, Precedent, Repair, Restoration, Staleness
 

@@ -14,7 +14,7 @@ from merit.live.judging.contradictions import Contradiction, contradictions
 from merit.live.judging.ladder import rejected_before
 from merit.live.parts import LiveParts
 from merit.live.record.lines import plain_question
-from merit.live.record.recording import now
+from merit.live.record.receipt_making import now
 from merit.live.record.visibility import visible
 from merit.live.results import StatementResults
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, with_id
@@ -40,7 +40,7 @@ class Imported:
             "known": self.known,
             "deleted": self.deleted,
             "left_out": [{"where": skipped.where, "reason": skipped.reason} for skipped in self.skipped],
-            "contradictions": [one.record() for one in self.contradictions],
+            "contradictions": [contradiction.record() for contradiction in self.contradictions],
         }
 
 

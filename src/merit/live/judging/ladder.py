@@ -78,7 +78,7 @@ def wrong_sql(asked: Asked, said: Feedback, dialect: str) -> str:
     return "" if right and canonical(right, dialect) == canonical(asked.sql, dialect) else asked.sql
 
 
-def weighed(answer: Answer, rejected: RejectedSQL | None, checked: Checked) -> Answer:
+def with_objections(answer: Answer, rejected: RejectedSQL | None, checked: Checked) -> Answer:
     """An answer with what speaks against it, so that it is not relied on."""
     remarks = [str(rejected)] if rejected else []
     remarks += [f"the check {name!r} failed: {why}" for name, why in checked.failed]
@@ -86,7 +86,7 @@ def weighed(answer: Answer, rejected: RejectedSQL | None, checked: Checked) -> A
     return replace(answer, status=status, remarks=tuple(remarks), passed=checked.passed)
 
 
-def earned(answer: Answer, checked: Checked, agreed: bool) -> Grade | None:
+def grade_earned(answer: Answer, checked: Checked, agreed: bool) -> Grade | None:
     """The grade of an answer that no person has judged; none for one that a check or a person speaks against."""
     if answer.rows is None or answer.remarks:
         return None

@@ -71,11 +71,11 @@ class Repeater:
     def forgetful(self) -> "Repeater":
         """The same without any memory."""
         parts, method = self.asker.parts, replace(self.asker.method, recall=None)
-        return Repeater(replace(self.asker, method=method, parts=parts.unlearned()), self.author)
+        return Repeater(replace(self.asker, method=method, parts=parts.without_learned()), self.author)
 
     def learning(self) -> "Repeater":
         """The same, with a selection from the schema that knows of no confirmed question yet."""
-        return Repeater(replace(self.asker, parts=self.asker.parts.unlearned()), self.author)
+        return Repeater(replace(self.asker, parts=self.asker.parts.without_learned()), self.author)
 
     def learn(self, entries: list[Entry]) -> None:
         """Let the selection from the schema know of confirmed questions."""

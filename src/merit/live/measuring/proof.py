@@ -83,14 +83,14 @@ class Proof:
     def brier(self, *, memory: bool) -> float | None:
         """The mean squared distance between what was said to be likely and what was right; 0 is best."""
         asked = [turn.with_memory if memory else turn.without for turn in self.turns]
-        return math.fsum((one.confidence - one.right) ** 2 for one in asked) / len(asked) if asked else None
+        return math.fsum((answer.confidence - answer.right) ** 2 for answer in asked) / len(asked) if asked else None
 
     def additional(self, name: str) -> float | None:
         """What the memory took in addition, of tokens, calls or cost; None where it is not known."""
         pairs = [(getattr(turn.with_memory, name), getattr(turn.without, name)) for turn in self.turns]
-        if any(one is None or other is None for one, other in pairs):
+        if any(first is None or second is None for first, second in pairs):
             return None
-        return math.fsum(one - other for one, other in pairs)
+        return math.fsum(first - second for first, second in pairs)
 
     def each(self, name: str) -> float | None:
         """The same for each additional right answer; None where there is none."""

@@ -107,4 +107,7 @@ def _read(path: Path) -> dict[str, bool] | None:
 
 def _printable(text: str) -> str:
     """Without characters that XML cannot hold."""
-    return "".join(one if one in "\t\n" or one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text)
+    return "".join(
+        character if character in "\t\n" or character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+        for character in text
+    )

@@ -1,7 +1,7 @@
 """Backup: what a project's folder holds as one archive, consistent while others write; and the way back.
 
 An archive may come from anywhere. Only files that a folder has are taken out of it, under their own names, within sizes
-that honest ones have; they are checked as if they were read for use before the folder appears under its name.
+that ordinary ones have; they are checked as if they were read for use before the folder appears under its name.
 """
 
 import hashlib

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from merit.agent.feedback import Tried
+from merit.agent.feedback import ExecutedStatement
 from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.live.record.receipt import Receipt, read_receipt
@@ -31,7 +31,7 @@ class Asked:
     status: AnswerStatus
     agreement: float
     error: str | None
-    tried: tuple[Tried, ...]  # every candidate in its order
+    tried: tuple[ExecutedStatement, ...]  # every candidate in its order
     recalled: tuple[str, ...]
     reason: str = ""  # why there is no answer, as the model says; or why asking ended before candidates agreed
     calls: int = 0  # of the model, with the tokens of each; what came from the cache took none
@@ -201,12 +201,12 @@ def _check_asked(fields: dict[str, Any], where: str) -> None:
         raise InputError(f"{where}: a status cannot be what it is; it was edited") from None
 
 
-def _tried(record: Any, where: str) -> Tried:
+def _tried(record: Any, where: str) -> ExecutedStatement:
     check_fields(record, {"sql": str, "status": str, "error": object}, where)
     for name in ("error", "code"):
         if not isinstance(record.get(name), str | None):
             raise InputError(f"{where}: the field {name!r} should be a text or null")
-    return Tried(record["sql"], Status(record["status"]), record["error"], record.get("code"))
+    return ExecutedStatement(record["sql"], Status(record["status"]), record["error"], record.get("code"))
 
 
 def _texts(value: Any) -> bool:

@@ -124,7 +124,7 @@ class _Reader:
 def read_lineage(record: Any) -> Lineage:
     """A lineage from its record; a ValueError if it is none."""
     uses, unqualified = record["uses"], record["unqualified"]
-    texts = [*uses, *unqualified, *(one for used in uses.values() for pair in used.items() for one in pair)]
+    texts = [*uses, *unqualified, *(name for used in uses.values() for pair in used.items() for name in pair)]
     texts += [owner for owners in unqualified.values() for owner in owners]
     if not all(isinstance(text, str) for text in texts) or not isinstance(record["known"], bool):
         raise ValueError("not a lineage")

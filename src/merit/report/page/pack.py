@@ -6,7 +6,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-from merit.agent import Attempt, Reflection, Written, grade_of, learned_from, polarity_of
+from merit.agent import Attempt, Reflection, RefusedStatement, grade_of, learned_from, polarity_of
 from merit.agent.rules import votes
 from merit.errors import InputError
 from merit.failure import classify
@@ -231,7 +231,7 @@ def _written_note(note: Reflection) -> dict[str, Any]:
     return {"text": note.text, **({} if note.after is None else {"after": note.after}), **_cost(note)}
 
 
-def _changes(written: Written) -> list[str]:
+def _changes(written: RefusedStatement) -> list[str]:
     return [change.why for change in written.changes]
 
 

@@ -15,7 +15,7 @@ from merit.sql.guard.refused import Refused, shown
 from merit.sql.parser import ParsingTooLong, bounded
 from merit.types import SQLGLOT_DIALECTS, Cause
 
-SECONDS = 1.0  # of this thread's processor; an honest statement takes milliseconds, one with 5,000 values half a second
+SECONDS = 1.0  # of this thread's processor; most statements take milliseconds, one with 5,000 values half a second
 DEPTH = 60  # open brackets, CASEs and prefixes at once; sqlglot recurses about 15 calls for each
 _OPENING, _CLOSING = ("(", "[", "{", "case"), (")", "]", "}", "end")
 _PREFIXES = ("not", "-", "+", "~", "!", "@", "distinct", "all", "prior")

@@ -13,7 +13,7 @@ from merit.sql.sqlite.sandbox import SQLiteSandbox
 from merit.types import Cause, Column, Error, Limits, Row, Rows, Schema, Table, Timeout
 
 _READ_S = 60.0  # for the whole catalogue; a few thousand tables take a second
-_OBJECT_S = 2.0  # for one table or view: preparing an honest one takes milliseconds
+_OBJECT_S = 2.0  # for one table or view: preparing an ordinary one takes milliseconds
 _OBJECTS = """
 SELECT name, type, coalesce(sql LIKE 'CREATE VIRTUAL TABLE%', 0) FROM sqlite_master
 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid

@@ -14,8 +14,8 @@ import apsw
 
 from merit.sql.bounds import unfit
 from merit.sql.encoding import encode
+from merit.sql.sqlite.lexing import canonical
 from merit.sql.sqlite.opening import CAUSES, code_name, open_file, primary_code, unopened
-from merit.sql.sqlite.tokens import canonical
 from merit.types import Cause, Error, Limits, Row, Rows, Value
 from merit.types.engine import MIB
 

@@ -118,7 +118,7 @@ def why(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     found = agent.why(answer, author=looking_as(site, who, answer))
     entries = [*found.asked.kept, *(found.said.entries if found.said is not None else ())]
     against = agent.contradictions(entries, author=who.author) if entries else []
-    return {**found.record(), "contradictions": [one.record() for one in against]}
+    return {**found.record(), "contradictions": [contradiction.record() for contradiction in against]}
 
 
 @router.post("/answers/{answer}/without-memory", response_model=None)

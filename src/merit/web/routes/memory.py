@@ -79,7 +79,7 @@ def review(site: Served, who: Reader, limit: Limit = 100) -> dict[str, Any]:
         parts.history, entries_for(site, who), parts.schema.db_id, lambda asked: may_see(site, who, asked, None)
     )
     return {
-        "contradictions": [one.record() for one in agent.contradictions(author=who.author)],
+        "contradictions": [contradiction.record() for contradiction in agent.contradictions(author=who.author)],
         "waiting": [_waiting_record(item) for item in waiting[:limit]],
         "count": len(waiting),
     }
@@ -88,7 +88,8 @@ def review(site: Served, who: Reader, limit: Limit = 100) -> dict[str, Any]:
 @router.get("/memory/conflicts")
 def conflicts(site: Served, who: Reader) -> dict[str, Any]:
     """Answers to one question that give different results."""
-    return {"contradictions": [one.record() for one in agent_of(site).contradictions(author=who.author)]}
+    found = agent_of(site).contradictions(author=who.author)
+    return {"contradictions": [contradiction.record() for contradiction in found]}
 
 
 @router.get("/memory/{entry:entry}")
@@ -137,7 +138,7 @@ def promote(entry: EntryId, site: Served, who: Curating) -> dict[str, Any]:
     """Let what a person said for themselves be their team's, or everyone's where the server names no team."""
     made = [item.id for item in curator_of(site).promote(entry, who.author)]
     against = agent_of(site).contradictions(made, author=who.author)
-    return {"promoted": entry, "entries": made, "contradictions": [one.record() for one in against]}
+    return {"promoted": entry, "entries": made, "contradictions": [contradiction.record() for contradiction in against]}
 
 
 @router.put("/memory/{entry:entry}")
@@ -146,7 +147,10 @@ def edit(entry: EntryId, given: Edit, site: Served, who: Curating) -> dict[str, 
     curator = curator_of(site, who)
     new = curator.edit(entry, given.question, given.sql, who.author)
     against = agent_of(site).contradictions([new.id], author=who.author)
-    return {**entry_record(curator.find(new.id)), "contradictions": [one.record() for one in against]}
+    return {
+        **entry_record(curator.find(new.id)),
+        "contradictions": [contradiction.record() for contradiction in against],
+    }
 
 
 def curator_of(site: Site, who: Person | None = None) -> Curator:

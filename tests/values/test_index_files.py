@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from merit.sql import SQLiteEngine, content_hash
 from merit.types import Limits, Result, Schema
 from merit.values import ColumnValues, ValueCaps, ValueIndex, open_values
-from merit.values.kept import load_values, save_values
+from merit.values.index_files import load_values, save_values
 
 
 class CountingEngine(SQLiteEngine):

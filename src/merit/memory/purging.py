@@ -13,7 +13,7 @@ from merit.types import Deletion
 PURGED = "purged"  # the reason that stays, instead of any that people gave
 
 
-def erase_lines(log: Log, ids: frozenset[str]) -> tuple[Log, int]:
+def purge_lines(log: Log, ids: frozenset[str]) -> tuple[Log, int]:
     """Write a log again without some entries; sequence numbers stay, so that positions mean what they meant."""
     erased = 0
     with open_file(log.path, through_link=False) as file, atomic_write(log.path, fault=MemoryUnusable) as new:

@@ -45,7 +45,7 @@ def confidence_bins(stated: Stated) -> list[ConfidenceBin]:
 
 def calibration_error(stated: Stated) -> float:
     """The expected calibration error: over bins, the mean gap between stated confidence and accuracy, by size."""
-    gaps = [one.answers * abs(one.stated - one.accuracy) for one in confidence_bins(stated)]
+    gaps = [part.answers * abs(part.stated - part.accuracy) for part in confidence_bins(stated)]
     return math.fsum(gaps) / len(stated)
 
 

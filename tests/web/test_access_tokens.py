@@ -11,9 +11,9 @@ import pytest
 from making.commands import good, refused
 from making.serving import Served, ServeShop
 from merit.errors import InputError
+from merit.web.access_tokens import Right, TokenStore
 from merit.web.names import Names
 from merit.web.site import Site
-from merit.web.tokens import Right, TokenStore
 
 ALL = list(Right)
 

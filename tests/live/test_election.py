@@ -8,7 +8,7 @@ from making.live import COUNT, DECLINED, PAID, ShopOpener, ToldModel
 from merit.agent import Attempt, find_method
 from merit.errors import InputError
 from merit.live import AnswerStatus, Found
-from merit.live.asking.candidates import Election
+from merit.live.asking.election import Election
 from merit.settings import AskingSettings, DatabaseSettings
 from merit.types import Limits, Result, Status, Verdict
 

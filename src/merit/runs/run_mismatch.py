@@ -1,4 +1,4 @@
-"""Two runs that are not one: in what they differ, in plain words, and what to type."""
+"""In which setting two runs differ, in plain words, and what to type to go on with the one that is there."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +10,8 @@ from merit.runs.manifest import differences, short
 from merit.runs.manifest_reading import read_manifest
 from merit.runs.paths import MANIFEST, TRAJECTORIES
 
-# Fields of an identity, the telling ones first, and what people call them.
-_SAID = {
+# What people call the fields of an identity, in the order in which a difference is told.
+_FIELD_NAMES = {
     "dataset.name": "the dataset",
     "dataset.label": "the data's name",
     "dataset.split": "the split",
@@ -34,7 +34,7 @@ _SAID = {
     "demonstrations": "the fixed examples",
     "code": "the hash of merit's own code",
 }
-_WAYS_OUT = {  # of what cannot simply be given; words that fit options, grids and programs alike
+_REMEDIES = {  # of what cannot simply be given; words that fit options, grids and programs alike
     "dataset.sha256": "use the data that it began with",
     "model.revision": "set MERIT_MODEL_REVISION to the revision there",
     "initial_sha256": "give the first answers that it began with",
@@ -45,7 +45,7 @@ _WAYS_OUT = {  # of what cannot simply be given; words that fit options, grids a
 
 def field_name(field: str) -> str:
     """What people call a field of an identity."""
-    return _SAID.get(field) or field.replace(".", " ").replace("_", " ")
+    return _FIELD_NAMES.get(field) or field.replace(".", " ").replace("_", " ")
 
 
 def plain_difference(there: Any, here: Any, prefix: str = "") -> str | None:
@@ -55,18 +55,18 @@ def plain_difference(there: Any, here: Any, prefix: str = "") -> str | None:
     return None
 
 
-def another_run(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str] | None:
+def run_mismatch(there: Mapping[str, Any], here: Mapping[str, Any]) -> tuple[str, str] | None:
     """In what a run that is there differs from the one that is wanted, and how to go on with it; None if in nothing."""
     found = {field: values for field, *values in differences(there, here)}
     if not found:
         return None
-    field = next((name for name in _SAID if name in found), next(iter(found)))
+    field = next((name for name in _FIELD_NAMES if name in found), next(iter(found)))
     was, is_now = found[field]
     name = field_name(field)
     told = f"{name} is {_plain(was)} there and {_plain(is_now)} here"
     unnamed = field == "model.name" and not str(was).startswith("openai:")  # it was given as a file
-    if field in _WAYS_OUT or field not in _SAID or unnamed:
-        return told, _WAYS_OUT.get(field, "give the same settings")
+    if field in _REMEDIES or field not in _FIELD_NAMES or unnamed:
+        return told, _REMEDIES.get(field, "give the same settings")
     return told, f"leave {name} out" if was is None else f"give {name} {_plain(was)}"
 
 
@@ -80,7 +80,7 @@ def refuse_other_settings(run: Path, settings: Mapping[str, Any]) -> None:
     there = read_manifest(run).identity.record()
     named = {part: {**there[part], "name": settings[part]} for part in ("method", "dataset")}
     here = {**there, **settings, **named}
-    differs = another_run(there, here)
+    differs = run_mismatch(there, here)
     turns = run / TRAJECTORIES
     if differs is not None and turns.is_file() and b"\n" in read_bytes(turns, LINES_BYTES):
         raise holds_another(run, *differs)

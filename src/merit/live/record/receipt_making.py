@@ -1,17 +1,18 @@
-"""What an answer leaves on record besides itself: how it was found, and its receipt."""
+"""Makes what the history keeps of an answer: the event that says how it was found, and its receipt."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from merit.agent import Attempt, Method, find_method
 from merit.agent.behaviour import Part
-from merit.agent.feedback import Tried, tried
+from merit.agent.feedback import ExecutedStatement, executed_statements
 from merit.agent.rules import cast_votes
 from merit.errors import InputError
 from merit.live.answer import Answer
-from merit.live.asking.candidates import reason_to_decline
+from merit.live.asking.declining import reason_to_decline
 from merit.live.budget import Account
 from merit.live.parts import LiveParts
 from merit.live.record.events import Asked, Spent
@@ -45,10 +46,10 @@ def asked_of(
         method=prepared.method.name,
         model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
         first_prompt_sha256=prepared.prompt.sha256 if prepared.sql is None else next(iter(account.prompts), ""),
-        sql=kept(answer.sql),
+        sql=cut_to_length(answer.sql),
         status=answer.status,
         agreement=answer.agreement,
-        error=answer.error and kept(answer.error),
+        error=answer.error and cut_to_length(answer.error),
         tried=_statements(answer.attempts),
         recalled=answer.recalled,
         reason=answer.reason,
@@ -79,13 +80,16 @@ def spent_on(answer: Answer, parts: LiveParts, account: Account, purpose: str) -
     )
 
 
-def _statements(attempts: Sequence[Attempt]) -> tuple[Tried, ...]:
+def _statements(attempts: Sequence[Attempt]) -> tuple[ExecutedStatement, ...]:
     """Every candidate that is a statement, in its order."""
-    found = tried([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
-    return tuple(Tried(kept(one.sql), one.status, one.error and kept(one.error), one.code) for one in found)
+    found = executed_statements([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
+    return tuple(
+        replace(statement, sql=cut_to_length(statement.sql), error=statement.error and cut_to_length(statement.error))
+        for statement in found
+    )
 
 
-def kept(text: str) -> str:
+def cut_to_length(text: str) -> str:
     """A statement or message as a history keeps it: cut, so that all of them fit into a line."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
