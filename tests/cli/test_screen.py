@@ -178,7 +178,7 @@ def test_long_lists_say_how_many_more() -> None:
 def test_every_command_prints_through_the_door() -> None:
     """A console of rich's own would lose its colours, and one with a file of its own would pass the door."""
     for path in (Path(__file__).parents[2] / "src" / "merit" / "cli").glob("*.py"):
-        assert path.name == "screen.py" or "from rich.console import" not in path.read_text()
+        assert path.name == "terminal.py" or "from rich.console import" not in path.read_text()
 
 
 @given(st.lists(st.text("ab` \u5927", min_size=1, max_size=12)).map(" ".join), st.integers(1, 30))
