@@ -14,8 +14,8 @@ from merit.web.people import Asking, Reader, Served
 from merit.web.records import first_rows, short_record
 from merit.web.replies import JsonReply, JsonRouter, linked, refusal
 from merit.web.running_asks import RunningAsk
-from merit.web.seeing import answer_for, looking_as, may_see
 from merit.web.site import agent_of
+from merit.web.visibility import answer_for, looking_as, may_see
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"

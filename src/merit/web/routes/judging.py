@@ -14,8 +14,8 @@ from merit.web.people import Judging, Person, Served
 from merit.web.records import judged_record, rows_record
 from merit.web.replies import JsonRouter, linked
 from merit.web.routes.answers import AnswerId
-from merit.web.seeing import answer_for, uses_for
 from merit.web.site import Site, agent_of
+from merit.web.visibility import answer_for, uses_for
 
 router = JsonRouter(prefix="/api", tags=["feedback"])
 

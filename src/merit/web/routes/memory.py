@@ -17,8 +17,8 @@ from merit.web.records import use_record
 from merit.web.replies import JsonRouter
 from merit.web.routes.answers import Limit, Name, Words
 from merit.web.routes.judging import Reason
-from merit.web.seeing import curates, entries_for, may_see, uses_for
 from merit.web.site import Site, agent_of
+from merit.web.visibility import curates, entries_for, may_see, uses_for
 
 
 class EntryConvertor(Convertor[str]):

@@ -12,8 +12,8 @@ from merit.web.people import Person, Reader, Served
 from merit.web.records import rows_record
 from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.routes.answers import AnswerId
-from merit.web.seeing import answer_for
 from merit.web.site import Site, agent_of
+from merit.web.visibility import answer_for
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _LARGEST = 2**63  # of Parquet's integers

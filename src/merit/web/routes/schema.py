@@ -9,8 +9,8 @@ from merit.web.people import Reader, Served
 from merit.web.records import short_record
 from merit.web.replies import JsonRouter
 from merit.web.routes.memory import entry_record
-from merit.web.seeing import entries_for, may_see
 from merit.web.site import agent_of
+from merit.web.visibility import entries_for, may_see
 
 router = JsonRouter(prefix="/api", tags=["schema"])
 _MOST = 50  # entries and answers that are listed with a table
