@@ -267,6 +267,13 @@ def test_a_text_in_double_quotes_is_not_taken_for_a_column(engine: SQLiteEngine,
     assert rows(engine, found.sql) == [("Ann",)]
 
 
+def test_a_name_in_quotes_that_a_table_has_is_not_taken_for_a_text(engine: SQLiteEngine, schema: Schema) -> None:
+    found = grounded(engine, schema, "SELECT `name` FROM student WHERE `state` = 'FR'")
+    assert found is not None
+    assert [change.rule for change in found.changes] == [GroundingRule.MISSING_JOIN]
+    assert rows(engine, found.sql) == [("Bob",)]
+
+
 WORDS = [
     "SELECT",
     "FROM",

@@ -17,7 +17,7 @@ def mend_texts(tree: exp.Query, dialect: EngineDialect, graph: SchemaGraph, refu
     changes: list[GroundingChange] = []
     for view in views(tree, graph):
         for column in list(view.columns()):
-            if _is_text(column, view, dialect, refused):
+            if column.name.lower() not in graph.with_column and _is_text(column, view, dialect, refused):
                 column.replace(exp.Literal.string(column.name))
                 why = f"{column.name}: no table has such a column; it is a text"
                 changes.append(GroundingChange(GroundingRule.QUOTES, why))
