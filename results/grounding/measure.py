@@ -3,9 +3,9 @@
     python results/grounding/measure.py spider INITIAL.jsonl --data FOLDER > spider.json
     python results/grounding/measure.py bundled INITIAL.jsonl > bundled.json
 
-INITIAL.jsonl is a file of first answers, as `merit predict` writes it. Every answer that its database refuses is grounded
-with all rules, with none but one, and with all but one; DISTINCT counts. Prints the ids of the questions that are then
-right, by condition, and how many queries each condition changed.
+INITIAL.jsonl is a file of first answers, as `merit predict` writes it. Every answer that its database refuses is
+grounded with all rules, with none but one, and with all but one; DISTINCT counts. Prints the ids of the questions that
+are then right, by condition, and how many queries each condition changed.
 """
 
 import argparse
