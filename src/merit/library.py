@@ -175,7 +175,7 @@ async def _repair_all(
         answers_file = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
         completer = CachingCompleter(opened, AnswerStore(answers_file))
         work, family = Work(), Family("own", evidence=any(question.evidence for question in asked))
-        oracle = RememberingOracle(ThreadedOracle(_Execution(engine, database, limits).judge), {}, work)
+        oracle = RememberingOracle(ThreadedOracle(_ExecutionJudge(engine, database, limits).judge), {}, work)
         agent = Agent(chosen, budget, family, completer, oracle, remembered, Regime.DBMS_ONLY, work=work)
         episodes = []
         try:
@@ -258,7 +258,7 @@ def _schema(engine: Engine, database: Path) -> Schema:
     return replace(schema, db_id=database.stem)
 
 
-class _Execution:
+class _ExecutionJudge:
     """Judges by execution alone."""
 
     def __init__(self, engine: Engine, database: Path, limits: Limits) -> None:

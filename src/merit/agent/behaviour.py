@@ -205,27 +205,27 @@ def recall_policy(method: "Method", moment: Moment) -> RecallPolicy | None:
             raise ValueError(why)
         return policy
 
-    return decided(method, "recall", (RecallPolicy, NoneType), decide)
+    return checked_decision(method, "recall", (RecallPolicy, NoneType), decide)
 
 
 def repair_prompt(method: "Method", moment: Moment, recalled: Recalled) -> Prompt:
     """The prompt of the attempt that follows this moment."""
     behaviour, whole = method.behaviour, replace(moment, recalled=recalled)
-    prompt = decided(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
-    decided(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
+    prompt = checked_decision(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
+    checked_decision(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
     return prompt
 
 
 def kept(method: "Method", episode: Episode, regime: Regime) -> Keep | None:
     """What a finished episode leaves."""
-    return decided(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
+    return checked_decision(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
 
 
 T = TypeVar("T")
 
 
-def decided(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
-    """What a behaviour decides; that of another package may raise anything, and return anything."""
+def checked_decision(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
+    """What a behaviour decides; the code of another package may raise anything and return anything."""
     if method.origin is None:
         return decide()
     where = f"{method.origin.package}: `{decision}` of its method {method.name!r}"

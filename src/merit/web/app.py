@@ -13,10 +13,10 @@ from starlette.exceptions import HTTPException
 
 from merit import __version__
 from merit.errors import MeritError
+from merit.web.authentication import is_stranger, site_of
 from merit.web.gate import Gate
 from merit.web.logs import log
 from merit.web.page import check_libraries, policy, shell
-from merit.web.people import is_stranger, site_of
 from merit.web.replies import JsonReply, RefusedRequest, refusal, status_of
 from merit.web.routes import (
     answers,

@@ -73,7 +73,7 @@ class Asker:
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
-            asker = self if memory else self._forgetful()
+            asker = self if memory else self._without_memory()
             viewer = self.parts.viewer(author)
             prepared = await asyncio.to_thread(
                 prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, viewer=viewer
@@ -150,7 +150,7 @@ class Asker:
         except BudgetSpent as spent:
             return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
 
-    def _forgetful(self) -> "Asker":
+    def _without_memory(self) -> "Asker":
         """The same without anything that was learned."""
         return replace(self, parts=self.parts.without_learned(), method=replace(self.method, recall=None))
 
