@@ -132,7 +132,7 @@ def repair_questions(
 
     Questions are answered in order, and each may recall what earlier ones left, here or before in the same `memory`.
     """
-    asked = _checked(questions)
+    asked = _checked_questions(questions)
     check_type("model", model, (str, Completer), "the name of a model, such as 'openai:NAME', or a merit.Completer")
     check_type("method", method, (str, Method), "the name of a method, such as 'merit', or a merit.Method")
     check_type("encoder", encoder, str, "the name of an encoder, such as 'wordllama'")
@@ -212,7 +212,7 @@ def _loop_is_running() -> bool:
     return True
 
 
-def _checked(questions: Iterable[str | Question]) -> list[str | Question]:
+def _checked_questions(questions: Iterable[str | Question]) -> list[str | Question]:
     """The questions as a list; refuses what would be asked for nothing, or fail deep inside."""
     if isinstance(questions, str | Question):
         raise InputError("questions: one text was given; give a list of questions, such as [question]")

@@ -71,22 +71,22 @@ class Moment:
         """The same moment with nothing but these parts."""
         repairs = Part.REPAIRS in parts
         return Moment(
-            self.family,
-            self.question,
-            self.schema,
-            self.attempts if Part.HISTORY in parts else (),
-            Recalled(
+            family=self.family,
+            question=self.question,
+            schema=self.schema,
+            attempts=self.attempts if Part.HISTORY in parts else (),
+            recalled=Recalled(
                 self.recalled.positives if repairs else (),
                 self.recalled.negatives if repairs else (),
                 self.recalled.precedents if Part.PRECEDENTS in parts else (),
                 self.recalled.scores,
             ),
-            self.reflections if Part.REFLECTIONS in parts else (),
-            self.demonstrations if Part.DEMONSTRATIONS in parts else (),
-            self.live,
-            self.step,
-            self.tables,
-            self.ended,
+            reflections=self.reflections if Part.REFLECTIONS in parts else (),
+            demonstrations=self.demonstrations if Part.DEMONSTRATIONS in parts else (),
+            live=self.live,
+            step=self.step,
+            tables=self.tables,
+            ended=self.ended,
         )
 
 
@@ -234,13 +234,13 @@ def checked_decision(method: "Method", decision: str, kinds: Any, decide: Callab
     except MeritError:
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(f"{where} failed ({said_by(error)}); mend or remove it") from error
+        raise InputError(f"{where} failed ({error_in_words(error)}); mend or remove it") from error
     if not isinstance(decision_made, kinds):
         raise InputError(f"{where} returned a value of the type {type(decision_made).__name__}; mend or remove it")
     return decision_made
 
 
-def said_by(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """Another package's error by its kind and words; a syntax error's words say file and line."""
     try:
         words = str(error)

@@ -181,7 +181,7 @@ def _knots(record: dict[str, Any], path: Path) -> tuple[Knot, ...]:
         raise InputError(f"{path}: the field 'knots' should have 1 to {_MOST_KNOTS} pairs, not {len(record['knots'])}")
     knots: list[Knot] = []
     for number, pair in enumerate(record["knots"], 1):
-        if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_part, pair)):
+        if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_share, pair)):
             raise InputError(f"{path}: knot {number} should be a pair of numbers from 0 to 1, not {shown(pair)}")
         knot = Knot(*map(float, pair))
         if knots and knot.share <= knots[-1].share:
@@ -192,5 +192,5 @@ def _knots(record: dict[str, Any], path: Path) -> tuple[Knot, ...]:
     return tuple(knots)
 
 
-def _is_part(value: object) -> bool:
+def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

@@ -17,7 +17,7 @@ from merit.live.judging.importing import EARNED
 from merit.types import Grade
 
 _MOST_LINES = 20  # of pairs that were left out
-_OFTEN = 200  # pairs between two words on progress
+_PROGRESS_EVERY = 200  # pairs
 
 
 @click.command("import")
@@ -82,7 +82,7 @@ def import_pairs(
 
 
 def _progress(number: int, total: int) -> None:
-    if number % _OFTEN == 0:
+    if number % _PROGRESS_EVERY == 0:
         say(f"{number} of {total} statements executed", err=True)
 
 

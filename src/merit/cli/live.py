@@ -21,7 +21,7 @@ from merit.sql.address import masked
 from merit.types import Viewer
 
 
-def _unless_the_file_says_so(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
+def _none_if_settings_name_it(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
     """None where merit.toml names this very database: then everything in the file holds."""
     path = Path(FILE_NAME)
     if url is None or not path.exists():
@@ -38,7 +38,7 @@ DATABASE = click.option(
     "--database",
     "url",
     envvar="MERIT_DATABASE",
-    callback=_unless_the_file_says_so,
+    callback=_none_if_settings_name_it,
     metavar="URL",
     help="sqlite:///FILE, duckdb:///FILE, postgresql://..., mysql://... or a SQLite file's path (default: "
     "MERIT_DATABASE, or what merit.toml says).",

@@ -39,14 +39,14 @@ def calibrate(views: Sequence[RunView]) -> Calibration:
         for sha256, one in datasets.items()
     )
     return Calibration(
-        identity.model,
-        identity.prompts.family,
-        identity.method.name,
-        data,
-        tuple(datasets),
-        len(questions),
-        len(outcomes),
-        fit(outcomes),
+        model=identity.model,
+        prompts=identity.prompts.family,
+        method=identity.method.name,
+        data=data,
+        data_sha256=tuple(datasets),
+        questions=len(questions),
+        answers=len(outcomes),
+        knots=fit(outcomes),
     )
 
 

@@ -85,7 +85,7 @@ class Asker:
                 answer = await asker._answer(prepared, account, execute=execute, progress=progress)
             except BaseException as error:
                 if account.sent.calls:
-                    write(answer_without(prepared, account, _said(error)), prepared, account, execute)
+                    write(answer_without(prepared, account, _why_it_ended(error)), prepared, account, execute)
                 raise
             answer = await asyncio.to_thread(write, answer, prepared, account, execute)
         finally:
@@ -104,7 +104,15 @@ class Asker:
         schema, position = self.parts.schema, prepared.position
         text = self.parts.schema_text
         task = Task(
-            prepared.question, text, position, first, position + 1, schema, prepared.live, position, prepared.viewer
+            question=prepared.question,
+            schema=text,
+            position=position,
+            first_answer=first,
+            reads_from=position + 1,
+            tables=schema,
+            live=prepared.live,
+            until=position,
+            viewer=prepared.viewer,
         )
         oracle = LiveOracle(self.parts.engine, self.limits, account)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
@@ -144,7 +152,17 @@ class Asker:
             method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
         family, memory = live_family(self.parts), self.parts.memory
         most = self.asking.candidates - 1
-        agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
+        agent = Agent(
+            method=method,
+            budget=most,
+            family=family,
+            completer=completer,
+            oracle=oracle,
+            memory=memory,
+            regime=_REGIME,
+            widen=widening,
+            goes_on=goes_on,
+        )
         try:
             return await repair(agent, task), ""
         except BudgetSpent as spent:
@@ -196,5 +214,5 @@ def _checked_sql(sql: str) -> str:
     return sql.strip()
 
 
-def _said(error: BaseException) -> str:
+def _why_it_ended(error: BaseException) -> str:
     return str(error) if isinstance(error, MeritError) else "it was stopped"

@@ -48,7 +48,15 @@ class Learner:
             change = rejected_change(asked, self._question(asked), self._schema, source)
             wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
             entries = self._commit([change] if change else [], wrong)
-            said = Rejected(asked.id, str(source.time), author, entries, reason, source.scope or "", through)
+            said = Rejected(
+                answer=asked.id,
+                time=str(source.time),
+                author=author,
+                entries=entries,
+                reason=reason,
+                scope=source.scope or "",
+                through=through,
+            )
             write(said)
         return said
 
@@ -67,7 +75,15 @@ class Learner:
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected", source.scope)
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, source.scope)])
-            said = Corrected(asked.id, str(source.time), author, entries, sql, source.scope or "", through)
+            said = Corrected(
+                answer=asked.id,
+                time=str(source.time),
+                author=author,
+                entries=entries,
+                sql=sql,
+                scope=source.scope or "",
+                through=through,
+            )
             write(said)
         return said
 
@@ -94,7 +110,16 @@ class Learner:
         scope = narrowest([self.parts.scope_of(asked.author), *others, *scopes_in(self.parts, asked)])
         source = _provenance(asked, "", asked.time, scope)
         ran = Status.EXECUTED
-        kept = Precedent("", self._question(asked), self._schema, asked.sql, ran, ran, grade, source)
+        kept = Precedent(
+            id="",
+            question=self._question(asked),
+            schema=self._schema,
+            sql=asked.sql,
+            observed=ran,
+            outcome=ran,
+            grade=grade,
+            provenance=source,
+        )
         return self._learn([with_id(kept)], [], [])  # what a person took out stays out
 
     @contextmanager

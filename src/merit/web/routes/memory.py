@@ -64,7 +64,9 @@ def entries(
     before: Annotated[str, Query(max_length=40, description="`next` of the page before.")] = "",
 ) -> dict[str, Any]:
     """Entries with their state, newest first."""
-    search = MemorySearch(words, grade, kind, database, author, scope, state)
+    search = MemorySearch(
+        words=words, grade=grade, kind=kind, database=database, author=author, scope=scope, state=state
+    )
     page = search_memory(entries_for(site, who), search, limit, before)
     return {"entries": [entry_record(item) for item in page.items], "next": page.after}
 
