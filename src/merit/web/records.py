@@ -7,7 +7,7 @@ from typing import Any
 from merit.live import Asked, Contradiction, Feedback, Withdrawn
 from merit.live.record.uses import Use
 from merit.types import Rows
-from merit.web.events import FIRST_ROWS
+from merit.web.server_sent_events import FIRST_ROWS
 
 
 def short_record(asked: Asked, said: Feedback | None) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from merit.live.asking.candidates import LiveBehaviour, LiveOracle
 from merit.live.asking.deciding import answer_of, answer_without, unexecuted
 from merit.live.asking.declining import declines
 from merit.live.asking.election import Election
-from merit.live.asking.events import candidate, started
 from merit.live.asking.preparing import AskedBefore, Prepared, live_family, prepare
+from merit.live.asking.progress_events import candidate, started
 from merit.live.asking.settling import check_and_keep
 from merit.live.asking.widening import Widening
 from merit.live.budget import Account, AccountedCompleter
