@@ -132,7 +132,7 @@ def repair_questions(
 
     Questions are answered in order, and each may recall what earlier ones left, here or before in the same `memory`.
     """
-    asked = _checked(questions)
+    asked = _checked_questions(questions)
     check_type("model", model, (str, Completer), "the name of a model, such as 'openai:NAME', or a merit.Completer")
     check_type("method", method, (str, Method), "the name of a method, such as 'merit', or a merit.Method")
     check_type("encoder", encoder, str, "the name of an encoder, such as 'wordllama'")
@@ -175,7 +175,7 @@ async def _repair_all(
         answers_file = cache_folder() / ANSWERS if isinstance(model, str) and not opened.recorded else None
         completer = CachingCompleter(opened, AnswerStore(answers_file))
         work, family = Work(), Family("own", evidence=any(question.evidence for question in asked))
-        oracle = RememberingOracle(ThreadedOracle(_Execution(engine, database, limits).judge), {}, work)
+        oracle = RememberingOracle(ThreadedOracle(_ExecutionJudge(engine, database, limits).judge), {}, work)
         agent = Agent(chosen, budget, family, completer, oracle, remembered, Regime.DBMS_ONLY, work=work)
         episodes = []
         try:
@@ -212,7 +212,7 @@ def _loop_is_running() -> bool:
     return True
 
 
-def _checked(questions: Iterable[str | Question]) -> list[str | Question]:
+def _checked_questions(questions: Iterable[str | Question]) -> list[str | Question]:
     """The questions as a list; refuses what would be asked for nothing, or fail deep inside."""
     if isinstance(questions, str | Question):
         raise InputError("questions: one text was given; give a list of questions, such as [question]")
@@ -258,7 +258,7 @@ def _schema(engine: Engine, database: Path) -> Schema:
     return replace(schema, db_id=database.stem)
 
 
-class _Execution:
+class _ExecutionJudge:
     """Judges by execution alone."""
 
     def __init__(self, engine: Engine, database: Path, limits: Limits) -> None:

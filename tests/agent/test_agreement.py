@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from merit.agent.agreement import Vote, agreement, choose, decided, is_agreed
+from merit.agent.agreement import Vote, choose, decided, is_agreed, share_of_votes
 from merit.types import Status, Verdict
 
 FAILED = Verdict(Status.EXECUTION_ERROR, "no such table: t")
@@ -76,4 +76,4 @@ def test_more_than_half_can_be_asked_for() -> None:
     [("a", 1.0), ("ab", 0.5), ("aaab", 0.75), ("a-", 0.5), ("--", 0.0), ("Ab", 2 / 3), ("aAb", 0.6)],
 )
 def test_the_share_of_votes_counts_failures_as_votes_against(results: str, share: float) -> None:
-    assert agreement(votes(results)) == pytest.approx(share)
+    assert share_of_votes(votes(results)) == pytest.approx(share)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from making.commands import refusal
 from merit.agent import METHODS, Attempt, RefusedStatement, confidence
+from merit.agent.agreement import share_of_votes
 from merit.agent.confidence import (
     Calibration,
     Knot,
@@ -19,9 +20,9 @@ from merit.agent.confidence import (
     fit,
     isotonic,
     read_calibration,
-    share_of_votes,
     shipped_calibration,
 )
+from merit.agent.rules import cast_votes
 from merit.errors import InputError
 from merit.failure import classify
 from merit.types import ModelIdentity, Status, Verdict
@@ -148,7 +149,9 @@ def test_a_share_counts_what_failed_and_weighs_what_was_grounded() -> None:
         return Attempt("SELECT 1", "", 0, 0, verdict, None, written=as_written if letter.isupper() else None)
 
     def share(letters: str) -> float:
-        return share_of_votes(replace(METHODS["resample"], grounded_vote=0.5), [attempt(one) for one in letters])
+        return share_of_votes(
+            cast_votes(replace(METHODS["resample"], grounded_vote=0.5), [attempt(one) for one in letters])
+        )
 
     assert share("aba-") == 0.5
     assert share("-") == 0.0

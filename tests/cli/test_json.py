@@ -83,7 +83,7 @@ def test_init_without_a_check_writes_what_could_not_be_reached(tmp_path: Path) -
 
 
 def test_a_page_says_where_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    serving.said(Names("127.0.0.1", 8765), True, True, Path("runs"))()
+    serving.announcer(Names("127.0.0.1", 8765), True, True, Path("runs"))()
     assert json.loads(capsys.readouterr().out) == {"address": Names("127.0.0.1", 8765).address, "folder": "runs"}
 
 

@@ -13,7 +13,7 @@ from making.live import COUNT, PAID, ToldModel
 from making.mcp_client import ERAS, Served, agreeing, refusal, result, text
 from mcp import Client
 from merit.mcp.results import MOST_ROWS
-from merit.selection.token_counts import estimated_tokens
+from merit.selection.token_estimate import estimated_tokens
 
 QUESTION = "How many orders are there?"
 

@@ -45,7 +45,7 @@ def is_agreed(verdicts: Sequence[Verdict], share: float) -> bool:
     return most >= 2 and most >= share * len(verdicts)
 
 
-def agreement(votes: Sequence[Vote]) -> float:
+def share_of_votes(votes: Sequence[Vote]) -> float:
     """The share of all votes that the result that stands got, from 0 to 1; those that failed count as votes against."""
     total = sum(vote.weight for vote in votes)
     return max(_groups(votes).values(), default=0.0) / total if total else 0.0

@@ -71,22 +71,22 @@ class Moment:
         """The same moment with nothing but these parts."""
         repairs = Part.REPAIRS in parts
         return Moment(
-            self.family,
-            self.question,
-            self.schema,
-            self.attempts if Part.HISTORY in parts else (),
-            Recalled(
+            family=self.family,
+            question=self.question,
+            schema=self.schema,
+            attempts=self.attempts if Part.HISTORY in parts else (),
+            recalled=Recalled(
                 self.recalled.positives if repairs else (),
                 self.recalled.negatives if repairs else (),
                 self.recalled.precedents if Part.PRECEDENTS in parts else (),
                 self.recalled.scores,
             ),
-            self.reflections if Part.REFLECTIONS in parts else (),
-            self.demonstrations if Part.DEMONSTRATIONS in parts else (),
-            self.live,
-            self.step,
-            self.tables,
-            self.ended,
+            reflections=self.reflections if Part.REFLECTIONS in parts else (),
+            demonstrations=self.demonstrations if Part.DEMONSTRATIONS in parts else (),
+            live=self.live,
+            step=self.step,
+            tables=self.tables,
+            ended=self.ended,
         )
 
 
@@ -205,27 +205,27 @@ def recall_policy(method: "Method", moment: Moment) -> RecallPolicy | None:
             raise ValueError(why)
         return policy
 
-    return decided(method, "recall", (RecallPolicy, NoneType), decide)
+    return checked_decision(method, "recall", (RecallPolicy, NoneType), decide)
 
 
 def repair_prompt(method: "Method", moment: Moment, recalled: Recalled) -> Prompt:
     """The prompt of the attempt that follows this moment."""
     behaviour, whole = method.behaviour, replace(moment, recalled=recalled)
-    prompt = decided(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
-    decided(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
+    prompt = checked_decision(method, "ask", Prompt, lambda: behaviour.ask(method, whole.showing(behaviour.shows)))
+    checked_decision(method, "ask", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
     return prompt
 
 
 def kept(method: "Method", episode: Episode, regime: Regime) -> Keep | None:
     """What a finished episode leaves."""
-    return decided(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
+    return checked_decision(method, "keep", (Keep, NoneType), lambda: method.behaviour.keep(method, episode, regime))
 
 
 T = TypeVar("T")
 
 
-def decided(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
-    """What a behaviour decides; that of another package may raise anything, and return anything."""
+def checked_decision(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]) -> T:
+    """What a behaviour decides; the code of another package may raise anything and return anything."""
     if method.origin is None:
         return decide()
     where = f"{method.origin.package}: `{decision}` of its method {method.name!r}"
@@ -234,13 +234,13 @@ def decided(method: "Method", decision: str, kinds: Any, decide: Callable[[], T]
     except MeritError:
         raise
     except (Exception, SystemExit) as error:
-        raise InputError(f"{where} failed ({said_by(error)}); mend or remove it") from error
+        raise InputError(f"{where} failed ({error_in_words(error)}); mend or remove it") from error
     if not isinstance(decision_made, kinds):
         raise InputError(f"{where} returned a value of the type {type(decision_made).__name__}; mend or remove it")
     return decision_made
 
 
-def said_by(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """Another package's error by its kind and words; a syntax error's words say file and line."""
     try:
         words = str(error)

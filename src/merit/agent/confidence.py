@@ -9,17 +9,11 @@ from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from merit.agent import agreement
-from merit.agent.rules import cast_votes
-from merit.agent.trajectory import Attempt
 from merit.errors import InputError
 from merit.reading import check_fields, check_format, parse_json, read_text, shown
 from merit.types import ModelIdentity
-
-if TYPE_CHECKING:
-    from merit.agent.method import Method
 
 FORMAT = 1
 SHIPPED = "calibration.json"  # beside this module
@@ -84,11 +78,6 @@ class Calibration:
         """As its file has it."""
         lists = {"data_sha256": list(self.data_sha256), "knots": [list(knot) for knot in self.knots]}
         return {"format": FORMAT, **asdict(self), **lists}
-
-
-def share_of_votes(method: "Method", attempts: Sequence[Attempt]) -> float:
-    """The share of votes that the answer that stands got, from 0 to 1."""
-    return agreement.agreement(cast_votes(method, attempts))
 
 
 def fit(outcomes: Iterable[Outcome]) -> tuple[Knot, ...]:
@@ -192,7 +181,7 @@ def _knots(record: dict[str, Any], path: Path) -> tuple[Knot, ...]:
         raise InputError(f"{path}: the field 'knots' should have 1 to {_MOST_KNOTS} pairs, not {len(record['knots'])}")
     knots: list[Knot] = []
     for number, pair in enumerate(record["knots"], 1):
-        if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_part, pair)):
+        if not isinstance(pair, list) or len(pair) != 2 or not all(map(_is_share, pair)):
             raise InputError(f"{path}: knot {number} should be a pair of numbers from 0 to 1, not {shown(pair)}")
         knot = Knot(*map(float, pair))
         if knots and knot.share <= knots[-1].share:
@@ -203,5 +192,5 @@ def _knots(record: dict[str, Any], path: Path) -> tuple[Knot, ...]:
     return tuple(knots)
 
 
-def _is_part(value: object) -> bool:
+def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

@@ -100,7 +100,18 @@ def executed_statements(attempts: Sequence[Attempt]) -> list[ExecutedStatement]:
 def confirmed_answer(question: str, sql: str, schema: str, source: Provenance) -> Entry:
     """A right answer."""
     outcome = Status.CORRECT
-    return with_id(Precedent("", question, schema, sql, outcome, outcome, Grade.CONFIRMED, source))
+    return with_id(
+        Precedent(
+            id="",
+            question=question,
+            schema=schema,
+            sql=sql,
+            observed=outcome,
+            outcome=outcome,
+            grade=Grade.CONFIRMED,
+            provenance=source,
+        )
+    )
 
 
 def corrected_change(asked: AnswerGiven, question: str, sql: str, schema: str, source: Provenance) -> Entry:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from merit.agent.behaviour import Moment, PaperBehaviour, said_by
+from merit.agent.behaviour import Moment, PaperBehaviour, error_in_words
 from merit.agent.method import Method, Origin
 from merit.agent.related import RELATED
 from merit.agent.variants import contradiction, varied
@@ -234,7 +234,7 @@ def _loaded(point: EntryPoint) -> Method:
         raise
     except BaseException as error:  # another package's code may raise anything, or end the process
         raise InputError(
-            f"{package}: its method {point.name!r} cannot be loaded ({said_by(error)}); mend or remove it"
+            f"{package}: its method {point.name!r} cannot be loaded ({error_in_words(error)}); mend or remove it"
         ) from error
     if type(method) is not Method or method.name != point.name or ":" in point.name:
         raise InputError(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import NoneType
 
-from merit.agent.behaviour import Moment, NotingBehaviour, Recalled, decided, moment_of
+from merit.agent.behaviour import Moment, NotingBehaviour, Recalled, checked_decision, moment_of
 from merit.agent.method import Method
 from merit.agent.trajectory import Attempt, Reflection, Task, notes_at
 from merit.prompts import Family, Prompt
@@ -29,9 +29,9 @@ def next_note(method: Method, moment: Moment) -> Prompt | None:
     if len(notes_at(moment.reflections, moment.step)) >= method.notes or not isinstance(behaviour, NotingBehaviour):
         return None
     shown = moment.showing(behaviour.shows)
-    prompt = decided(method, "note", (Prompt, NoneType), lambda: behaviour.note(method, shown))
+    prompt = checked_decision(method, "note", (Prompt, NoneType), lambda: behaviour.note(method, shown))
     if prompt is not None:
-        decided(method, "note", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
+        checked_decision(method, "note", str, lambda: prompt.sha256)  # which a text that cannot be sent does not have
     return prompt
 
 
@@ -40,4 +40,4 @@ def read_note(method: Method, moment: Moment, reply: str) -> str:
     behaviour = method.behaviour
     assert isinstance(behaviour, NotingBehaviour)  # it asked for the note
     shown = moment.showing(behaviour.shows)
-    return decided(method, "read", str, lambda: behaviour.read(method, shown, reply))
+    return checked_decision(method, "read", str, lambda: behaviour.read(method, shown, reply))

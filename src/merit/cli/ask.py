@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, TEAM, again, author_or_user, opened
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, TEAM, again, author_or_user, open_agent
 from merit.cli.options import JSON, this_command
 from merit.cli.terminal import Console, inline, print_json, say, visible
 from merit.errors import InputError
@@ -71,7 +71,7 @@ def ask(
     """
     if as_json and sql_only:
         raise InputError("--json and --sql-only exclude each other; choose one")
-    with opened(url, folder, name, model, memory=memory, rows=rows, team=team) as agent:
+    with open_agent(url, folder, name, model, memory=memory, rows=rows, team=team) as agent:
         answer = agent.ask(question, execute=not no_execute, progress=progress_shown(), author=author_or_user(author))
     if as_json:
         print_json(answer_record(answer))

@@ -20,7 +20,7 @@ from merit.cli.live import (
     TEAM,
     author_or_user,
     learned,
-    opened,
+    open_agent,
 )
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline, json_line, say
@@ -60,7 +60,7 @@ def chat(
     code is 1 if a line could not be followed. --json prints one object for every line of input: `kind` is answer (then
     the fields of `merit ask --json`), confirmed, rejected, corrected, why, help or error.
     """
-    with opened(url, folder, name, model, memory=memory, scope=scope, team=team) as agent:
+    with open_agent(url, folder, name, model, memory=memory, scope=scope, team=team) as agent:
         conversation = _Conversation(agent, author_or_user(author), as_json)
         for line in _lines(as_json):
             if line.lower() == ":quit":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, open_agent
 from merit.cli.options import JSON, check_out
 from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError
@@ -42,7 +42,7 @@ def check(
     """
     check_out(junit)
     check_learned(folder)
-    with opened(url, folder, name, model) as agent:
+    with open_agent(url, folder, name, model) as agent:
         result = agent.check(_tell if sys.stderr.isatty() else None, author=author_or_user(""))
         if not result.cases:
             raise InputError("no answer was confirmed yet, so there is nothing to check; use `merit confirm` first")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_place, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_place, open_agent
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import counted
@@ -25,7 +25,7 @@ def checkup(url: str | None, folder: Path, name: str, as_json: bool) -> None:
     """
     if isinstance(memory_place(url, folder, ""), Path):  # a team's memory is elsewhere
         check_learned(folder)
-    with opened(url, folder, name) as agent:
+    with open_agent(url, folder, name) as agent:
         found = agent.check_memory(_tell if sys.stderr.isatty() else None)
     if as_json:
         print_json(

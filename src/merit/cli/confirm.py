@@ -5,7 +5,18 @@ from pathlib import Path
 import click
 
 from merit.cli.judged import show_judged
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, check_asked_in, opened
+from merit.cli.live import (
+    AUTHOR,
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    SCOPE,
+    TEAM,
+    author_or_user,
+    check_asked_in,
+    open_agent,
+)
 from merit.cli.options import JSON
 
 
@@ -35,6 +46,6 @@ def confirm(
     --json prints one object.
     """
     check_asked_in(folder)
-    with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
+    with open_agent(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         said = agent.confirm(answer, author=author_or_user(author))
         show_judged(said, agent.contradictions(said.entries, author=said.author), as_json=as_json)

@@ -13,7 +13,7 @@ from merit.cli.live import (
     author_or_user,
     check_learned,
     memory_place,
-    opened,
+    open_agent,
     place_shown,
 )
 from merit.cli.options import JSON, this_command
@@ -33,7 +33,7 @@ def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bo
     """
     if isinstance(memory_place(url, folder, memory), Path):  # a team's memory is elsewhere
         check_learned(folder)
-    with opened(url, folder, name, memory=memory) as agent:
+    with open_agent(url, folder, name, memory=memory) as agent:
         found = agent.contradictions(author=author_or_user(""))
     if as_json:
         print_json({"contradictions": [contradiction.record() for contradiction in found]})

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from merit.cli.contradictions import show_contradictions
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, opened, place_shown
+from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, open_agent, place_shown
 from merit.cli.options import JSON, this_command
 from merit.cli.terminal import print_json, say
 from merit.errors import counted
@@ -17,7 +17,7 @@ from merit.live.judging.importing import EARNED
 from merit.types import Grade
 
 _MOST_LINES = 20  # of pairs that were left out
-_OFTEN = 200  # pairs between two words on progress
+_PROGRESS_EVERY = 200  # pairs
 
 
 @click.command("import")
@@ -64,7 +64,7 @@ def import_pairs(
     out, with the reason. All others are remembered at once, or none.
     """
     found_kind, pairs = read_pairs(path, kind or "")
-    with opened(url, folder, name, memory=memory, scope=scope, team=team) as agent:
+    with open_agent(url, folder, name, memory=memory, scope=scope, team=team) as agent:
         imported = agent.import_pairs(
             pairs,
             grade=Grade(grade),
@@ -82,7 +82,7 @@ def import_pairs(
 
 
 def _progress(number: int, total: int) -> None:
-    if number % _OFTEN == 0:
+    if number % _PROGRESS_EVERY == 0:
         say(f"{number} of {total} statements executed", err=True)
 
 

@@ -3,8 +3,6 @@
 import getpass
 import os
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,7 @@ from merit.sql.address import masked
 from merit.types import Viewer
 
 
-def _unless_the_file_says_so(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
+def _none_if_settings_name_it(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
     """None where merit.toml names this very database: then everything in the file holds."""
     path = Path(FILE_NAME)
     if url is None or not path.exists():
@@ -40,7 +38,7 @@ DATABASE = click.option(
     "--database",
     "url",
     envvar="MERIT_DATABASE",
-    callback=_unless_the_file_says_so,
+    callback=_none_if_settings_name_it,
     metavar="URL",
     help="sqlite:///FILE, duckdb:///FILE, postgresql://..., mysql://... or a SQLite file's path (default: "
     "MERIT_DATABASE, or what merit.toml says).",
@@ -97,23 +95,6 @@ def check_asked_in(folder: Path) -> None:
         raise InputError(f"{folder}: no such folder; give the --folder that the question was asked with")
 
 
-@contextmanager
-def opened(
-    url: str | None,
-    folder: Path,
-    name: str,
-    model: str | None = None,
-    *,
-    memory: str = "",
-    rows: bool | None = None,
-    scope: str | None = None,
-    team: str = "",
-) -> Iterator[LiveAgent]:
-    """The agent for a database, named by options or by merit.toml; without a model it only learns."""
-    with open_agent(url, folder, name, model, memory=memory, rows=rows, scope=scope, team=team) as agent:
-        yield agent
-
-
 def open_agent(
     url: str | None,
     folder: Path,
@@ -125,7 +106,7 @@ def open_agent(
     scope: str | None = None,
     team: str = "",
 ) -> LiveAgent:
-    """The same, to be closed by the caller."""
+    """The agent for a database, named by options or by merit.toml; without a model it only learns."""
     team = team or os.environ.get("MERIT_TEAM", "")
     if url is not None:
         told: dict[str, Any] = {"scope": scope or "database", "team": team}
@@ -162,18 +143,18 @@ def database_name(url: str | None, name: str) -> str | None:
 
 
 def memory_place(url: str | None, folder: Path, memory: str) -> Path | str:
-    """Where the memory is that `opened` opens: a team's, or the folder's own."""
+    """Where the memory is that `open_agent` opens: a team's, or the folder's own."""
     if not memory and url is None and Path(FILE_NAME).exists():
         memory = read_settings(Path(FILE_NAME)).memory.resolved_url()
     return memory or folder / "memory"
 
 
-def viewer_here(url: str | None, author: str = "") -> Viewer:
+def viewer_here(url: str | None) -> Viewer:
     """What the person at the keyboard may be shown of a memory; the team is named by MERIT_TEAM or merit.toml."""
     team = os.environ.get("MERIT_TEAM", "")
     if not team and url is None and Path(FILE_NAME).exists():
         team = read_settings(Path(FILE_NAME)).memory.team
-    return Viewer(author_or_user(author), team)
+    return Viewer(author_or_user(""), team)
 
 
 def place_shown(url: str | None, folder: Path, memory: str) -> str:

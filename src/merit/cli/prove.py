@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, OWN_MODEL, author_or_user, check_learned, open_agent
 from merit.cli.options import JSON
 from merit.cli.plain import Number
 from merit.cli.terminal import Console, print_json, say
@@ -45,7 +45,7 @@ def prove(
     if switch_off and switch_on:
         raise InputError("--switch-off and --switch-on exclude each other; give one of them")
     check_learned(folder)
-    with opened(url, folder, name, model) as agent:
+    with open_agent(url, folder, name, model) as agent:
         if switch_on:
             agent.switch_memory(None)
             say("the memory is in use")

@@ -19,7 +19,7 @@ from merit.cli.live import (
     author_or_user,
     learned,
     memory_place,
-    opened,
+    open_agent,
     place_shown,
 )
 from merit.cli.options import JSON, this_command
@@ -58,7 +58,7 @@ def review(url: str | None, folder: Path, memory: str, name: str, author: str, t
         for item in items:
             click.echo(json.dumps(asdict(item)))
     elif sys.stdin.isatty() and Console().is_terminal:
-        with opened(url, folder, name, memory=memory, team=team) as agent:
+        with open_agent(url, folder, name, memory=memory, team=team) as agent:
             delete = f"{this_command()} memory delete {place_shown(url, folder, memory)}"
             _go_through(items, agent, place, author_or_user(author), delete)
     elif not items:

@@ -156,15 +156,24 @@ def run(
     """
     allowance, sampling = allowed(max_tokens, max_cost, prices), drawing(max_prompt_tokens, truncate)
     spec = RunSpec(
-        DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct), prompts),
-        initial,
-        find_method(method_name).name,
-        seed,
-        budget,
-        Regime(regime),
-        limit,
-        examples,
-        _reviewing(Regime(regime), review_share, review),
+        data=DataSpec(
+            name=dataset,
+            root=root,
+            split=split,
+            protocol=protocol,
+            timeout_s=timeout_s,
+            label=label,
+            distinct=chosen_distinct(distinct),
+            prompts=prompts,
+        ),
+        initial=initial,
+        method=find_method(method_name).name,
+        seed=seed,
+        budget=budget,
+        regime=Regime(regime),
+        limit=limit,
+        examples=examples,
+        review=_reviewing(Regime(regime), review_share, review),
     )
     spec.check_place(out)
     bar, replies = progress_bar(), Replies()

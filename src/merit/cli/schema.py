@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, has_learned, opened
+from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, has_learned, open_agent
 from merit.cli.options import JSON
 from merit.cli.plain import CommandGroup
 from merit.cli.terminal import Console, inline, print_json
@@ -79,7 +79,7 @@ def _from_database(
     with ExitStack() as stack:
         if not has_learned(folder):  # choosing makes no folder
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="merit-")))
-        return stack.enter_context(opened(url, folder, name)).select(question, missing=missing, budget=budget)
+        return stack.enter_context(open_agent(url, folder, name)).select(question, missing=missing, budget=budget)
 
 
 def _from_file(path: Path, only: str | None, question: str, missing: Sequence[str], budget: int | None) -> Selection:

@@ -81,7 +81,15 @@ def score(
     """  # noqa: D301 - click's own mark for lines that stay as they are
     _check_swapped(root, pred)
     _check_out(out, pred)
-    data = DataSpec(dataset, root, split, protocol, timeout_s, label, chosen_distinct(distinct))
+    data = DataSpec(
+        name=dataset,
+        root=root,
+        split=split,
+        protocol=protocol,
+        timeout_s=timeout_s,
+        label=label,
+        distinct=chosen_distinct(distinct),
+    )
     benchmark = data.open(cache, keep_results=not no_cache)
     loaded, chosen = benchmark.dataset, benchmark.protocol
     predictions = _read(pred, loaded, chosen)

@@ -7,7 +7,7 @@ import click
 
 from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, open_agent
 from merit.cli.options import JSON, TRACE, traced
-from merit.cli.serving import HOST, NO_BROWSER, PORT, check_folder, followed, said
+from merit.cli.serving import HOST, NO_BROWSER, PORT, announcer, check_folder, followed
 from merit.settings import FILE_NAME, ServeSettings, read_settings
 from merit.sql.address import masked
 from merit.web.logs import start_logging
@@ -74,9 +74,17 @@ def serve(
         place = memory_place(url, folder, memory)
         shown = masked(place) if isinstance(place, str) else str(place)
         agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
-        site = Site(names, folder, author_or_user(""), agent, live, shown, settings)
+        site = Site(
+            names=names,
+            folder=folder,
+            author=author_or_user(""),
+            agent=agent,
+            runs=live,
+            memory=shown,
+            settings=settings,
+        )
         with traced(trace):
-            run_server(site, listening, said(names, no_browser, as_json), trusted_proxy=proxy)
+            run_server(site, listening, announcer(names, no_browser, as_json), trusted_proxy=proxy)
 
 
 def start_logging_if(json_log: bool | None) -> None:

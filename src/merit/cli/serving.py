@@ -50,8 +50,8 @@ def check_folder(folder: Path) -> None:
         say(f"merit: {folder}: there is no run here yet; those that are made here will be shown", err=True)
 
 
-def said(names: Names, no_browser: bool, as_json: bool, folder: Path | None = None) -> Callable[[], None]:
-    """Says where the page is once it is there."""
+def announcer(names: Names, no_browser: bool, as_json: bool, folder: Path | None = None) -> Callable[[], None]:
+    """What says where the page is, once it is there."""
 
     def ready() -> None:
         if as_json:

@@ -74,17 +74,7 @@ def _ask_again(use: Use, project: Path) -> str:
 
 
 def _record(use: Use, project: Path) -> dict[str, object]:
-    return {
-        "answer": use.asked.id,
-        "time": use.asked.time,
-        "question": use.question,
-        "sql": use.asked.sql,
-        "status": use.asked.status,
-        "depth": use.depth,
-        "through": list(use.through),
-        "learned": list(use.learned),
-        "ask_again": _ask_again(use, project),
-    }
+    return {**use.record(), "ask_again": _ask_again(use, project)}
 
 
 def _show(use: Use, project: Path, console: Console) -> None:

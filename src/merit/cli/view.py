@@ -6,7 +6,7 @@ import click
 
 from merit.cli.live import author_or_user
 from merit.cli.options import JSON
-from merit.cli.serving import HOST, NO_BROWSER, PORT, check_folder, followed, said
+from merit.cli.serving import HOST, NO_BROWSER, PORT, announcer, check_folder, followed
 from merit.live.opening import FOLDER
 from merit.web.names import Names
 from merit.web.running import listen, serve
@@ -31,4 +31,4 @@ def view(folder: Path, port: int, host: str, tokens: Path, no_browser: bool, as_
         names = Names(host, int(listening.getsockname()[1]))
         site = Site(names, tokens, author_or_user(""), runs=live)
         site.check()
-        serve(site, listening, said(names, no_browser, as_json, folder))
+        serve(site, listening, announcer(names, no_browser, as_json, folder))

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from merit.agent.confidence import find_calibration, share_of_votes
+from merit.agent.agreement import share_of_votes
+from merit.agent.confidence import find_calibration
+from merit.agent.rules import cast_votes
 from merit.errors import counted
 from merit.runs import RunView, Turn
 
@@ -21,7 +23,7 @@ def votes_in_words(view: RunView, turn: Turn) -> str:
 
 def confidence_record(view: RunView, turn: Turn) -> dict[str, Any]:
     """The share of votes of the answer that stands and, where merit has a calibration for it, its confidence."""
-    share = share_of_votes(view.method, turn.episode.attempts)
+    share = share_of_votes(cast_votes(view.method, turn.episode.attempts))
     calibration = find_calibration(view.identity.model.name, view.identity.prompts.family)
     return {
         "share": share,

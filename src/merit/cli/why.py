@@ -6,7 +6,17 @@ from pathlib import Path
 import click
 
 from merit.cli.ask import progress_shown
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, opened, viewer_here
+from merit.cli.live import (
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    OWN_MODEL,
+    author_or_user,
+    memory_place,
+    open_agent,
+    viewer_here,
+)
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline, print_json
 from merit.errors import InputError, NotVisible, short_hash
@@ -47,7 +57,7 @@ def why(
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
     if without_memory:
-        with opened(url, folder, name, model, memory=memory) as agent:
+        with open_agent(url, folder, name, model, memory=memory) as agent:
             comparison = agent.without_memory(answer, progress=progress_shown(), author=author_or_user(""))
         print_json(comparison.record()) if as_json else _compare(comparison, Console())
         return

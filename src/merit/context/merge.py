@@ -47,14 +47,14 @@ class _Merging:
     def context(self) -> Context:
         """What was put together."""
         return Context(
-            self._tables,
-            self._columns,
-            tuple(self._rules.values())[:MOST_RULES],
-            dict(self._glossary.values()),
-            tuple(self._metrics.values())[:MOST_METRICS],
-            tuple(self._relationships.values()),
-            tuple(self._contradictions),
-            tuple(self._missing),
+            tables=self._tables,
+            columns=self._columns,
+            rules=tuple(self._rules.values())[:MOST_RULES],
+            glossary=dict(self._glossary.values()),
+            metrics=tuple(self._metrics.values())[:MOST_METRICS],
+            relationships=tuple(self._relationships.values()),
+            contradictions=tuple(self._contradictions),
+            missing=tuple(self._missing),
         )
 
     def take(self, notes: Notes) -> None:

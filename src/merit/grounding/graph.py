@@ -15,6 +15,8 @@ _COMMON = (
     "updated_at deleted_at start_date end_date rating area"
 )
 _SAY_NOTHING = frozenset(_COMMON.split())
+_MOST_KEYS = 3  # on a path of declared keys
+_MOST_NAMED_KEYS = 2  # on a path along columns of one name, which is less sure
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,13 @@ class SchemaGraph:
             return None
         return KeyLink(table, self.columns[table][names[0]], other, self.columns[other][names[0]])
 
-    def paths(self, start: str, goal: str, longest: int = 3) -> list[list[KeyLink]]:
-        """The shortest paths of declared keys between two tables, at most `longest` keys long; of several, two."""
-        return _paths(self._links, start, goal, longest)
+    def paths(self, start: str, goal: str) -> list[list[KeyLink]]:
+        """The shortest paths of declared keys between two tables, of at most three keys; of several paths, two."""
+        return _paths(self._links, start, goal, _MOST_KEYS)
 
-    def named_paths(self, start: str, goal: str, longest: int = 2) -> list[list[KeyLink]]:
+    def named_paths(self, start: str, goal: str) -> list[list[KeyLink]]:
         """The same along columns of one name, which no key declares."""
-        return _paths(self._named_links, start, goal, longest)
+        return _paths(self._named_links, start, goal, _MOST_NAMED_KEYS)
 
     @cached_property
     def _named_links(self) -> dict[str, list[KeyLink]]:

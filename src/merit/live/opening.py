@@ -112,7 +112,18 @@ def open_live(
         memory = Memory(store, encoder, index_folder=index_folder(place, store, cache))
         stack.callback(memory.close)
         completer = _completer(model or settings.model.uri, settings.serve.asks, cache)
-        maker = PartsMaker(settings, url, folder, cache, History(folder), engine, store, memory, completer, encoder)
+        maker = PartsMaker(
+            settings=settings,
+            url=url,
+            folder=folder,
+            cache=cache,
+            history=History(folder),
+            engine=engine,
+            store=store,
+            memory=memory,
+            completer=completer,
+            encoder=encoder,
+        )
         limits = Limits(timeout_s=database.timeout_s, rows=10_000)
         follower = SchemaFollower(maker, limits)
         agent = LiveAgent(

@@ -96,23 +96,31 @@ def _settle(
     bonus: Floats | None,
 ) -> list[Scored]:
     """Exact scores of the few candidates that are left."""
-    d = np.round(dense.exact(rows), DECIMALS) if dense is not None else None
-    dn = _normalised(d, dense_range) if d is not None and dense_range is not None else None
-    b = lexical[rows] if lexical is not None else None
-    bn = _normalised(b, lexical_range) if b is not None and lexical_range is not None else None
+    exact = np.round(dense.exact(rows), DECIMALS) if dense is not None else None
+    exact_scaled = _normalised(exact, dense_range) if exact is not None and dense_range is not None else None
+    bm25 = lexical[rows] if lexical is not None else None
+    bm25_scaled = _normalised(bm25, lexical_range) if bm25 is not None and lexical_range is not None else None
     extra = bonus[rows] if bonus is not None else np.zeros(len(rows))
     total = extra.copy()
-    if dn is not None:
-        total += weights[0] * dn
-    if bn is not None:
-        total += weights[1] * bn
+    if exact_scaled is not None:
+        total += weights[0] * exact_scaled
+    if bm25_scaled is not None:
+        total += weights[1] * bm25_scaled
     total = np.round(total, DECIMALS)
 
     def value(channel: Floats | None, i: int) -> float | None:
         return None if channel is None else float(channel[i])
 
     return [
-        Scored(int(at), float(total[i]), value(d, i), value(b, i), value(dn, i), value(bn, i), float(extra[i]))
+        Scored(
+            at=int(at),
+            score=float(total[i]),
+            dense=value(exact, i),
+            lexical=value(bm25, i),
+            dense_normalised=value(exact_scaled, i),
+            lexical_normalised=value(bm25_scaled, i),
+            bonus=float(extra[i]),
+        )
         for i, at in enumerate(rows)
     ]
 

@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
@@ -76,19 +77,14 @@ class FileStore:
 
     def append(self, changes: Sequence[Change], *, expected: int | None = None) -> int:
         """Commit changes, all of them or none; see `Store.append`."""
-        if self._lock is None and not self._closed:
-            raise MemoryUnusable(f"{self.folder}: opened for reading only")
-        with self._mutex:
-            self._check_usable()
-            assert self._lock is not None
-            with self._lock:
-                purges = self.purges
-                self._follow()
-                if expected is not None and (expected != self._log.sequence or purges != self.purges):
-                    raise MemoryChanged(f"{self.folder}: another process changed this memory first; try again")
-                if changes:
-                    self._append(changes)
-                return self._log.sequence
+        with self._changing():
+            purges = self.purges
+            self._follow()
+            if expected is not None and (expected != self._log.sequence or purges != self.purges):
+                raise MemoryChanged(f"{self.folder}: another process changed this memory first; try again")
+            if changes:
+                self._append(changes)
+            return self._log.sequence
 
     def since(self, sequence: int) -> Iterator[tuple[int, Change]]:
         """The changes committed after a sequence number."""
@@ -114,27 +110,20 @@ class FileStore:
         Whatever else holds them goes first: the index, which is made again, and the files of format 3 put aside. Other
         processes that have this memory open read it anew.
         """
-        if self._lock is None and not self._closed:
-            raise MemoryUnusable(f"{self.folder}: opened for reading only")
-        with self._mutex:
-            self._check_usable()
-            assert self._lock is not None
-            with self._lock:
-                self._follow()
-                try:
-                    if self._log.is_converted:
-                        self._convert()
-                    _put_aside(self.folder)
-                    for name in (ASIDE, INDEX):
-                        remove_folder(self.folder / name)
-                    self._log, erased = purge_lines(self._log, frozenset(ids))
-                    self.purges += 1
-                    sync_folder(self.folder)
-                except OSError as error:
-                    raise MemoryUnusable(
-                        f"{self.folder}: could not be purged ({error.strerror}); purge again"
-                    ) from error
-                return erased
+        with self._changing():
+            self._follow()
+            try:
+                if self._log.is_converted:
+                    self._convert()
+                _put_aside(self.folder)
+                for name in (ASIDE, INDEX):
+                    remove_folder(self.folder / name)
+                self._log, erased = purge_lines(self._log, frozenset(ids))
+                self.purges += 1
+                sync_folder(self.folder)
+            except OSError as error:
+                raise MemoryUnusable(f"{self.folder}: could not be purged ({error.strerror}); purge again") from error
+            return erased
 
     def close(self) -> None:
         """Give back the lock."""
@@ -142,6 +131,17 @@ class FileStore:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """One change at a time, of this process and of others; refused in a store that is only read."""
+        if self._lock is None and not self._closed:
+            raise MemoryUnusable(f"{self.folder}: opened for reading only")
+        with self._mutex:
+            self._check_usable()
+            assert self._lock is not None
+            with self._lock:
+                yield
 
     def _open_for_writing(self, lock: WriterLock, exclusive: bool) -> None:
         with lock:

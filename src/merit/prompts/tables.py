@@ -14,15 +14,16 @@ _BACKTICKS = frozenset({"mysql", "mariadb"})
 Examples = Callable[[str, str], Sequence[Value]]  # of a table's column
 
 
-def create_tables(
-    schema: Schema, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  "
-) -> str:
-    """All tables of a schema, one statement each; example values stand behind their columns as comments."""
-    return TableTexts(dialect, examples, indent=indent).text(schema)
+def create_tables(schema: Schema, dialect: str = "sqlite", *, indent: str = "  ") -> str:
+    """All tables of a schema, one statement each, without example values."""
+    return TableTexts(dialect, indent=indent).text(schema)
 
 
 class TableTexts:
-    """The same for parts of one schema, again and again: what is said of a column is made once."""
+    """CREATE TABLE statements of parts of one schema, again and again: what is said of a column is made once.
+
+    Example values stand behind their columns as comments.
+    """
 
     def __init__(self, dialect: str = "sqlite", examples: Examples = lambda *_: (), *, indent: str = "  ") -> None:
         self._dialect = dialect

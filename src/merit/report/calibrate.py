@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from merit.agent.confidence import Calibration, Outcome, fit, share_of_votes
-from merit.agent.rules import votes
+from merit.agent.agreement import share_of_votes
+from merit.agent.confidence import Calibration, Outcome, fit
+from merit.agent.rules import cast_votes, votes
 from merit.errors import InputError, counted
 from merit.runs import RunView
 from merit.runs.run_mismatch import plain_difference
@@ -12,7 +13,9 @@ from merit.runs.run_mismatch import plain_difference
 
 def outcomes_of(view: RunView) -> list[Outcome]:
     """For each answered question of a run whose candidates voted: the share of votes, and whether it was right."""
-    return [(share_of_votes(view.method, turn.episode.attempts), turn.final_correct) for turn in view.answers]
+    return [
+        (share_of_votes(cast_votes(view.method, turn.episode.attempts)), turn.final_correct) for turn in view.answers
+    ]
 
 
 def calibrate(views: Sequence[RunView]) -> Calibration:
@@ -36,14 +39,14 @@ def calibrate(views: Sequence[RunView]) -> Calibration:
         for sha256, one in datasets.items()
     )
     return Calibration(
-        identity.model,
-        identity.prompts.family,
-        identity.method.name,
-        data,
-        tuple(datasets),
-        len(questions),
-        len(outcomes),
-        fit(outcomes),
+        model=identity.model,
+        prompts=identity.prompts.family,
+        method=identity.method.name,
+        data=data,
+        data_sha256=tuple(datasets),
+        questions=len(questions),
+        answers=len(outcomes),
+        knots=fit(outcomes),
     )
 
 

@@ -28,19 +28,19 @@ def count(value: int) -> Cell:
     return Cell(value, str(value))
 
 
-def signed(value: float | None, digits: int = 2) -> Cell:
+def signed(value: float | None) -> Cell:
     """A difference, as the paper writes it: its sign, but none for zero."""
     if value is None:
         return NOTHING
-    rounded = _plain(value, digits)
-    return Cell(_plain(value, PRECISION), f"{rounded:+.{digits}f}" if rounded else f"{rounded:.{digits}f}")
+    rounded = _plain(value, 2)
+    return Cell(_plain(value, PRECISION), f"{rounded:+.2f}" if rounded else f"{rounded:.2f}")
 
 
-def spread(values: Sequence[float], digits: int = 2) -> tuple[Cell, Cell]:
+def spread(values: Sequence[float]) -> tuple[Cell, Cell]:
     """Mean and sample standard deviation: the cell people read, and the deviation for programs."""
     if not values:
         return NOTHING, NOTHING
-    middle, around = number(mean(values), digits), number(deviation(values), digits)
+    middle, around = number(mean(values)), number(deviation(values))
     return (middle if around.value is None else replace(middle, text=f"{middle.text} ± {around.text}")), around
 
 

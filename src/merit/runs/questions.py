@@ -35,7 +35,15 @@ class StreamQuestion:
 
     def task(self, position: int, reads_from: int) -> Task:
         """The question at its place in a stream; entries of positions before `reads_from` may be recalled."""
-        return Task(self.question, self.schema, position, self.first_answer, reads_from, self.tables, self.live)
+        return Task(
+            question=self.question,
+            schema=self.schema,
+            position=position,
+            first_answer=self.first_answer,
+            reads_from=reads_from,
+            tables=self.tables,
+            live=self.live,
+        )
 
 
 Questions = Mapping[QuestionId, StreamQuestion]  # in the dataset's order

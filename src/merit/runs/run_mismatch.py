@@ -48,9 +48,9 @@ def field_name(field: str) -> str:
     return _FIELD_NAMES.get(field) or field.replace(".", " ").replace("_", " ")
 
 
-def plain_difference(there: Any, here: Any, prefix: str = "") -> str | None:
+def plain_difference(there: Any, here: Any) -> str | None:
     """The first field in which two records differ, as people call it, with both values; None where they do not."""
-    for field, was, is_now in differences(there, here, prefix):
+    for field, was, is_now in differences(there, here):
         return f"{field_name(field)} is {short(was)} there and {short(is_now)} here"
     return None
 

@@ -5,7 +5,7 @@ from merit.selection.index import SchemaIndex, fingerprint
 from merit.selection.index_cache import open_index
 from merit.selection.selection import ChosenColumn, ChosenTable, Selection
 from merit.selection.selector import BUDGET_TOKENS, Selector
-from merit.selection.token_counts import CountTokens, estimated_tokens
+from merit.selection.token_estimate import CountTokens, estimated_tokens
 from merit.selection.used import names_used
 
 __all__ = [

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from merit.prompts.tables import create_tables, shown_type
 from merit.selection.selection import INDENT
-from merit.selection.token_counts import CountTokens
+from merit.selection.token_estimate import CountTokens
 from merit.selection.words import NameSplitter, StoredWords, parts
 from merit.types import Column, Encoder, Schema, Table
 

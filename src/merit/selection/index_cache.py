@@ -4,7 +4,7 @@ from collections import OrderedDict
 from threading import Lock
 
 from merit.selection.index import SchemaIndex, fingerprint
-from merit.selection.token_counts import CountTokens, estimated_tokens
+from merit.selection.token_estimate import CountTokens, estimated_tokens
 from merit.types import Encoder, Schema
 
 _MOST = 8  # schemas; an index of 463 tables takes some 10 MB

@@ -12,7 +12,7 @@ from merit.selection.explain import SelectionExplainer
 from merit.selection.features import TABLE_FEATURES, QuestionFeatures, ask, column_features
 from merit.selection.index import Floats, SchemaIndex
 from merit.selection.selection import INDENT, ChosenColumn, ChosenTable, Selection, schema_text
-from merit.selection.token_counts import LINES, CountTokens, estimated_tokens
+from merit.selection.token_estimate import LINES, CountTokens, estimated_tokens
 from merit.selection.weights import (
     COLUMN,
     COLUMN_BASE,

@@ -13,10 +13,10 @@ from starlette.exceptions import HTTPException
 
 from merit import __version__
 from merit.errors import MeritError
+from merit.web.authentication import lacks_valid_token, site_of
 from merit.web.gate import Gate
 from merit.web.logs import log
 from merit.web.page import check_libraries, policy, shell
-from merit.web.people import is_stranger, site_of
 from merit.web.replies import JsonReply, RefusedRequest, refusal, status_of
 from merit.web.routes import (
     answers,
@@ -104,7 +104,7 @@ def make_app(site: Site) -> FastAPI:
         names=site.names,
         metrics=site.metrics,
         methods_at=_methods_at,
-        is_stranger=lambda scope: is_stranger(Request(scope), site),
+        lacks_valid_token=lambda scope: lacks_valid_token(Request(scope), site),
     )
     for kind, handler in _HANDLERS.items():
         app.add_exception_handler(kind, handler)

@@ -42,13 +42,13 @@ class Gate:
         names: Names,
         metrics: Metrics,
         methods_at: Callable[[str], Collection[str]],
-        is_stranger: Callable[[Scope], bool],
+        lacks_valid_token: Callable[[Scope], bool],
     ) -> None:
-        """`methods_at` says what can be done at a path, `is_stranger` who lacks the token that is needed."""
+        """`methods_at` says what can be done at a path, `lacks_valid_token` whether a token is needed and missing."""
         self._app = app
         self._methods_at = methods_at
         self._names = names
-        self._is_stranger = is_stranger
+        self._lacks_valid_token = lacks_valid_token
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -83,8 +83,8 @@ class Gate:
             self._note(scope, noted, time.perf_counter() - started)
 
     def _body(self, scope: Scope, receive: Receive) -> Receive:
-        """Receives a body within its limits; that of a stranger is left unread, unless it is to sign in."""
-        if scope["path"] != _SIGN_IN and scope["method"] not in _READING and self._is_stranger(scope):
+        """Receives a body within its limits; one without the token that it needs is left unread, except to sign in."""
+        if scope["path"] != _SIGN_IN and scope["method"] not in _READING and self._lacks_valid_token(scope):
             return _unread
         return _limited(scope, receive)
 

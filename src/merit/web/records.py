@@ -7,7 +7,7 @@ from typing import Any
 from merit.live import Asked, Contradiction, Feedback, Withdrawn
 from merit.live.record.uses import Use
 from merit.types import Rows
-from merit.web.events import FIRST_ROWS
+from merit.web.server_sent_events import FIRST_ROWS
 
 
 def short_record(asked: Asked, said: Feedback | None) -> dict[str, Any]:
@@ -52,25 +52,11 @@ def first_rows(rows: Rows | None) -> dict[str, Any] | None:
     return rows_record(rows, FIRST_ROWS) if rows is not None else None
 
 
-def use_record(use: Use) -> dict[str, Any]:
-    """A later answer that rests on an entry."""
-    return {
-        "answer": use.asked.id,
-        "time": use.asked.time,
-        "question": use.question,
-        "sql": use.asked.sql,
-        "status": use.asked.status,
-        "depth": use.depth,
-        "through": list(use.through),
-        "learned": list(use.learned),
-    }
-
-
 def judged_record(said: Feedback | Withdrawn, found: Sequence[Contradiction], uses: Sequence[Use]) -> dict[str, Any]:
     """What a person said, what it left, and what that stands against or concerns."""
     return {
         "feedback": said_record(said),
         "entries": list(said.entries),
         "contradictions": [contradiction.record() for contradiction in found],
-        "uses": [use_record(use) for use in uses],
+        "uses": [use.record() for use in uses],
     }

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from merit.errors import MeritError, counted
 from merit.live.progress import ProgressEvent
-from merit.web.events import KEEP_ALIVE, ServerSentEvent, sent
 from merit.web.replies import RefusedRequest, status_of
+from merit.web.server_sent_events import KEEP_ALIVE, ServerSentEvent, sent
 
 _KEEP_ALIVE_S = 10.0
 _RETRY_S = "2"

@@ -5,7 +5,7 @@ from merit.live.record.uses import Use
 from merit.live.record.visibility import sees_answer, visible
 from merit.memory import Listed
 from merit.web.access_tokens import Right
-from merit.web.people import Person
+from merit.web.authentication import Person
 from merit.web.site import Site, agent_of
 
 

@@ -12,8 +12,8 @@ from merit.live.asking.candidates import LiveBehaviour, LiveOracle
 from merit.live.asking.deciding import answer_of, answer_without, unexecuted
 from merit.live.asking.declining import declines
 from merit.live.asking.election import Election
-from merit.live.asking.events import candidate, started
 from merit.live.asking.preparing import AskedBefore, Prepared, live_family, prepare
+from merit.live.asking.progress_events import candidate, started
 from merit.live.asking.settling import check_and_keep
 from merit.live.asking.widening import Widening
 from merit.live.budget import Account, AccountedCompleter
@@ -73,7 +73,7 @@ class Asker:
         account = Account(self.budget, lambda: self._earlier_today(account))
         self.under_way.append(account)
         try:
-            asker = self if memory else self._forgetful()
+            asker = self if memory else self._without_memory()
             viewer = self.parts.viewer(author)
             prepared = await asyncio.to_thread(
                 prepare, asker.parts, asker.method, question, earlier, again, rejections=memory, viewer=viewer
@@ -85,7 +85,7 @@ class Asker:
                 answer = await asker._answer(prepared, account, execute=execute, progress=progress)
             except BaseException as error:
                 if account.sent.calls:
-                    write(answer_without(prepared, account, _said(error)), prepared, account, execute)
+                    write(answer_without(prepared, account, _why_it_ended(error)), prepared, account, execute)
                 raise
             answer = await asyncio.to_thread(write, answer, prepared, account, execute)
         finally:
@@ -104,7 +104,15 @@ class Asker:
         schema, position = self.parts.schema, prepared.position
         text = self.parts.schema_text
         task = Task(
-            prepared.question, text, position, first, position + 1, schema, prepared.live, position, prepared.viewer
+            question=prepared.question,
+            schema=text,
+            position=position,
+            first_answer=first,
+            reads_from=position + 1,
+            tables=schema,
+            live=prepared.live,
+            until=position,
+            viewer=prepared.viewer,
         )
         oracle = LiveOracle(self.parts.engine, self.limits, account)
         election = Election(self.method, most, self.asking.least, self.asking.enough)
@@ -144,13 +152,23 @@ class Asker:
             method = replace(method, behaviour=LiveBehaviour(messages=self.parts.values is not None))
         family, memory = live_family(self.parts), self.parts.memory
         most = self.asking.candidates - 1
-        agent = Agent(method, most, family, completer, oracle, memory, _REGIME, widen=widening, goes_on=goes_on)
+        agent = Agent(
+            method=method,
+            budget=most,
+            family=family,
+            completer=completer,
+            oracle=oracle,
+            memory=memory,
+            regime=_REGIME,
+            widen=widening,
+            goes_on=goes_on,
+        )
         try:
             return await repair(agent, task), ""
         except BudgetSpent as spent:
             return Episode(task, tuple(so_far), (), chosen(method, _REGIME, so_far)), str(spent)
 
-    def _forgetful(self) -> "Asker":
+    def _without_memory(self) -> "Asker":
         """The same without anything that was learned."""
         return replace(self, parts=self.parts.without_learned(), method=replace(self.method, recall=None))
 
@@ -196,5 +214,5 @@ def _checked_sql(sql: str) -> str:
     return sql.strip()
 
 
-def _said(error: BaseException) -> str:
+def _why_it_ended(error: BaseException) -> str:
     return str(error) if isinstance(error, MeritError) else "it was stopped"

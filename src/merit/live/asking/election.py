@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from merit.agent import Attempt, Method
-from merit.agent.agreement import agreement, choose, decided
+from merit.agent.agreement import choose, decided, share_of_votes
 from merit.agent.rules import cast_votes, unfinished, votes
 from merit.live.asking.declining import reason_to_decline
 from merit.types import Regime
@@ -38,7 +38,7 @@ class Election:
         """How the votes stand."""
         cast = cast_votes(self.method, attempts)
         total = sum(vote.weight for vote in cast)
-        share = agreement(cast)
+        share = share_of_votes(cast)
         declined = float(sum(reason_to_decline(attempt.sql) is not None for attempt in attempts))
         stands = cast[choose(cast)].verdict
         same = [vote for vote in cast if vote.verdict.satisfied and vote.verdict.result == stands.result]

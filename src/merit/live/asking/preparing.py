@@ -85,18 +85,18 @@ def prepare(
     prompt = prompts.initial(family, question, parts.schema_text, precedents, live)
     columns = tuple(dict.fromkeys(f"{table}.{column}" for table, column, _ in mentioned))
     return Prepared(
-        question,
-        method,
-        position,
-        live,
-        recalled,
-        schema,
-        columns,
-        left_out,
-        prompt,
-        tuple(earlier),
-        rejected,
-        viewer,
+        question=question,
+        method=method,
+        position=position,
+        live=live,
+        recalled=recalled,
+        schema=schema,
+        mentioned=columns,
+        left_out=left_out,
+        prompt=prompt,
+        earlier=tuple(earlier),
+        rejected=rejected,
+        viewer=viewer,
     )
 
 

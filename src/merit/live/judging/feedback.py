@@ -11,16 +11,15 @@ from dataclasses import dataclass, replace
 from merit.agent.feedback import confirmed_answer, corrected_change, rejected_change
 from merit.errors import Conflict, InputError
 from merit.live.judging.ladder import right_sql
-from merit.live.judging.learning import kept_answer, provenance
 from merit.live.judging.withdrawing import Withdrawer, all_promoted, check_database, shown_saying
 from merit.live.parts import LiveParts
 from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
 from merit.live.record.receipt_making import now
 from merit.live.record.visibility import check_seen, narrowest, scopes_in
 from merit.live.schema.staleness import follow_learned
-from merit.memory import Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
+from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
 from merit.sql import canonical
-from merit.types import Error, Limits, ScopeKind, Timeout, covers
+from merit.types import Error, Limits, ScopeKind, Status, Timeout, covers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,15 @@ class Learner:
             change = rejected_change(asked, self._question(asked), self._schema, source)
             wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
             entries = self._commit([change] if change else [], wrong)
-            said = Rejected(asked.id, str(source.time), author, entries, reason, source.scope or "", through)
+            said = Rejected(
+                answer=asked.id,
+                time=str(source.time),
+                author=author,
+                entries=entries,
+                reason=reason,
+                scope=source.scope or "",
+                through=through,
+            )
             write(said)
         return said
 
@@ -68,7 +75,15 @@ class Learner:
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected", source.scope)
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, source.scope)])
-            said = Corrected(asked.id, str(source.time), author, entries, sql, source.scope or "", through)
+            said = Corrected(
+                answer=asked.id,
+                time=str(source.time),
+                author=author,
+                entries=entries,
+                sql=sql,
+                scope=source.scope or "",
+                through=through,
+            )
             write(said)
         return said
 
@@ -90,10 +105,22 @@ class Learner:
             return ()
         if self.parts.scope is ScopeKind.PERSONAL and not asked.author:
             return ()  # nobody could see a personal entry without an author
+        if grade is Grade.CONFIRMED:
+            raise ValueError("only a person's word confirms an answer")
         scope = narrowest([self.parts.scope_of(asked.author), *others, *scopes_in(self.parts, asked)])
-        source = provenance(asked, "", asked.time, scope)
-        entry = kept_answer(asked, self._question(asked), self._schema, grade, source)
-        return self._learn([entry], [], [])  # what a person took out stays out
+        source = _provenance(asked, "", asked.time, scope)
+        ran = Status.EXECUTED
+        kept = Precedent(
+            id="",
+            question=self._question(asked),
+            schema=self._schema,
+            sql=asked.sql,
+            observed=ran,
+            outcome=ran,
+            grade=grade,
+            provenance=source,
+        )
+        return self._learn([with_id(kept)], [], [])  # what a person took out stays out
 
     @contextmanager
     def _judging(self, answer: str, author: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
@@ -110,7 +137,7 @@ class Learner:
                 f"{asked.id}: was asked by {asked.author}, and what you say about it would be yours alone; ask the "
                 "question yourself, or say it with the scope team or database"
             )
-        return provenance(asked, author, now(), scope)
+        return _provenance(asked, author, now(), scope)
 
     @property
     def _schema(self) -> str:
@@ -151,3 +178,20 @@ class Learner:
         committed = self.parts.memory.commit_all(entries, retracted, restored)
         follow_learned(self.parts, self.limits, committed)
         return tuple(entry.id for entry in committed)
+
+
+def _provenance(asked: Asked, author: str, time: str, scope: str | None) -> Provenance:
+    """Where an entry comes from: the question's answer, and the person that judged it."""
+    return Provenance(
+        run=LIVE_RUN,
+        question_id=asked.id,
+        db_id=asked.database,
+        position=asked.position,
+        step=max(0, len(asked.tried) - 1),
+        episode=f"live:{asked.id}",
+        author=author,
+        time=time,
+        schema_fingerprint=asked.schema_fingerprint,
+        dialect=asked.dialect,
+        scope=scope,
+    )

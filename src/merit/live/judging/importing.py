@@ -170,7 +170,18 @@ def _entry(pair: Pair, question: str, grade: Grade, template: Provenance) -> Ent
     source = replace(template, question_id=f"import-{identity}", author=pair.author or template.author)
     outcome = Status.CORRECT if grade is Grade.CONFIRMED else Status.EXECUTED
     # The schema's text is left out: its fingerprint names it, and a large import would keep it thousands of times.
-    return with_id(Precedent("", pair.question, "", pair.sql, Status.EXECUTED, outcome, grade, source))
+    return with_id(
+        Precedent(
+            id="",
+            question=pair.question,
+            schema="",
+            sql=pair.sql,
+            observed=Status.EXECUTED,
+            outcome=outcome,
+            grade=grade,
+            provenance=source,
+        )
+    )
 
 
 def _of_another(pair: Pair, database: str) -> SkippedPair:

@@ -88,16 +88,16 @@ def _answers(history: History, answers: dict[str, Asked], recalled: Counter[str]
         key = (database, question, canonical(asked.sql, asked.dialect))
         newest.pop(key, None)  # so that the newest stands last
         newest[key] = ReviewItem(
-            asked.id,
-            False,
-            questions[asked.id],
-            asked.sql,
-            database,
-            asked.status,
-            asked.time,
-            asked.agreement,
-            len(same),
-            sum(recalled[identity] for identity in asked.kept),
+            id=asked.id,
+            is_entry=False,
+            question=questions[asked.id],
+            sql=asked.sql,
+            database=database,
+            state=asked.status,
+            time=asked.time,
+            agreement=asked.agreement,
+            asked=len(same),
+            recalled=sum(recalled[identity] for identity in asked.kept),
         )
     return list(newest.values())
 
@@ -137,15 +137,15 @@ def _waits(entry: Entry, answers: dict[str, Asked]) -> bool:
 def _of_entry(entry: Entry, times: int) -> ReviewItem:
     source = entry.provenance
     return ReviewItem(
-        entry.id,
-        True,
-        entry.question,
-        entry.delta,
-        source.db_id,
-        entry.grade,
-        source.time or "",
-        0.0,
-        0,
-        times,
-        source.scope,
+        id=entry.id,
+        is_entry=True,
+        question=entry.question,
+        sql=entry.delta,
+        database=source.db_id,
+        state=entry.grade,
+        time=source.time or "",
+        agreement=0.0,
+        asked=0,
+        recalled=times,
+        scope=source.scope,
     )

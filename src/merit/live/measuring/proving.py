@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from merit.errors import InputError
 from merit.live.asking.asker import Asker
-from merit.live.measuring.again import ConfirmedQuestion, Repeater, confirmed_questions, repeating
+from merit.live.measuring.asked_again import ConfirmedQuestion, Repeater, confirmed_questions, repeating
 from merit.live.measuring.proof import Proof, ProofTurn
 from merit.live.record.visibility import visible
 from merit.models import Prices, Usage

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from merit.errors import MeritError
 from merit.files import atomic_write
 from merit.live.asking.asker import Asker
-from merit.live.measuring.again import confirmed_questions, repeating
+from merit.live.measuring.asked_again import confirmed_questions, repeating
 from merit.live.measuring.proving import Tell
 from merit.reading import read_text
 

@@ -13,7 +13,6 @@ T = TypeVar("T")
 _MOST_LOOKED_AT = 20_000  # answers for one page, so that a search ends; the next page goes on from there
 _ID_CHARACTERS = 4
 NOT_JUDGED = "none"  # as a kind of feedback
-STATES = ("live", "stale", "retracted", "all")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,19 @@ class Use:
     through: tuple[str, ...]  # the entries that it was shown, and the answers that it follows, of those in question
     learned: tuple[str, ...]  # the entries that were learned from it
 
+    def record(self) -> dict[str, object]:
+        """As plain values."""
+        return {
+            "answer": self.asked.id,
+            "time": self.asked.time,
+            "question": self.question,
+            "sql": self.asked.sql,
+            "status": self.asked.status,
+            "depth": self.depth,
+            "through": list(self.through),
+            "learned": list(self.learned),
+        }
+
 
 def uses_of(entries: Iterable[str], events: Sequence[Event]) -> list[Use]:
     """Every later answer that entries had a part in, to any depth, each once; the nearest first, then the oldest."""

@@ -14,16 +14,16 @@ _log = logging.getLogger(__name__)
 NO_DRIFT = Drift({}, {})
 
 
-def follow_schema(parts: LiveParts, limits: Limits, *, always: bool = False) -> Drift:
+def follow_schema(parts: LiveParts, limits: Limits) -> Drift:
     """Mark the entries that are stale since the last look, and those that hold again.
 
     Where the schema is the one of the last look, only what was committed or brought back since then is looked at: it
-    may have been learned with another schema. With `always`, everything is.
+    may have been learned with another schema.
     """
     known, memory = parts.schemas, parts.memory
     if known is None:
         return NO_DRIFT
-    until = None if always else known.checked_until(memory.name)
+    until = known.checked_until(memory.name)
     if until == memory.sequence:
         return NO_DRIFT
     listed = memory.listed() if until is None or until > memory.sequence else _later(parts, until)

@@ -26,6 +26,7 @@ from merit.types import Cause, Error, Limits, Result, Row, Rows, Timeout
 
 _CONNECT_S = 10
 _LOCK_S = 5.0  # a reader waits only for changes of a table's definition
+_CATALOGUE_S = 60.0
 _IDLE_S = 60.0  # longer than merit is ever idle inside a transaction
 _ROW_RESULTS = (pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_OK)
 
@@ -125,10 +126,10 @@ class PostgresSession:
             self.usable = False
         return result
 
-    def rows(self, sql: str, parameters: Sequence[object] = (), timeout_s: float = 60.0) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query of our own, over the catalogue."""
         try:
-            self._connection.execute(self._beginning(timeout_s).encode())
+            self._connection.execute(self._beginning(_CATALOGUE_S).encode())
             found = self._connection.execute(sql.encode(), parameters or None).fetchall()
             self._connection.execute(b"ROLLBACK")
         except psycopg.Error as error:

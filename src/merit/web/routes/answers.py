@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live.progress import ProgressEvent
 from merit.live.record.browsing import HistorySearch, search_history
-from merit.web.events import ServerSentEvent, short_answer
-from merit.web.people import Asking, Reader, Served
+from merit.web.authentication import Asking, Reader, Served
 from merit.web.records import first_rows, short_record
 from merit.web.replies import JsonReply, JsonRouter, linked, refusal
 from merit.web.running_asks import RunningAsk
+from merit.web.server_sent_events import ServerSentEvent, short_answer
 from merit.web.site import agent_of
 from merit.web.visibility import answer_for, looking_as, may_see
 

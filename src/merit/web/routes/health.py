@@ -7,8 +7,8 @@ from fastapi.responses import Response
 
 from merit.errors import MeritError
 from merit.types import Limits, Timeout
+from merit.web.authentication import Reader, Served
 from merit.web.metrics import CONTENT_TYPE
-from merit.web.people import Reader, Served
 from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.site import Site
 

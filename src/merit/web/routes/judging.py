@@ -9,11 +9,11 @@ from merit.live.record.events import Feedback, Withdrawn
 from merit.live.record.uses import uses_of
 from merit.memory.contents import promoted
 from merit.types import Rows
-from merit.web.events import FIRST_ROWS
-from merit.web.people import Judging, Person, Served
+from merit.web.authentication import Judging, Person, Served
 from merit.web.records import judged_record, rows_record
 from merit.web.replies import JsonRouter, linked
 from merit.web.routes.answers import AnswerId
+from merit.web.server_sent_events import FIRST_ROWS
 from merit.web.site import Site, agent_of
 from merit.web.visibility import answer_for, uses_for
 

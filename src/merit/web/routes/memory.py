@@ -12,8 +12,7 @@ from merit.live.judging.review import ReviewItem, waiting_in
 from merit.live.record.browsing import MemorySearch, search_memory, state_of
 from merit.memory import Listed, Precedent
 from merit.types import Entry
-from merit.web.people import Curating, Person, Reader, Served
-from merit.web.records import use_record
+from merit.web.authentication import Curating, Person, Reader, Served
 from merit.web.replies import JsonRouter
 from merit.web.routes.answers import Limit, Name, Words
 from merit.web.routes.judging import Reason
@@ -65,7 +64,9 @@ def entries(
     before: Annotated[str, Query(max_length=40, description="`next` of the page before.")] = "",
 ) -> dict[str, Any]:
     """Entries with their state, newest first."""
-    search = MemorySearch(words, grade, kind, database, author, scope, state)
+    search = MemorySearch(
+        words=words, grade=grade, kind=kind, database=database, author=author, scope=scope, state=state
+    )
     page = search_memory(entries_for(site, who), search, limit, before)
     return {"entries": [entry_record(item) for item in page.items], "next": page.after}
 
@@ -98,7 +99,7 @@ def show(entry: EntryId, site: Served, who: Reader) -> dict[str, Any]:
     curator = curator_of(site, who)
     item = curator.find(entry)
     uses = uses_for(site, who, curator.uses(entry))
-    return {**entry_record(item), **_whole(item.entry), "uses": [use_record(use) for use in uses]}
+    return {**entry_record(item), **_whole(item.entry), "uses": [use.record() for use in uses]}
 
 
 @router.delete("/memory/{entry:entry}")
@@ -115,7 +116,7 @@ def retract(
     uses = uses_for(site, who, curator.uses(entry))
     if not dry_run:
         curator.retract(entry, who.author, reason)
-    return {"retracted": not dry_run, "uses": [use_record(use) for use in uses]}
+    return {"retracted": not dry_run, "uses": [use.record() for use in uses]}
 
 
 @router.post("/memory/{entry:entry}/restore")

@@ -7,7 +7,7 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from merit.errors import Conflict
-from merit.web.people import Curating, Reader, Served
+from merit.web.authentication import Curating, Reader, Served
 from merit.web.replies import JsonRouter
 from merit.web.site import agent_of
 

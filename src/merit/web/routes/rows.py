@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from merit.errors import Conflict
 from merit.spreadsheet import csv_text
 from merit.types import Rows, Value
-from merit.web.people import Person, Reader, Served
+from merit.web.authentication import Person, Reader, Served
 from merit.web.records import rows_record
 from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.routes.answers import AnswerId

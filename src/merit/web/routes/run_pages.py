@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from merit.report.page.live import LiveRuns
 from merit.report.page.shell import policy, shell
-from merit.web.people import MaybePerson, Reader, Served
+from merit.web.authentication import MaybePerson, Reader, Served
 from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.site import Site
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import Path
 
 from merit.live.schema.tables import TableUse, answers_using, find_table, schema_record, table_record, table_uses
-from merit.web.people import Reader, Served
+from merit.web.authentication import Reader, Served
 from merit.web.records import short_record
 from merit.web.replies import JsonRouter
 from merit.web.routes.memory import entry_record

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from merit import __version__
 from merit.web.access_tokens import Right
-from merit.web.people import MaybePerson, Person, Served, cookie_name, site_of, take_place, wrong_token
+from merit.web.authentication import MaybePerson, Person, Served, cookie_name, site_of, take_place, wrong_token
 from merit.web.replies import JsonReply, JsonRouter
 from merit.web.sessions import LASTS_S
 from merit.web.site import Site

@@ -16,7 +16,7 @@ from merit.errors import InputError
 from merit.formats import FORMATS, read_pairs
 from merit.live import export_pairs
 from merit.types import Grade
-from merit.web.people import Curating, Reader, Served
+from merit.web.authentication import Curating, Reader, Served
 from merit.web.replies import JsonRouter, RefusedRequest
 from merit.web.site import Site, agent_of
 

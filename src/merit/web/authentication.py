@@ -57,7 +57,7 @@ def signed_in(request: Request, site: Site) -> Token | None:
     return site.sessions.find(cookie) if cookie else None
 
 
-def is_stranger(request: Request, site: Site) -> bool:
+def lacks_valid_token(request: Request, site: Site) -> bool:
     """Whether a token is needed and a request has no valid one; nothing is counted here."""
     try:
         if not site.needs_token:
