@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from merit.agent import RELATED
-from merit.stream import read_grid
+from merit.agent import METHODS, RELATED
+from merit.stream import Grid, read_grid
+from merit.types import Distinct
 
 ROOT = Path(__file__).parents[1]
 OVERVIEW = ROOT / "docs" / "results.md"
@@ -80,25 +81,49 @@ def test_every_run_holds_and_is_one_of_its_identity() -> None:
         assert run["metrics"]["method"] == run["manifest"]["identity"]["method"]["name"] == run["run"].split("/")[1]
 
 
-def test_the_grid_of_reviewed_runs_can_be_read_and_has_every_cell() -> None:
-    """No reviews, and both kinds for three shares, over four datasets and three seeds."""
-    grid = read_grid(ROOT / "results" / "reviewed.toml")
-    cells_of: dict[tuple[str, int], set[tuple[float, str]]] = {}
-    for spec in grid.runs.values():
+SETS = subprocess.run(
+    [sys.executable, ROOT / "results" / "sets.py", "list"], capture_output=True, text=True, check=True
+).stdout
+
+
+def grid_of(name: str, folder: Path) -> Grid:
+    done = subprocess.run(
+        [sys.executable, ROOT / "results" / "sets.py", "grid", name, "--model", "openai:m"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (folder / "grid.toml").write_text(done.stdout)
+    return read_grid(folder / "grid.toml")
+
+
+@pytest.mark.parametrize("line", SETS.splitlines(), ids=lambda line: str(line).split()[0])
+def test_the_grid_of_every_set_can_be_read_and_has_its_runs(line: str, tmp_path: Path) -> None:
+    name, _, _, runs, _ = line.split()
+    grid = grid_of(name, tmp_path)
+    assert len(grid.runs) == int(runs)
+    assert {spec.budget for spec in grid.runs.values()} == {7}
+    assert {spec.data.distinct for spec in grid.runs.values() if spec.data.name == "spider"} <= {
+        Distinct.DROPPED if name.endswith("-dropped") else Distinct.KEPT
+    }
+
+
+def test_every_method_is_in_a_set(tmp_path: Path) -> None:
+    """All of the paper's and ours on three benchmarks, but vanilla on BIRD; every idea of related work on two."""
+    for name in ("spider", "bird", "bundled"):
+        methods = {spec.method for spec in grid_of(name, tmp_path).runs.values()}
+        assert METHODS.keys() - methods == ({"vanilla"} if name == "bird" else set())
+    for name in ("spider-related", "bird-related"):
+        assert {spec.method for spec in grid_of(name, tmp_path).runs.values()} == RELATED.keys()
+
+
+@pytest.mark.parametrize("name", ["spider-reviewed", "bird-reviewed", "bundled-reviewed", "distinct-reviewed"])
+def test_the_grid_of_reviewed_runs_has_every_cell(name: str, tmp_path: Path) -> None:
+    """No reviews, and both kinds for three shares, over three seeds."""
+    cells_of: dict[int, set[tuple[float, str]]] = {}
+    for spec in grid_of(name, tmp_path).runs.values():
         assert spec.review is not None
         assert spec.data.prompts == "live"
-        place = (spec.data.label or spec.data.name, spec.seed)
-        cells_of.setdefault(place, set()).add((spec.review.share, spec.review.kind if spec.review.share else ""))
+        cells_of.setdefault(spec.seed, set()).add((spec.review.share, spec.review.kind if spec.review.share else ""))
     kinds = {(share, kind) for share in (0.1, 0.3, 1.0) for kind in ("corrections", "thumbs")}
-    datasets = ("spider", "spider-distinct", "bird", "bundled")
-    assert cells_of == {(name, seed): {(0.0, ""), *kinds} for name in datasets for seed in (0, 1, 2)}
-
-
-def test_the_grid_of_related_work_can_be_read_and_has_every_method() -> None:
-    """Every idea, and what to compare it with, over two datasets and three seeds with K = 7."""
-    grid = read_grid(ROOT / "results" / "related.toml")
-    cells = {(spec.data.name, spec.seed, spec.method) for spec in grid.runs.values()}
-    compared = ("zero_shot", "iterative", "reflexion", "merit", "resample", "precedent", "precedent_grounded")
-    datasets, methods = ("spider", "bird"), (*compared, *RELATED)
-    assert cells == {(name, seed, method) for name in datasets for seed in (0, 1, 2) for method in methods}
-    assert {spec.budget for spec in grid.runs.values()} == {7}
+    assert cells_of == {seed: {(0.0, ""), *kinds} for seed in (0, 1, 2)}

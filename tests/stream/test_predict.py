@@ -10,6 +10,7 @@ from making.disks import no_file_larger_than, no_waiting, put_in_the_way
 from merit.benchmark import Benchmark
 from merit.data import Dataset, load
 from merit.errors import InputError, RunUnusable
+from merit.files import take_lock
 from merit.stream.predict import predict_all
 from merit.types import Completion, Sampling
 
@@ -73,6 +74,21 @@ def test_a_file_is_written_by_one_at_a_time(dataset: Dataset, tmp_path: Path) ->
 
     asyncio.run(scene())
     assert len(out.read_text().splitlines()) == len(ITEMS)
+
+
+def test_a_file_that_another_process_finishes_just_now_is_left_to_it(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, finished = tmp_path / "initial.jsonl.part", tmp_path / "initial.jsonl"
+
+    def lock_too_late(file: int) -> bool:
+        out.replace(finished)
+        return take_lock(file)
+
+    monkeypatch.setattr("merit.stream.predict.take_lock", lock_too_late)
+    with pytest.raises(RunUnusable, match="another process writes first answers there"):
+        asyncio.run(predict(dataset, out))
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("room", [100, 1000])

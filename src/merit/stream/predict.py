@@ -95,7 +95,7 @@ def _locked(path: Path) -> Iterator[int]:
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
     try:
-        if not take_lock(file):
+        if not take_lock(file) or not _is_still_at(file, path):
             raise RunUnusable(f"{path}: another process writes first answers there; wait for it or stop it")
         try:
             yield file
@@ -105,6 +105,14 @@ def _locked(path: Path) -> Iterator[int]:
             raise
     finally:
         os.close(file)
+
+
+def _is_still_at(file: int, path: Path) -> bool:
+    """Whether an open file was not renamed meanwhile, as a process does that has just finished it."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _append(file: int, data: bytes, path: Path) -> None:
