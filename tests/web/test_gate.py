@@ -90,7 +90,8 @@ def test_a_client_that_takes_nothing_is_let_go(serve_shop: ServeShop, monkeypatc
     answer = server.post("/api/answers", {"question": "x"}).json["id"]
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
         connection.sendall(f"GET /api/answers/{answer}/rows HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-        time.sleep(1.5)
+        connection.recv(1, socket.MSG_PEEK)  # the response has begun
+        time.sleep(3)
         found = 0
         with suppress(ConnectionError):
             while piece := connection.recv(1 << 20):
