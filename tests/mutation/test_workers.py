@@ -15,12 +15,11 @@ from merit.mutation import check
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 PARENT = f"""
-import os, time
+import os
 from merit.mutation.workers import open_pool
 pool = open_pool(1)
 print(pool.submit(os.getpid).result(), flush=True)
-pool.submit(exec, "import sqlite3; sqlite3.connect(':memory:').execute('{ENDLESS}')")
-time.sleep(60)
+pool.submit(exec, "import sqlite3; sqlite3.connect(':memory:').execute('{ENDLESS}')").result()
 """
 
 
