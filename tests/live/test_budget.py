@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import STALL_S
 from making.live import COUNT, PAID, ShopOpener, ToldModel
 from merit.errors import BudgetSpent, InputError
 from merit.live import AnswerStatus, History
@@ -89,7 +90,7 @@ def test_a_model_that_hangs_is_left_when_the_time_is_over(ask_shop: ShopOpener) 
     agent = ask_shop(ToldModel(COUNT, 60.0), budget=BudgetSettings(seconds=0.5))
     started = time.monotonic()
     answer = agent.ask("How many?")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 2 * STALL_S
     assert answer.rows is not None, "the first candidate ran"
     assert "the 0.5 s for a question are over ('seconds' in [budget])" in answer.reason
     assert answer.calls == 2, "a call that was not waited for may have to be paid"
@@ -100,7 +101,7 @@ def test_a_model_that_hangs_is_left_when_the_time_is_over(ask_shop: ShopOpener) 
 def test_a_statement_ends_with_the_question_s_time(ask_shop: ShopOpener) -> None:
     started = time.monotonic()
     answer = ask_shop(ToldModel(SLOW), budget=BudgetSettings(seconds=0.4)).ask("How many numbers are there?")
-    assert time.monotonic() - started < 5, "a statement alone may take 30 s"
+    assert time.monotonic() - started < 2 * STALL_S, "a statement alone may take 30 s"
     assert answer.status is AnswerStatus.FAILED
     assert "timed out" in str(answer.error)
 

@@ -503,7 +503,7 @@ def test_a_reply_nested_too_deep_ends_in_a_sentence(chat: ChatServer) -> None:
 @pytest.mark.parametrize("fault", ["silence", "drip"])
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(chat: ChatServer, fault: str) -> None:
     chat.behaviour = at_first({"silence": silence, "drip": drip(0.01)}[fault])
-    assert 0.25 <= seconds(lambda: ask_one(patience=HURRIED)) < 5.0
+    assert 0.25 <= seconds(lambda: ask_one(patience=HURRIED)) < 2 * STALL_S
     assert chat.requests == 2
 
 
@@ -582,7 +582,8 @@ def test_a_date_to_come_back_at_is_kept(chat: ChatServer, monkeypatch: pytest.Mo
 )
 def test_a_time_to_come_back_at_that_is_none_is_ignored(chat: ChatServer, value: str) -> None:
     chat.behaviour = at_first(status(503, value))
-    assert seconds(ask_one) < 1.5  # less than longest_wait_s
+    patience = replace(QUICK, longest_wait_s=60.0)
+    assert seconds(lambda: ask_one(patience=patience)) < 2 * STALL_S
     assert chat.requests == 2
 
 
@@ -590,7 +591,7 @@ def test_a_time_to_come_back_at_that_is_none_is_ignored(chat: ChatServer, value:
 def test_nobody_waits_for_an_hour(chat: ChatServer, value: str) -> None:
     chat.behaviour = at_first(status(503, value))
     patience = Patience(first_pause_s=0.01, longest_wait_s=0.3)
-    assert 0.3 <= seconds(lambda: ask_one(patience=patience)) < 5.0
+    assert 0.3 <= seconds(lambda: ask_one(patience=patience)) < 2 * STALL_S
 
 
 def test_waiting_as_told_is_not_counted_as_fault(chat: ChatServer) -> None:
@@ -678,7 +679,7 @@ def test_a_dead_port_is_given_up_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     started = time.monotonic()
     with pytest.raises(ModelFailed) as caught:
         ask_one(patience=Patience(faults_s=0.3, first_pause_s=0.02, longest_pause_s=0.1, tries=1000))
-    assert 0.3 <= time.monotonic() - started < 5.0
+    assert 0.3 <= time.monotonic() - started < 2 * STALL_S
     message = str(caught.value)
     assert message.startswith(f"{url}: no answer after ")
     assert message.endswith("every answer so far is kept: run the same again when the endpoint is back")
@@ -890,7 +891,7 @@ def test_an_answer_that_never_comes_is_cut_off(chat: ChatServer, behaviour: Beha
     started = time.monotonic()
     with pytest.raises(ModelFailed, match=r"1 tries \(no answer within 0.3 s\)"):
         ask_one(patience=Patience(request_s=0.3, tries=1))
-    assert 0.3 <= time.monotonic() - started < 5.0
+    assert 0.3 <= time.monotonic() - started < 2 * STALL_S
     assert chat.requests == 1
 
 
@@ -899,7 +900,7 @@ def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
     patience = Patience(request_s=0.1, faults_s=0.25, first_pause_s=0.01, tries=1000)
     started = time.monotonic()
     assert all(isinstance(found, ModelFailed) for found in ask_all([f"p{i}" for i in range(8)], patience=patience))
-    assert 0.25 <= time.monotonic() - started < 5.0
+    assert 0.25 <= time.monotonic() - started < 2 * STALL_S
 
 
 # Silence
@@ -986,14 +987,14 @@ def test_one_that_does_one_thing_at_a_time_is_waited_for_three_times_as_long_as_
             await completer.complete("q", GREEDY)
         await completer.close()
 
-    assert seconds(lambda: asyncio.run(ask())) < 10.0
+    assert seconds(lambda: asyncio.run(ask())) < 10.0 + STALL_S
     assert chat.requests == 3
 
 
 def test_nobody_waits_longer_for_a_slow_one_that_used_to_say_that_it_lives(chat: ChatServer) -> None:
     async def ask() -> float:
         completer = EndpointCompleter("m", patience=LISTENING)
-        chat.latency_s = 1.2
+        chat.latency_s = 2.5
         await completer.complete("p", GREEDY)
         chat.latency_s, chat.behaviour, chat.alive = 0.0, silence, False
         started = time.monotonic()
@@ -1002,7 +1003,7 @@ def test_nobody_waits_longer_for_a_slow_one_that_used_to_say_that_it_lives(chat:
         await completer.close()
         return time.monotonic() - started
 
-    assert asyncio.run(ask()) < 2.5  # not three times as long as the answer took
+    assert asyncio.run(ask()) < 3 * 2.5  # not three times as long as the answer took
 
 
 def test_a_slow_server_can_be_given_more_time_for_its_first_answer(chat: ChatServer) -> None:
@@ -1051,7 +1052,7 @@ def test_but_not_for_ever(chat: ChatServer) -> None:
             number += 1
             await completer.complete(f"p{number}", GREEDY)
             await asyncio.sleep(0.05)
-            assert time.monotonic() - started < 5.0
+            assert time.monotonic() - started < 2 * STALL_S
         assert time.monotonic() - started >= 0.6
         await completer.close()
 
@@ -1175,7 +1176,7 @@ def test_a_cancelled_call_gives_its_place_back(chat: ChatServer) -> None:
         with suppress(asyncio.CancelledError):
             await stuck
         try:
-            return await asyncio.wait_for(completer.complete("p", GREEDY), 2.0)
+            return await asyncio.wait_for(completer.complete("p", GREEDY), 2.0 + STALL_S)
         finally:
             await completer.close()
 

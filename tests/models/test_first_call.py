@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from making.clock import STALL_S
 from making.endpoint import UNKNOWN_MODEL, Asked, ChatServer, Reply, answer, refusal, status
 from merit.errors import EncoderFailed, ModelFailed
 from merit.models.connection import Patience, usual_patience
@@ -50,12 +51,12 @@ def test_an_endpoint_that_never_answered_is_given_up_soon(monkeypatch: pytest.Mo
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         started = time.monotonic()
         [error] = ask(["p"])
-    assert 0.4 <= time.monotonic() - started < 5.0
+    assert 0.4 <= time.monotonic() - started < 2 * STALL_S
     assert isinstance(error, ModelFailed)
     assert "tries (status 500: <html>not now</html>); check that the server works and that OPENAI_BASE_URL" in str(
         error
     )
-    assert server.requests >= 4
+    assert server.requests >= 2
 
 
 def test_one_that_answered_once_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +95,7 @@ def test_an_encoder_that_answered_once_is_waited_for(monkeypatch: pytest.MonkeyP
         started = time.monotonic()
         with pytest.raises(EncoderFailed):
             EndpointEncoder("e", patience=HASTY)
-        assert time.monotonic() - started < 5.0
+        assert time.monotonic() - started < 2 * STALL_S
 
 
 def test_everybody_who_is_refused_hears_which_models_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +122,7 @@ def test_https_for_a_server_that_speaks_http_is_told_at_once(monkeypatch: pytest
         monkeypatch.setenv("OPENAI_BASE_URL", server.url.replace("http:", "https:"))
         started = time.monotonic()
         [error] = ask(["p"], replace(HASTY, first_faults_s=20.0))
-        assert time.monotonic() - started < 5.0
+        assert time.monotonic() - started < 2 * STALL_S
     assert isinstance(error, ModelFailed)
     secure = server.url.replace("http:", "https:")
     assert str(error) == f"{secure}: it speaks http, not https; set OPENAI_BASE_URL to {server.url}"

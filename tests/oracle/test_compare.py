@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from making.clock import STALL_S
 from merit.oracle.compare import ComparisonTimeout, same_bird, same_spider
 from merit.types import Row
 
@@ -95,7 +96,7 @@ def test_many_equal_columns_are_no_trap() -> None:
     result: list[Row] = [tuple(reversed(range(20))), *[(0,) * 20] * 50]
     started = time.monotonic()
     assert same_spider(reference, result, ordered=False, deadline=LATER)
-    assert time.monotonic() - started < 5.0
+    assert time.monotonic() - started < 2 * STALL_S
 
 
 def test_more_columns_than_python_allows_calls_within_calls() -> None:
