@@ -50,8 +50,8 @@ from merit.stream import (
     Replies,
     RunSpec,
     Workshop,
-    first_answers,
     open_setup,
+    predict_for_runs,
     run_stream,
     window,
 )
@@ -221,7 +221,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
     say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
         task = bar.add_task(_FIRST, detail="")
-        await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
+        await predict_for_runs([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
     bar.remove_task(task)
 
 

@@ -3,9 +3,9 @@
 from merit.stream.ahead import window
 from merit.stream.cluster import run_grid_on_ray
 from merit.stream.covered import Gap, run_covered
+from merit.stream.first_answers import read_first_answers
 from merit.stream.grid import Grid, read_grid, run_grid
-from merit.stream.initial import read_initial
-from merit.stream.predict import first_answers, predict_all
+from merit.stream.predict import predict_all, predict_for_runs
 from merit.stream.replies import Replies
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import Setup, open_setup
@@ -23,11 +23,11 @@ __all__ = [
     "RunSpec",
     "Setup",
     "Workshop",
-    "first_answers",
     "open_setup",
     "predict_all",
+    "predict_for_runs",
+    "read_first_answers",
     "read_grid",
-    "read_initial",
     "run_covered",
     "run_grid",
     "run_grid_on_ray",
