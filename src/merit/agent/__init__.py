@@ -4,8 +4,9 @@ from merit.agent.behaviour import PAPER, Behaviour, Keep, Moment, NotingBehaviou
 from merit.agent.episode import Agent, repair
 from merit.agent.feedback import SIMULATED_REVIEWER, learned_from, only_sure
 from merit.agent.finalise import finalise, grade_of, polarity_of
+from merit.agent.known_methods import all_methods, find_method, restored, unavailable
 from merit.agent.method import Method, Origin
-from merit.agent.methods import METHODS, all_methods, find_method, restored, unavailable
+from merit.agent.method_table import METHODS
 from merit.agent.oracle_wrappers import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
 from merit.agent.related import RELATED
 from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, RefusedStatement, Task

@@ -8,11 +8,11 @@ from merit.live import LiveAgent
 from merit.report.page import LiveRuns
 from merit.settings import ServeSettings
 from merit.web.access_tokens import TokenStore
+from merit.web.kept_rows import KeptRows
 from merit.web.limits import FAILURES_PER_MINUTE, ConcurrencyLimit, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
 from merit.web.replies import RefusedRequest
-from merit.web.rows import KeptRows
 from merit.web.running_asks import RunningAsks
 from merit.web.running_proof import RunningProof
 from merit.web.sessions import SessionStore
