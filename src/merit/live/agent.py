@@ -18,8 +18,8 @@ from merit.live.judging.contradictions import Contradiction, contradictions
 from merit.live.judging.feedback import Learner
 from merit.live.judging.importing import Imported, import_pairs
 from merit.live.judging.ladder import right_sql
-from merit.live.measuring.proof import Proof
-from merit.live.measuring.proving import ProofCost, Tell, proof_cost, prove, say_nothing
+from merit.live.measuring.asked_again import Tell, say_nothing
+from merit.live.measuring.proof import Proof, ProofCost, proof_cost, prove
 from merit.live.measuring.regression import RegressionResult, accept, check
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
