@@ -10,7 +10,7 @@ from merit.errors import Conflict, InputError, NotFound
 from merit.live.calls import check_text
 from merit.live.judging.promoting import promote
 from merit.live.parts import LiveParts
-from merit.live.record.receipt_making import now
+from merit.live.record.events import now
 from merit.live.record.uses import Use, uses_of
 from merit.live.record.visibility import visible
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, Restoration, with_id

@@ -13,8 +13,7 @@ from merit.errors import Conflict, InputError
 from merit.live.judging.ladder import right_sql
 from merit.live.judging.withdrawing import Withdrawer, all_promoted, check_database, shown_saying
 from merit.live.parts import LiveParts
-from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.live.record.receipt_making import now
+from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn, now
 from merit.live.record.visibility import check_seen, narrowest, scopes_in
 from merit.live.schema.staleness import follow_learned
 from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id

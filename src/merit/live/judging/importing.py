@@ -13,8 +13,8 @@ from merit.formats import FoundPairs, Pair, SkippedPair
 from merit.live.judging.contradictions import Contradiction, contradictions
 from merit.live.judging.ladder import rejected_before
 from merit.live.parts import LiveParts
+from merit.live.record.events import now
 from merit.live.record.lines import plain_question
-from merit.live.record.receipt_making import now
 from merit.live.record.visibility import visible
 from merit.live.results import StatementResults
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, with_id

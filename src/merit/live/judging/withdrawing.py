@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from merit.errors import InputError
 from merit.live.judging.ladder import RejectedSQL, rejected_in, right_sql
-from merit.live.record.events import Asked, Feedback, Withdrawn
+from merit.live.record.events import Asked, Feedback, Withdrawn, now
 from merit.live.record.history import History
 from merit.live.record.lines import plain_question
-from merit.live.record.receipt_making import now
 from merit.memory import LIVE_RUN, Deletion, Entry, Memory, Precedent, Restoration
 from merit.memory.contents import promoted
 from merit.sql import canonical

@@ -1,6 +1,7 @@
 """What is written down about questions and answers: an event each, without any rows."""
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from merit.agent.feedback import ExecutedStatement
@@ -211,3 +212,13 @@ def _tried(record: Any, where: str) -> ExecutedStatement:
 
 def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def now() -> str:
+    """The time, as events have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def today() -> str:
+    """The day, as events have it."""
+    return now()[:10]
