@@ -142,12 +142,12 @@ class _Conversation:
             raise InputError("write the SQL behind it, such as :sql SELECT count(*) FROM orders")
         self._judged(self._agent.correct(self._last().id, sql, author=self._author))
 
-    def _judged(self, said: Feedback) -> None:
-        kind = type(said).__name__.lower()
+    def _judged(self, feedback: Feedback) -> None:
+        kind = type(feedback).__name__.lower()
         if self._as_json:
-            _tell(kind, answer=said.answer, entries=list(said.entries))
+            _tell(kind, answer=feedback.answer, entries=list(feedback.entries))
         else:
-            say(f"{kind}; {learned(said)}")
+            say(f"{kind}; {learned(feedback)}")
 
     def _help(self, _rest: str) -> None:
         if self._as_json:

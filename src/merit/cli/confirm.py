@@ -14,5 +14,5 @@ def confirm(answer: str, judging: Judging) -> None:
     --json prints one object.
     """
     with judging.agent() as agent:
-        word = agent.confirm(answer, author=judging.author)
-        judging.show(word, agent.contradictions(word.entries, author=word.author))
+        feedback = agent.confirm(answer, author=judging.author)
+        judging.show(feedback, agent.contradictions(feedback.entries, author=feedback.author))

@@ -15,5 +15,5 @@ def correct(answer: str, sql: str, judging: Judging) -> None:
     --json prints one object.
     """
     with judging.agent() as agent:
-        word = agent.correct(answer, sql, author=judging.author)
-        judging.show(word, agent.contradictions(word.entries, author=word.author))
+        feedback = agent.correct(answer, sql, author=judging.author)
+        judging.show(feedback, agent.contradictions(feedback.entries, author=feedback.author))

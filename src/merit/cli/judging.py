@@ -55,14 +55,14 @@ class Judging:
         ) as agent:
             yield agent
 
-    def show(self, word: Feedback, contradictions: Sequence[Contradiction] = ()) -> None:
+    def show(self, feedback: Feedback, contradictions: Sequence[Contradiction] = ()) -> None:
         """What was said and learned, and answers to the same question that contradict it."""
-        kind = type(word).__name__.lower()
+        kind = type(feedback).__name__.lower()
         if self.as_json:
-            record = {"answer": word.answer, "kind": kind, "entries": list(word.entries)}
+            record = {"answer": feedback.answer, "kind": kind, "entries": list(feedback.entries)}
             print_json({**record, "contradictions": [contradiction.record() for contradiction in contradictions]})
             return
-        click.echo(f"{word.answer}: {kind}; {learned(word)}")
+        click.echo(f"{feedback.answer}: {kind}; {learned(feedback)}")
         show_contradictions(contradictions)
 
 

@@ -15,5 +15,5 @@ def reject(answer: str, reason: str, judging: Judging) -> None:
     --json prints one object.
     """
     with judging.agent() as agent:
-        word = agent.reject(answer, reason=reason, author=judging.author)
-    judging.show(word)
+        feedback = agent.reject(answer, reason=reason, author=judging.author)
+    judging.show(feedback)

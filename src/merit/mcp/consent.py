@@ -58,29 +58,31 @@ def can_ask(context: ToolContext) -> bool:
 def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[Consent]:
     """What the person is asked: everything that would be recorded, in full; what cannot be shown so is refused."""
     why = agent.why(word.answer, author=caller.author)
-    asked, said = why.asked, why.said
-    _check_judgeable(asked, said, word)
+    asked, feedback = why.asked, why.feedback
+    _check_judgeable(asked, feedback, word)
     question = agent.parts.history.whole_question(asked)
-    right = said.sql if isinstance(said, Corrected) else word.sql
+    right = feedback.sql if isinstance(feedback, Corrected) else word.sql
     _check_shown(asked.id, question, asked.sql, right, word.reason)
     parts = [_ASKED[word.verdict], f"Database: {asked.database}", f"Question: {' '.join(question.split())}"]
     parts += [_block("SQL", asked.sql)] if asked.sql else []
     parts += [_block("Correct SQL", word.sql)] if word.verdict == "correct" else []
-    if word.verdict == "withdraw" and said is not None:
-        parts.append(f"Said so far: {type(said).__name__.lower()} by {said.author or 'unknown'} on {said.time[:10]}")
-        parts += [_block("Correct SQL", right)] if isinstance(said, Corrected) else []
+    if word.verdict == "withdraw" and feedback is not None:
+        parts.append(
+            f"Said so far: {type(feedback).__name__.lower()} by {feedback.author or 'unknown'} on {feedback.time[:10]}"
+        )
+        parts += [_block("Correct SQL", right)] if isinstance(feedback, Corrected) else []
     parts += [f"Reason: {' '.join(word.reason.split())}"] if word.reason else []
     parts.append(f"It is recorded as the word of {caller.author or 'unknown'}, said through {caller.program}.")
     return Elicit("\n\n".join(parts), Consent)
 
 
-def _check_judgeable(asked: Asked, said: Feedback | None, word: Word) -> None:
+def _check_judgeable(asked: Asked, feedback: Feedback | None, word: Word) -> None:
     """Refuse before a person is asked what would be refused afterwards."""
     if word.verdict == "withdraw":
-        if said is None:
+        if feedback is None:
             raise InputError(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
-    elif said is not None:
-        raise InputError(f"{asked.id}: was {type(said).__name__.lower()} already, on {said.time}")
+    elif feedback is not None:
+        raise InputError(f"{asked.id}: was {type(feedback).__name__.lower()} already, on {feedback.time}")
     if word.verdict == "confirm" and not asked.status.ran:
         raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
     if word.verdict == "correct" and not word.sql.strip():

@@ -190,13 +190,13 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
 
 
 def _by_person(agent: LiveAgent, word: Word, caller: Caller) -> FeedbackResult:
-    said = recorded(agent, word, caller)
-    entries = [] if isinstance(said, Withdrawn) else list(said.entries)
+    feedback = recorded(agent, word, caller)
+    entries = [] if isinstance(feedback, Withdrawn) else list(feedback.entries)
     found = agent.contradictions(entries, author=caller.author)
     against = {entry.id for contradiction in found for entry in contradiction.entries} - {*entries}
     notes = [f"contradicts {', '.join(sorted(against))}; see `merit memory conflicts`"] if against else []
     return FeedbackResult(
-        answer=said.answer,
+        answer=feedback.answer,
         recorded=_RECORDED[word.verdict],
         by="person",
         author=caller.author,

@@ -247,23 +247,27 @@ class _Audit:
             if logged is None or logged.entry is not None:
                 yield identity, logged.entry if logged else None
 
-    def _mismatch(self, asked: Asked, said: Feedback, entry: Entry) -> str | None:
+    def _mismatch(self, asked: Asked, feedback: Feedback, entry: Entry) -> str | None:
         """What an entry says that the word it was learned from does not."""
         before = [self._asked[identity].question for identity in asked.earlier if identity in self._asked]
         if entry.question != standing_question(before, asked.question):
             return "is about another question"
         if entry.provenance.question_id != asked.id or entry.provenance.db_id != asked.database:
             return "is about another answer"
-        if entry.provenance.scope != (said.scope or None):
-            return f"is for {shown_scope(entry.provenance.scope)}, and was said for {shown_scope(said.scope or None)}"
-        right = asked.sql if isinstance(said, Confirmed) else said.sql if isinstance(said, Corrected) else ""
+        if entry.provenance.scope != (feedback.scope or None):
+            return (
+                f"is for {shown_scope(entry.provenance.scope)}, and was said for {shown_scope(feedback.scope or None)}"
+            )
+        right = (
+            asked.sql if isinstance(feedback, Confirmed) else feedback.sql if isinstance(feedback, Corrected) else ""
+        )
         match entry:
             case Precedent():
                 return None if entry.sql == right else "says another SQL than was said to be right"
             case Repair(polarity=Polarity.POSITIVE):
-                fits = isinstance(said, Corrected) and (entry.before, entry.after) == (asked.sql, right)
+                fits = isinstance(feedback, Corrected) and (entry.before, entry.after) == (asked.sql, right)
             case Repair():
-                fits = isinstance(said, Rejected) and entry.after == asked.sql
+                fits = isinstance(feedback, Rejected) and entry.after == asked.sql
         return None if fits else "says another change than was said"
 
     def _confirmed_later(self, accounted: set[str]) -> set[str]:

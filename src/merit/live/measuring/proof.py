@@ -177,9 +177,9 @@ async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = say_noth
 
 
 async def _turn(with_memory: Repeater, without: Repeater, asked: ConfirmedQuestion, expected: str) -> ProofTurn:
-    one = await with_memory.ask(asked, expected, asked.position)
-    other = await without.ask(asked, expected, asked.position)
-    return ProofTurn(asked.answer, one.outcome, other.outcome, len(one.answer.recalled))
+    remembering = await with_memory.ask(asked, expected, asked.position)
+    forgetful = await without.ask(asked, expected, asked.position)
+    return ProofTurn(asked.answer, remembering.outcome, forgetful.outcome, len(remembering.answer.recalled))
 
 
 def _questions(asker: Asker, limit: int | None, author: str) -> list[ConfirmedQuestion]:

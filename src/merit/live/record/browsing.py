@@ -35,10 +35,10 @@ class HistorySearch:
     until: str = ""
     database: str = ""
 
-    def fits(self, asked: Asked, said: Feedback | None) -> bool:
+    def fits(self, asked: Asked, feedback: Feedback | None) -> bool:
         """Whether an answer is looked for."""
-        kind = type(said).__name__.lower() if said is not None else NOT_JUDGED
-        authors = {said.author if said is not None else "", asked.author}
+        kind = type(feedback).__name__.lower() if feedback is not None else NOT_JUDGED
+        authors = {feedback.author if feedback is not None else "", asked.author}
         return (
             self.database in ("", asked.database)
             and self.status in ("", asked.status)

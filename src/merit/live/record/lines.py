@@ -68,7 +68,7 @@ class HistoryLines:
         found = {_about(line): (line, number) for line, number in lines}
         return [found[identity] for identity in ids if identity in found]
 
-    def said(self, answers: list[str]) -> list[tuple[bytes, int]]:
+    def feedback_on(self, answers: list[str]) -> list[tuple[bytes, int]]:
         """The lines of what was said about some answers, oldest first."""
         lines = self._read(lambda: sorted({number for answer in answers for number in self._words.find(answer)}))
         wanted = set(answers)

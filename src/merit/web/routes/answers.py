@@ -116,7 +116,7 @@ def why(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     """An answer in full: what entered its prompts, what decided, what was said about it, and what stands against it."""
     agent = agent_of(site)
     found = agent.why(answer, author=looking_as(site, who, answer))
-    entries = [*found.asked.kept, *(found.said.entries if found.said is not None else ())]
+    entries = [*found.asked.kept, *(found.feedback.entries if found.feedback is not None else ())]
     against = agent.contradictions(entries, author=who.author) if entries else []
     return {**found.record(), "contradictions": [contradiction.record() for contradiction in against]}
 
