@@ -27,6 +27,7 @@ from merit.cli.terminal import Console, inline, json_line, say
 from merit.errors import InputError, MeritError
 from merit.live import Answer, Chat, Feedback, LiveAgent
 from merit.live.answer_record import answer_record
+from merit.live.record.events import kind_of
 
 _HELP = ":yes  :no [REASON]  :sql SELECT ...  :why  :quit"
 _LONGEST_LINE = 100_000  # characters: a question, or the SQL of a correction
@@ -143,7 +144,7 @@ class _Conversation:
         self._judged(self._agent.correct(self._last().id, sql, author=self._author))
 
     def _judged(self, feedback: Feedback) -> None:
-        kind = type(feedback).__name__.lower()
+        kind = kind_of(feedback)
         if self._as_json:
             _tell(kind, answer=feedback.answer, entries=list(feedback.entries))
         else:

@@ -26,6 +26,7 @@ from merit.cli.live import (
 from merit.cli.options import JSON
 from merit.cli.terminal import print_json
 from merit.live import Contradiction, Feedback, LiveAgent
+from merit.live.record.events import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Judging:
 
     def show(self, feedback: Feedback, contradictions: Sequence[Contradiction] = ()) -> None:
         """What was said and learned, and answers to the same question that contradict it."""
-        kind = type(feedback).__name__.lower()
+        kind = kind_of(feedback)
         if self.as_json:
             record = {"answer": feedback.answer, "kind": kind, "entries": list(feedback.entries)}
             print_json({**record, "contradictions": [contradiction.record() for contradiction in contradictions]})

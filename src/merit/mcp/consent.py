@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from merit.errors import InputError
 from merit.live import Asked, Corrected, Feedback, LiveAgent, Withdrawn
+from merit.live.record.events import kind_of
 from merit.mcp.callers import Caller, ToolContext
 
 Verdict = Literal["confirm", "reject", "correct", "withdraw"]
@@ -67,9 +68,7 @@ def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[C
     parts += [_block("SQL", asked.sql)] if asked.sql else []
     parts += [_block("Correct SQL", word.sql)] if word.verdict == "correct" else []
     if word.verdict == "withdraw" and feedback is not None:
-        parts.append(
-            f"Said so far: {type(feedback).__name__.lower()} by {feedback.author or 'unknown'} on {feedback.time[:10]}"
-        )
+        parts.append(f"Said so far: {kind_of(feedback)} by {feedback.author or 'unknown'} on {feedback.time[:10]}")
         parts += [_block("Correct SQL", right)] if isinstance(feedback, Corrected) else []
     parts += [f"Reason: {' '.join(word.reason.split())}"] if word.reason else []
     parts.append(f"It is recorded as the word of {caller.author or 'unknown'}, said through {caller.program}.")
@@ -82,7 +81,7 @@ def _check_judgeable(asked: Asked, feedback: Feedback | None, word: Word) -> Non
         if feedback is None:
             raise InputError(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
     elif feedback is not None:
-        raise InputError(f"{asked.id}: was {type(feedback).__name__.lower()} already, on {feedback.time}")
+        raise InputError(f"{asked.id}: was {kind_of(feedback)} already, on {feedback.time}")
     if word.verdict == "confirm" and not asked.status.ran:
         raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
     if word.verdict == "correct" and not word.sql.strip():

@@ -1,10 +1,10 @@
 """Answers as the API sends them: a short form for lists, the whole with what became of them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from merit.live import Asked, Contradiction, Feedback, Withdrawn
+from merit.live.record.events import feedback_record
 from merit.live.record.uses import Use
 from merit.types import Rows
 from merit.web.server_sent_events import FIRST_ROWS
@@ -29,11 +29,6 @@ def short_record(asked: Asked, feedback: Feedback | None) -> dict[str, Any]:
         "seconds": asked.seconds,
         "feedback": feedback_record(feedback) if feedback is not None else None,
     }
-
-
-def feedback_record(feedback: Feedback | Withdrawn) -> dict[str, Any]:
-    """What a person said."""
-    return {"kind": type(feedback).__name__.lower(), **asdict(feedback)}
 
 
 def rows_record(rows: Rows, most: int | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from merit.live.answer import AnswerStatus
 from merit.live.auditing.bounds import not_for, out_of_bounds
 from merit.live.auditing.log_states import EntryState, FoldedLog, fold
 from merit.live.auditing.votes import wrong_count
-from merit.live.record.events import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn
+from merit.live.record.events import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn, kind_of
 from merit.live.record.history import HISTORY, History, standing_question, valid_feedback
 from merit.live.record.purging import MEMORY
 from merit.live.record.receipt import Receipt
@@ -121,7 +121,7 @@ class _Audit:
                 continue
             if not isinstance(event, Feedback | Withdrawn):
                 continue
-            kind = type(event).__name__.lower()
+            kind = kind_of(event)
             if event.answer not in known:
                 when = "before it was asked" if event.answer in self._asked else "and there is no such answer"
                 yield self._said(event.answer, f"was {kind}, {when}")

@@ -149,9 +149,19 @@ _WORDS = {**_JUDGING, "withdrawn": frozenset({"through"})}
 _LACKING = {1: {"asked": _LATER_THAN_1, **_WORDS}, 2: {"asked": _LATER_THAN_2, **_WORDS}}
 
 
+def kind_of(event: Event) -> str:
+    """What an event is, in a word: asked, confirmed, rejected, corrected, withdrawn or spent."""
+    return _NAMES[type(event)]
+
+
+def feedback_record(feedback: Feedback | Withdrawn) -> dict[str, Any]:
+    """What was said about an answer, as plain values."""
+    return {"kind": kind_of(feedback), **asdict(feedback)}
+
+
 def event_record(event: Event) -> dict[str, Any]:
     """An event as plain values."""
-    return {"format": FORMAT, "kind": _NAMES[type(event)], **asdict(event)}
+    return {"format": FORMAT, "kind": kind_of(event), **asdict(event)}
 
 
 def read_event(record: Any, where: str) -> Event:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
 from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
-from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
+from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, kind_of, read_event
 from merit.live.record.lines import HistoryLines, plain_question
 from merit.models import Usage
 from merit.reading import LINES_BYTES, parse_json
@@ -45,7 +45,7 @@ class History:
         with self._open() as file:
             asked, feedback = self.find(identity)
             if feedback is not None:
-                what, by = type(feedback).__name__.lower(), f" by {feedback.author}" if feedback.author else ""
+                what, by = kind_of(feedback), f" by {feedback.author}" if feedback.author else ""
                 raise Conflict(
                     f"{asked.id}: was {what} already, on {feedback.time}{by}; `merit withdraw {asked.id}` takes that "
                     "back"

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.live.answer import Answer
-from merit.live.record.events import Asked, Feedback
+from merit.live.record.events import Asked, Feedback, feedback_record
 from merit.live.record.receipt import ShownEntry
 from merit.memory import Listed
 from merit.sql import canonical, executed
@@ -22,9 +22,7 @@ class Why:
 
     def record(self) -> dict[str, Any]:
         """As plain values."""
-        feedback = (
-            None if self.feedback is None else {"kind": type(self.feedback).__name__.lower(), **asdict(self.feedback)}
-        )
+        feedback = None if self.feedback is None else feedback_record(self.feedback)
         entries = [{**asdict(shown), **_entry(listed)} for shown, listed in self.entries]
         return {**asdict(self.asked), "feedback": feedback, "entries": entries}
 

@@ -106,7 +106,7 @@ def history(
 ) -> dict[str, Any]:
     """What was asked, newest first."""
     parts = agent_of(site).parts
-    search = HistorySearch(words, status, feedback, author, since, until)
+    search = HistorySearch(tuple(words.split()), status, feedback, author, since, until)
     page = search_history(parts.history, search, limit, before, lambda *item: may_see(site, who, *item))
     return {"answers": [short_record(*item) for item in page.items], "next": page.after}
 

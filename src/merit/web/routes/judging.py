@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live import LiveAgent
-from merit.live.record.events import Feedback, Withdrawn
+from merit.live.record.events import Feedback, Withdrawn, kind_of
 from merit.live.record.uses import uses_of
 from merit.memory.contents import promoted
 from merit.types import Rows
@@ -84,7 +84,7 @@ def _agent(site: Site, answer: str, who: Person) -> LiveAgent:
 
 
 def _judged(site: Site, agent: LiveAgent, who: Person, feedback: Feedback | Withdrawn) -> dict[str, Any]:
-    site.metrics.count("merit_feedback_total", kind=type(feedback).__name__.lower())
+    site.metrics.count("merit_feedback_total", kind=kind_of(feedback))
     if isinstance(feedback, Withdrawn):
         family = promoted(feedback.entries, agent.parts.memory.listed())
         uses = uses_of(family, agent.parts.history.events())
