@@ -24,10 +24,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]{2,8})?")
 @click.argument("words", nargs=-1)
 @KEPT_IN
 @click.option("--name", "database", default="", help="Only questions about this database, by its name in the memory.")
-@click.option(
-    "--status", type=click.Choice([status.value for status in AnswerStatus]), default="", help="Only such answers."
-)
-@click.option("--feedback", type=click.Choice(_FEEDBACK), default="", help="Only answers that people said this about.")
+@click.option("--status", type=click.Choice([status.value for status in AnswerStatus]), help="Only such answers.")
+@click.option("--feedback", type=click.Choice(_FEEDBACK), help="Only answers that people said this about.")
 @click.option("--author", default="", help="Only answers that this person asked for or said something about.")
 @click.option("--since", default="", metavar="DAY", help="Only what was asked on this day or later: 2026-11-16.")
 @JSON
@@ -35,8 +33,8 @@ def history(
     words: tuple[str, ...],
     folder: Path,
     database: str,
-    status: str,
-    feedback: str,
+    status: str | None,
+    feedback: str | None,
     author: str,
     since: str,
     as_json: bool,
@@ -48,7 +46,7 @@ def history(
     check_history(folder)
     if since:
         _check_day(since)
-    kept, search = History(folder), HistorySearch(words, status, feedback, author, since, database=database)
+    kept, search = History(folder), HistorySearch(words, status or "", feedback or "", author, since, database=database)
     feedback_by_answer = kept.feedback()
     found = [event for event in kept.answers().values() if search.fits(event, feedback_by_answer.get(event.id))]
     if as_json:
