@@ -55,7 +55,7 @@ from merit.stream import (
     run_stream,
     window,
 )
-from merit.types import Polarity, Regime, ReviewKind, Said
+from merit.types import Polarity, Regime, ReviewKind, ReviewOutcome
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
@@ -274,7 +274,7 @@ def _show_review(review: dict[str, Any], console: Console) -> None:
     def right(part: str) -> str:
         return f"{review[part]['accuracy']:.2f}% of {review[part]['questions']}"
 
-    said = ", ".join(f"{review[word]} {word}" for word in Said)
+    said = ", ".join(f"{review[word]} {word}" for word in ReviewOutcome)
     console.print(f"  reviewed      {counted(review['reviewed']['questions'], 'answer')}: {said}")
     console.print(f"  right before  {right('reviewed')} reviewed, {right('unreviewed')} others")
     console.print(f"  by half       {right('first_half')}, then {right('second_half')}")

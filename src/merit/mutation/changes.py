@@ -70,7 +70,7 @@ def changes(node: exp.Expr, tables: Tables) -> Iterator[Change]:
     """Every change of one node."""
     for kind in _SWAPS.get(type(node), ()):
         if not _joins(node):
-            yield _as(kind)
+            yield _replaced_by(kind)
     yield from _logic(node)
     yield from _values(node, tables)
     yield from _clauses(node)
@@ -102,7 +102,7 @@ def padding(tree: exp.Expr, tables: Tables) -> Iterator[Change]:
         yield _filter(table.alias_or_name, name, known=True)
 
 
-def _as(kind: type[exp.Expr]) -> Change:
+def _replaced_by(kind: type[exp.Expr]) -> Change:
     return lambda node: kind(**node.args)
 
 

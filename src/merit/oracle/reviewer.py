@@ -6,7 +6,7 @@ use and marked as its own, and `merit audit` proves that only later questions we
 
 from merit.data import Dataset
 from merit.oracle.open import read_references
-from merit.types import Question, ReviewKind, Said
+from merit.types import Question, ReviewKind, ReviewOutcome
 
 
 class SimulatedReviewer:
@@ -15,13 +15,13 @@ class SimulatedReviewer:
     def __init__(self, dataset: Dataset, kind: ReviewKind) -> None:
         self._corrections = read_references(dataset) if kind is ReviewKind.CORRECTIONS else None
 
-    def review(self, question: Question, *, right: bool) -> tuple[Said, str | None]:
+    def review(self, question: Question, *, right: bool) -> tuple[ReviewOutcome, str | None]:
         """What is said of an answer that the judge calls right or wrong, and the correction, where one is given."""
         if right:
-            return Said.CONFIRMED, None
+            return ReviewOutcome.CONFIRMED, None
         if self._corrections is None:
-            return Said.REJECTED, None
-        return Said.CORRECTED, self._corrections[question.id].strip()
+            return ReviewOutcome.REJECTED, None
+        return ReviewOutcome.CORRECTED, self._corrections[question.id].strip()
 
     def is_reference(self, question: Question, sql: str) -> bool:
         """Whether a text is the correction that this reviewer would give to a question; for audits."""

@@ -18,7 +18,7 @@ from merit.live.asking.settling import check_and_keep
 from merit.live.asking.widening import Widening
 from merit.live.budget import Account, AccountedCompleter
 from merit.live.calls import check_text
-from merit.live.judging.ladder import PeoplesOracle
+from merit.live.judging.ladder import RejectionOracle
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress, tell
 from merit.live.record.event_making import asked_event, spent_event
@@ -124,7 +124,7 @@ class Asker:
                 progress(candidate(prepared, attempts, election, oracle))
             return election.goes_on(attempts)
 
-        people = PeoplesOracle(oracle, prepared.rejected, dialect)
+        people = RejectionOracle(oracle, prepared.rejected, dialect)
         episode, stopped = await self._episode(task, people, completer, goes_on, so_far, widening)
         answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
         return replace(answer, widened=widening.count)

@@ -45,7 +45,7 @@ class Imported:
 
 
 @dataclass(slots=True)
-class _Sorted:
+class _SortedPairs:
     """Pairs by what is to become of them."""
 
     fresh: dict[str, Entry] = field(default_factory=dict)
@@ -132,8 +132,8 @@ def _sort(
     results: StatementResults,
     grade: Grade,
     template: Provenance,
-) -> _Sorted:
-    found = _Sorted()
+) -> _SortedPairs:
+    found = _SortedPairs()
     seen: set[tuple[str, str]] = set()
     for pair in pairs:
         key = (plain_question(pair.question), results.form(pair.sql))

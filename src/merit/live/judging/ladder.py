@@ -52,7 +52,7 @@ def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[s
 
 
 @dataclass(frozen=True, slots=True)
-class PeoplesOracle:
+class RejectionOracle:
     """An oracle that knows what people rejected for the question: it counts as wrong, whatever it returns."""
 
     oracle: Oracle
