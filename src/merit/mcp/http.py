@@ -68,7 +68,7 @@ class McpGate:
 
     @property
     def needs_token(self) -> bool:
-        """Whether nothing but a token lets a request in; also once the first one was made meanwhile."""
+        """Whether a request needs a token; also where the first token was made after the server started."""
         return self.had_tokens or bool(self.tokens.listed())
 
     def _noting_session(self, person: str, method: str, send: Send) -> Send:

@@ -10,13 +10,13 @@ from merit.types import Question, ReviewKind, ReviewOutcome
 
 
 class SimulatedReviewer:
-    """Says of an answer what a careful person would say who knows the reference."""
+    """Says of an answer what a careful person who knows the reference would say."""
 
     def __init__(self, dataset: Dataset, kind: ReviewKind) -> None:
         self._corrections = read_references(dataset) if kind is ReviewKind.CORRECTIONS else None
 
     def review(self, question: Question, *, right: bool) -> tuple[ReviewOutcome, str | None]:
-        """What is said of an answer that the judge calls right or wrong, and the correction, where one is given."""
+        """What the reviewer says of an answer that is right or wrong, and the correction, where it gives one."""
         if right:
             return ReviewOutcome.CONFIRMED, None
         if self._corrections is None:

@@ -59,7 +59,7 @@ class Site:
 
     @property
     def needs_token(self) -> bool:
-        """Whether nothing but a token lets a request in."""
+        """Whether a request needs a token."""
         return self.had_tokens or not self.names.local or bool(self.tokens.listed())
 
     def without_paths(self, sentence: str) -> str:

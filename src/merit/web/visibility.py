@@ -1,4 +1,4 @@
-"""What a person may be shown: nothing that is for other people alone, unless they look after the memory."""
+"""What a person may be shown: nothing that is for other people alone, except to those who may curate the memory."""
 
 from merit.live import Asked, Feedback
 from merit.live.record.uses import Use
@@ -34,7 +34,7 @@ def answer_for(site: Site, who: Person, answer: str) -> Asked:
 
 
 def looking_as(site: Site, who: Person, answer: str) -> str:
-    """With whose eyes a person sees an answer: a curator sees what the person who asked sees."""
+    """As whom a person looks at an answer: a curator sees what the person who asked sees."""
     return agent_of(site).parts.history.find(answer)[0].author if curates(who) else who.author
 
 

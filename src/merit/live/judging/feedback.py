@@ -1,4 +1,4 @@
-"""Feedback: what a person says about an answer, at once or days later, from any process.
+"""Feedback: what a person says about an answer, at once or days later, in any process.
 
 Entries are committed first, the person's word last: until that is on the disk it is not acknowledged, and saying it
 again keeps the same entries. Meanwhile no other process can judge an answer.
@@ -156,7 +156,7 @@ class Learner:
         return [Deletion(identity, f"confirmed: {asked.id}") for identity in examples]
 
     def _within(self, ids: Iterable[str], scope: str | None) -> list[str]:
-        """Of some entries, those that only people see for whom the word is meant: nobody takes an entry from others."""
+        """Of some entries, those that are for no others than the feedback: it takes no entry from anyone else."""
         return [identity for identity in ids if covers(scope, self.parts.memory.scope_of(identity))]
 
     def _examples(self, asked: Asked, sql: str, *, with_confirmed: bool) -> list[str]:

@@ -22,7 +22,7 @@ Tell = Callable[[int, int], object]  # how many questions of how many were asked
 
 
 def say_nothing(_done: int, _of_all: int) -> None:
-    """Where it does not matter how far it is."""
+    """The default `Tell`: progress is not shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ _MOST_AT_ONCE = 4 * MIB  # read of an archive; the list of its files has 2 MiB a
 
 
 class _Archive(io.FileIO):
-    """An archive's bytes; what it says of its list of files is not believed: zipfile reads that list as a whole."""
+    """An archive's bytes, read within bounds: zipfile reads the list of files whole, however large it claims to be."""
 
     def read(self, size: int | None = -1) -> bytes:
         """The next bytes; many are asked for only by an archive that merit did not write."""

@@ -41,7 +41,7 @@ class History:
 
     @contextmanager
     def judging(self, identity: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
-        """An answer that nothing was said about yet, and how to write down what is; other writers wait meanwhile."""
+        """An answer without feedback, and a function that writes its feedback down; other writers wait meanwhile."""
         with self._open() as file:
             asked, feedback = self.find(identity)
             if feedback is not None:
@@ -54,7 +54,7 @@ class History:
 
     @contextmanager
     def withdrawing(self, identity: str) -> Iterator[tuple[Asked, Feedback, Callable[[Withdrawn], None]]]:
-        """An answer, what was said about it, and how to write down that it is taken back; other writers wait."""
+        """An answer, its feedback, and a function that writes down that it is taken back; other writers wait."""
         with self._open() as file:
             asked, feedback = self.find(identity)
             if feedback is None:
@@ -63,7 +63,7 @@ class History:
 
     @contextmanager
     def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
-        """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
+        """A function that writes the file again with the events to keep; other writers wait meanwhile."""
         with self._open():
             yield self._rewrite
 
@@ -192,7 +192,7 @@ class History:
 
 
 class _Day:
-    """What the questions of one day took, kept up with a file that grows; one that was written anew is read anew."""
+    """What the questions of one day took. It follows the file, and begins again where a purge replaced it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -51,7 +51,7 @@ class HistoryLines:
         return found
 
     def newest(self, before: str = "") -> Iterator[str]:
-        """The ids of all answers, newest first; or of those before one, none where that is not there."""
+        """The ids of all answers, newest first; with `before`, of those before it, none where it is not there."""
         self.follow()
         ids = self._ids_now()
         end = len(ids)

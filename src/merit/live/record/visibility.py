@@ -1,4 +1,4 @@
-"""What a person may be shown of answers: none that rests on what is for other people alone."""
+"""Which answers a person may be shown: none that rests on entries that are for other people alone."""
 
 from collections.abc import Iterable
 
