@@ -33,7 +33,6 @@ _SWAPS: Mapping[type[exp.Expr], tuple[type[exp.Expr], ...]] = {
     exp.Intersect: (exp.Union, exp.Except),
     exp.Except: (exp.Union, exp.Intersect),
 }
-_AGGREGATES = (exp.Sum, exp.Avg, exp.Max, exp.Min)
 _PREDICATES = (exp.In, exp.Exists, exp.Is, exp.Like, exp.Between)
 
 
