@@ -18,8 +18,8 @@ def check_reflections(
     reflections = [reflection for reflection in episode.reflections if reflection.after is None]
     failed = sum(attempt.failure is not None for attempt in attempts)
     if len(reflections) != (failed if method.reflects else 0):
-        said = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
-        raise AuditFailed(f"{where}: {said}")
+        found = f"{counted(len(reflections), 'reflection')} for {counted(failed, 'unsuccessful attempt')}"
+        raise AuditFailed(f"{where}: {found}")
     for number, reflection in enumerate(reflections, 1):
         prompt = reflection_prompt(family, task, attempts[:number])
         if prompt.sha256 != reflection.prompt_sha256 or parse_reflection(reflection.reply) != reflection.text:

@@ -43,8 +43,8 @@ class ReviewsAgain:
         """What the review of a turn's answer must have left; nothing in other regimes."""
         question, review = turn.episode.task.question, turn.review
         if is_drawn(self.view.identity.review, self.view.identity.seed, question.id) != (review is not None):
-            said = "was reviewed, but is not drawn" if review else "is drawn for review, but was not reviewed"
-            raise AuditFailed(f"{where}: its answer {said} by the seed and the share that the manifest names")
+            fault = "was reviewed, but is not drawn" if review else "is drawn for review, but was not reviewed"
+            raise AuditFailed(f"{where}: its answer {fault} by the seed and the share that the manifest names")
         if review is None:
             return []
         number, line = next(self.lines)

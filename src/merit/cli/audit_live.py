@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from merit.cli.live import memory_place
+from merit.cli.live import memory_location
 from merit.cli.terminal import Console, say
 from merit.errors import MeritError, counted
 from merit.live.auditing.audit import LiveFindings, audit_live
@@ -75,7 +75,7 @@ def audit_folders(folders: Sequence[Path], memory: str, *, quiet: bool) -> list[
     outcomes = []
     for folder in folders:
         try:
-            outcomes.append(LiveOutcome(folder, audit_live(folder, memory_place(None, folder, memory))))
+            outcomes.append(LiveOutcome(folder, audit_live(folder, memory_location(None, folder, memory))))
         except MeritError as error:
             outcomes.append(LiveOutcome(folder, None, error))
         if not quiet:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import KEPT_IN, memory_place
+from merit.cli.live import KEPT_IN, memory_location
 from merit.cli.options import JSON
 from merit.cli.terminal import print_json, say
 from merit.errors import counted
@@ -26,5 +26,5 @@ def backup(file: Path, folder: Path, as_json: bool) -> None:
         print_json({"out": str(file), "folder": str(folder), "files": names})
     else:
         say(f"{file}: {counted(len(names), 'file')} of {folder}")
-    if isinstance(memory_place(None, folder, ""), str):
+    if isinstance(memory_location(None, folder, ""), str):
         say("merit: the team's memory is on its own server, and not in it; back that up with pg_dump", err=True)

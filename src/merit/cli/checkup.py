@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_place, open_agent
+from merit.cli.live import DATABASE, KEPT_IN, NAME, check_learned, memory_location, open_agent
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import counted
@@ -23,7 +23,7 @@ def checkup(url: str | None, folder: Path, name: str, as_json: bool) -> None:
     One that fails goes stale and is not recalled until it holds again. One that gives other columns than at the last
     check is listed; it stays as it is. Exit 1 where something went stale. --json prints one object.
     """
-    if isinstance(memory_place(url, folder, ""), Path):  # a team's memory is elsewhere
+    if isinstance(memory_location(url, folder, ""), Path):  # a team's memory is elsewhere
         check_learned(folder)
     with open_agent(url, folder, name) as agent:
         found = agent.check_memory(_tell if sys.stderr.isatty() else None)
@@ -57,8 +57,8 @@ def _show(found: Checkup) -> None:
         for entry, (was, now) in found.reshaped.items()
     ]
     lines += [(entry, f"undecided: {why}") for entry, why in found.undecided.items()]
-    for entry, said in lines:
-        console.print(f"{entry}  {inline(said)}", soft_wrap=True)
+    for entry, why in lines:
+        console.print(f"{entry}  {inline(why)}", soft_wrap=True)
     parts = [
         f"{len(found.stale)} went stale",
         f"{len(found.fresh)} came back",

@@ -12,9 +12,9 @@ from merit.cli.live import (
     NAME,
     author_or_user,
     check_learned,
-    memory_place,
+    location_shown,
+    memory_location,
     open_agent,
-    place_shown,
 )
 from merit.cli.options import JSON, this_command
 from merit.cli.terminal import print_json, say
@@ -31,13 +31,13 @@ def conflicts(url: str | None, folder: Path, memory: str, name: str, as_json: bo
 
     Where a question has several statements, each is executed, read-only. Their rows are compared and not kept.
     """
-    if isinstance(memory_place(url, folder, memory), Path):  # a team's memory is elsewhere
+    if isinstance(memory_location(url, folder, memory), Path):  # a team's memory is elsewhere
         check_learned(folder)
     with open_agent(url, folder, name, memory=memory) as agent:
         found = agent.contradictions(author=author_or_user(""))
     if as_json:
         print_json({"contradictions": [contradiction.record() for contradiction in found]})
     elif found:
-        show_contradictions(found, delete=f"{this_command()} memory delete {place_shown(url, folder, memory)}")
+        show_contradictions(found, delete=f"{this_command()} memory delete {location_shown(url, folder, memory)}")
     else:
         say("no two answers to one question give different results")

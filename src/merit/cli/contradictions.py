@@ -17,8 +17,8 @@ def show_contradictions(found: Sequence[Contradiction], *, delete: str = "") -> 
         console.block(contradiction.question, 2, head=head)
         for entry, result in zip(contradiction.entries, contradiction.results, strict=True):
             source = entry.provenance
-            said = f"{entry.grade} by {source.author or 'unknown'}, {source.time or 'at an unknown time'}"
-            console.print(f"  [bold]{entry.id}[/] {inline(said)}: {inline(_given(result))}", soft_wrap=True)
+            source_shown = f"{entry.grade} by {source.author or 'unknown'}, {source.time or 'at an unknown time'}"
+            console.print(f"  [bold]{entry.id}[/] {inline(source_shown)}: {inline(_given(result))}", soft_wrap=True)
             console.block(entry.sql, 4, "cyan")
     if found and delete:
         console.print(f"[dim]delete what is wrong: {inline(delete)} ID --reason WHY[/]", soft_wrap=True)

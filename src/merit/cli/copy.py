@@ -4,7 +4,7 @@ from contextlib import closing
 
 import click
 
-from merit.cli.memory import Place, memory_at, reading, tell, warn_of_audit
+from merit.cli.memory import Location, memory_at, reading, tell, warn_of_audit
 from merit.cli.options import JSON
 from merit.errors import counted
 from merit.memory import curate, open_store
@@ -14,7 +14,7 @@ from merit.memory import curate, open_store
 @click.argument("source", metavar="FROM", callback=memory_at)
 @click.argument("target", metavar="TO", callback=memory_at)
 @JSON
-def copy(source: Place, target: Place, as_json: bool) -> None:
+def copy(source: Location, target: Location, as_json: bool) -> None:
     """Copy a memory to a new one, in order, with its deletions; or bring an earlier copy up to date.
 
     FROM and TO are folders or postgresql://... URLs.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import KEPT_IN, MEMORY, memory_place, viewer_here
+from merit.cli.live import KEPT_IN, MEMORY, memory_location, viewer_here
 from merit.cli.options import JSON, REPLACE, check_new
 from merit.cli.terminal import print_json, say
 from merit.errors import InputError, counted
@@ -39,7 +39,7 @@ def export_pairs(
     Only answers that later questions may be shown are written: none that was deleted, is stale, or is below --least,
     and none that is for other people alone.
     """
-    exported = pairs_of(entries_in(memory_place(None, folder, memory)), name, Grade(least), viewer_here(None))
+    exported = pairs_of(entries_in(memory_location(None, folder, memory)), name, Grade(least), viewer_here(None))
     if not exported.pairs:
         raise InputError(
             f"the memory has no answer{f' about {exported.database}' if exported.database else ''} that is {least} or "

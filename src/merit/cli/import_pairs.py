@@ -7,7 +7,18 @@ from pathlib import Path
 import click
 
 from merit.cli.contradictions import show_contradictions
-from merit.cli.live import AUTHOR, DATABASE, KEPT_IN, MEMORY, NAME, SCOPE, TEAM, author_or_user, open_agent, place_shown
+from merit.cli.live import (
+    AUTHOR,
+    DATABASE,
+    KEPT_IN,
+    MEMORY,
+    NAME,
+    SCOPE,
+    TEAM,
+    author_or_user,
+    location_shown,
+    open_agent,
+)
 from merit.cli.options import JSON, this_command
 from merit.cli.terminal import print_json, say
 from merit.errors import counted
@@ -76,7 +87,7 @@ def import_pairs(
     if as_json:
         print_json(_record(imported, found_kind, grade, dry_run))
     else:
-        _show(imported, f"{path} ({found_kind})", grade, dry_run, place_shown(url, folder, memory))
+        _show(imported, f"{path} ({found_kind})", grade, dry_run, location_shown(url, folder, memory))
     if imported.skipped and not imported.entries and not imported.known:
         raise SystemExit(1)
 
@@ -86,18 +97,18 @@ def _progress(number: int, total: int) -> None:
         say(f"{number} of {total} statements executed", err=True)
 
 
-def _show(imported: Imported, file: str, grade: str, dry_run: bool, place: str) -> None:
+def _show(imported: Imported, file: str, grade: str, dry_run: bool, location: str) -> None:
     verb = "would be imported" if dry_run else "imported"
-    said = f"{file}: {counted(len(imported.entries), 'pair')} {verb} as {grade}, {imported.known} known already"
+    sentence = f"{file}: {counted(len(imported.entries), 'pair')} {verb} as {grade}, {imported.known} known already"
     if imported.deleted:
-        said += f", {imported.deleted} deleted here and left so"
-    say(f"{said}, {len(imported.skipped)} left out")
+        sentence += f", {imported.deleted} deleted here and left so"
+    say(f"{sentence}, {len(imported.skipped)} left out")
     for skipped in _shortened(imported.skipped):
         say(f"left out: {skipped}", err=True)
     command = f"{this_command()} memory"
     if imported.entries and grade == Grade.EXECUTED and not dry_run:
-        say(f"they are not shown to later questions until `{command} confirm {place} ID` confirms them")
-    show_contradictions(imported.contradictions, delete="" if dry_run else f"{command} delete {place}")
+        say(f"they are not shown to later questions until `{command} confirm {location} ID` confirms them")
+    show_contradictions(imported.contradictions, delete="" if dry_run else f"{command} delete {location}")
 
 
 def _shortened(skipped: tuple[SkippedPair, ...]) -> list[str]:

@@ -152,7 +152,7 @@ def database_name(url: str | None, name: str) -> str | None:
     return name_of(full_url(url)) if url is not None else settings_here().database.name
 
 
-def memory_place(url: str | None, folder: Path, memory: str) -> Path | str:
+def memory_location(url: str | None, folder: Path, memory: str) -> Path | str:
     """Where the memory is that `open_agent` opens: a team's, or the folder's own."""
     if not memory and url is None and Path(FILE_NAME).exists():
         memory = read_settings(Path(FILE_NAME)).memory.resolved_url()
@@ -167,9 +167,9 @@ def viewer_here(url: str | None) -> Viewer:
     return Viewer(author_or_user(""), team)
 
 
-def place_shown(url: str | None, folder: Path, memory: str) -> str:
+def location_shown(url: str | None, folder: Path, memory: str) -> str:
     """What a proposed `merit memory` command calls that memory; a team's URL is not printed."""
-    return shlex.quote(str(folder)) if isinstance(memory_place(url, folder, memory), Path) else "MEMORY"
+    return shlex.quote(str(folder)) if isinstance(memory_location(url, folder, memory), Path) else "MEMORY"
 
 
 def again(url: str | None, folder: Path, name: str, memory: str = "", author: str = "", team: str = "") -> str:

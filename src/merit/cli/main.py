@@ -137,10 +137,10 @@ _ADVICE = {
 
 def _described(error: OSError) -> str:
     """An error of the system that no command expected, in one sentence."""
-    said, advice = str(error.strerror or error), _ADVICE.get(error.errno or 0)
+    sentence, advice = str(error.strerror or error), _ADVICE.get(error.errno or 0)
     # Of all that merit writes, only its standard output is a file without a name.
-    said = f"{error.filename}: {said}" if error.filename else f"the output cannot be written ({said})"
-    return f"{said}; {advice}" if advice else said
+    sentence = f"{error.filename}: {sentence}" if error.filename else f"the output cannot be written ({sentence})"
+    return f"{sentence}; {advice}" if advice else sentence
 
 
 def main() -> None:

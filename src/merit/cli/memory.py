@@ -22,7 +22,7 @@ from merit.memory.format4 import entry_line
 from merit.runs.paths import MANIFEST
 from merit.types import FailureType, Polarity, shown_scope
 
-Place = Path | str  # a folder, or a URL
+Location = Path | str  # a folder, or a URL
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
 
 
@@ -52,11 +52,11 @@ def _entries(number: int) -> str:
     return counted(number, "entry", "entries")
 
 
-def memory_at(context: click.Context, _argument: click.Parameter, place: str) -> Place:
+def memory_at(context: click.Context, _argument: click.Parameter, location: str) -> Location:
     """A memory's URL, or its folder, as given or inside a run's; a folder above several runs is refused."""
-    if is_url(place):
-        return place
-    folder = Path(place)
+    if is_url(location):
+        return location
+    folder = Path(location)
     if folder.is_file():
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
     memory_path = memory_folder(folder)
@@ -70,27 +70,27 @@ def _remembers(run: Path) -> bool:
     return curate.file_bytes(memory_folder(run)) > 0
 
 
-def warn_of_audit(place: Place) -> None:
+def warn_of_audit(location: Location) -> None:
     """Say it where a run's own memory was changed."""
-    if isinstance(place, Path) and (place.parent / MANIFEST).exists():
+    if isinstance(location, Path) and (location.parent / MANIFEST).exists():
         say("merit: this is the memory of a run, whose audit will no longer hold", err=True)
 
 
-PLACE = click.argument("place", metavar="MEMORY", callback=memory_at)
+LOCATION = click.argument("location", metavar="MEMORY", callback=memory_at)
 
 
 @contextmanager
-def reading(place: Place) -> Iterator[Store]:
+def reading(location: Location) -> Iterator[Store]:
     """A memory that is there already, for reading."""
-    with closing(open_store(place, writable=False)) as store:
+    with closing(open_store(location, writable=False)) as store:
         yield store
 
 
 @contextmanager
-def writing(place: Place) -> Iterator[Store]:
+def writing(location: Location) -> Iterator[Store]:
     """A memory that is there already, for writing."""
-    open_store(place, writable=False).close()
-    with closing(open_store(place)) as store:
+    open_store(location, writable=False).close()
+    with closing(open_store(location)) as store:
         yield store
 
 
@@ -123,7 +123,7 @@ def memory() -> None:
 
 
 @memory.command("list")
-@PLACE
+@LOCATION
 @click.option("--polarity", type=click.Choice([p.value for p in Polarity]), help="Only entries of this kind.")
 @click.option(
     "--type",
@@ -136,7 +136,7 @@ def memory() -> None:
 @click.option("--stale", is_flag=True, help="Only stale entries: their database changed.")
 @JSON
 def list_entries(
-    place: Place,
+    location: Location,
     polarity: str | None,
     kind: str | None,
     db_id: str | None,
@@ -148,7 +148,7 @@ def list_entries(
     width = shutil.get_terminal_size().columns if Console().is_terminal else None
     if width and not as_json:
         click.echo(_row(("id", "type", "database", "position", "question"), width))
-    stored, shown = entries_in(place), 0
+    stored, shown = entries_in(location), 0
     for item in stored:
         entry = item.entry
         if polarity not in (None, entry.polarity) or kind not in (None, entry.type):
@@ -183,12 +183,12 @@ def _cut(text: str, width: int) -> str:
 
 
 @memory.command()
-@PLACE
+@LOCATION
 @click.argument("identity")
 @JSON
-def show(place: Place, identity: str, as_json: bool) -> None:
+def show(location: Location, identity: str, as_json: bool) -> None:
     """Show one entry whole; the beginning of its id is enough."""
-    with reading(place) as store:
+    with reading(location) as store:
         listed = curate.find(store, identity)
     entry, source = listed.entry, listed.entry.provenance
     if as_json:
@@ -230,19 +230,19 @@ def _what_it_says(entry: Entry) -> list[tuple[str, str]]:
 
 
 @memory.command()
-@PLACE
+@LOCATION
 @click.argument("identity")
 @JSON
-def confirm(place: Place, identity: str, as_json: bool) -> None:
+def confirm(location: Location, identity: str, as_json: bool) -> None:
     """Say that an executed or agreed entry is right: a confirmed one takes its place, out of quarantine."""
-    with writing(place) as store:
+    with writing(location) as store:
         old, new = curate.confirm(store, identity)
-    warn_of_audit(place)
+    warn_of_audit(location)
     tell(as_json, {"confirmed": old.id, "as": new.id}, f"confirmed {old.id} as {new.id}")
 
 
 @memory.command()
-@PLACE
+@LOCATION
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, JSON lines.")
 @click.option(
     "--format", "version", type=click.Choice(["3", "4"]), default="4", show_default=True,
@@ -250,38 +250,38 @@ def confirm(place: Place, identity: str, as_json: bool) -> None:
 )  # fmt: skip
 @REPLACE
 @JSON
-def export(place: Place, out: Path, version: str, replace: bool, as_json: bool) -> None:
+def export(location: Location, out: Path, version: str, replace: bool, as_json: bool) -> None:
     """Write all entries that are not deleted to one file."""
-    if isinstance(place, Path) and out.absolute().parent.resolve() == place.resolve():
+    if isinstance(location, Path) and out.absolute().parent.resolve() == location.resolve():
         raise InputError(f"{out}: lies in the memory's own folder; export to another one")
     check_new(out, replace)
-    with reading(place) as store:
+    with reading(location) as store:
         count = curate.export(store, out, int(version))
     tell(as_json, {"exported": count}, f"{_entries(count)} written to {out}")
 
 
 @memory.command("import")
-@PLACE
+@LOCATION
 @click.argument("file", type=click.Path(path_type=Path))
 @JSON
-def import_entries(place: Place, file: Path, as_json: bool) -> None:
+def import_entries(location: Location, file: Path, as_json: bool) -> None:
     """Add the entries of an exported file; all of them or none."""
-    with closing(open_store(place)) as store:
+    with closing(open_store(location)) as store:
         new, known, deleted = curate.import_entries(store, file)
     if new:
-        warn_of_audit(place)
-    said = f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already"
+        warn_of_audit(location)
+    sentence = f"{_entries(new)} imported, {known} {'was' if known == 1 else 'were'} there already"
     if deleted:
-        said += f", {counted(deleted, 'was deleted here and stays', 'were deleted here and stay')} deleted"
-    tell(as_json, {"imported": new, "known": known, "deleted": deleted}, said)
+        sentence += f", {counted(deleted, 'was deleted here and stays', 'were deleted here and stay')} deleted"
+    tell(as_json, {"imported": new, "known": known, "deleted": deleted}, sentence)
 
 
 @memory.command()
-@PLACE
+@LOCATION
 @JSON
-def stats(place: Place, as_json: bool) -> None:
+def stats(location: Location, as_json: bool) -> None:
     """Count entries."""
-    with reading(place) as store:
+    with reading(location) as store:
         counts = {**curate.stats(store), "bytes": curate.size_bytes(store)}
     if as_json:
         click.echo(json.dumps(counts, indent=2))

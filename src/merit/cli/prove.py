@@ -72,8 +72,10 @@ def _agree(cost: ProofCost, yes: bool) -> None:
         )
     tokens = "" if cost.tokens is None else f", about {cost.tokens:,} tokens"
     money = "" if cost.cost is None else f", about {cost.cost:.2f} in your currency"
-    said = f"{counted(cost.questions, 'confirmed question')}: at most {cost.calls:,} calls of the model{tokens}{money}"
-    say(said, err=True)
+    sentence = (
+        f"{counted(cost.questions, 'confirmed question')}: at most {cost.calls:,} calls of the model{tokens}{money}"
+    )
+    say(sentence, err=True)
     if yes:
         return
     if not sys.stdin.isatty():

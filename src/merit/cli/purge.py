@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import memory_place
-from merit.cli.memory import PLACE, Place, tell, warn_of_audit
+from merit.cli.live import memory_location
+from merit.cli.memory import LOCATION, Location, tell, warn_of_audit
 from merit.cli.options import JSON
 from merit.cli.terminal import say
 from merit.errors import InputError, counted
@@ -20,7 +20,7 @@ from merit.memory.store import has_memory
 
 
 @click.command("purge")
-@PLACE
+@LOCATION
 @click.option("--entry", "entries", multiple=True, metavar="ID", help="This entry; the beginning of its id is enough.")
 @click.option("--answer", "answers", multiple=True, metavar="ID", help="Everything about this answer.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Everything that this person asked or said.")
@@ -29,7 +29,7 @@ from merit.memory.store import has_memory
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @JSON
 def purge(
-    place: Place,
+    location: Location,
     entries: tuple[str, ...],
     answers: tuple[str, ...],
     authors: tuple[str, ...],
@@ -43,9 +43,9 @@ def purge(
     Unlike `delete`, nothing of it stays in any of these files; only that an entry was purged, under its number. Give
     at least one of --entry, --answer, --author, --database and --deleted. What was exported or copied is not reached.
     """
-    if not isinstance(place, Path):
+    if not isinstance(location, Path):
         raise InputError("only a memory in a folder can be purged; in a team's memory, `merit memory delete` entries")
-    folder = place / MEMORY if (place / HISTORY).is_file() else place  # whose memory may be a team's
+    folder = location / MEMORY if (location / HISTORY).is_file() else location  # whose memory may be a team's
     project = folder.parent if (folder.parent / HISTORY).is_file() else None
     if not all((*entries, *answers, *authors, *databases)):
         raise InputError("an id or a name is empty; say what to purge")
@@ -65,10 +65,10 @@ def purge(
     done = purge_all(project, wanted) if project is not None else Purged(erase_from_memory(folder, wanted, []))
     if done.entries:
         warn_of_audit(folder)
-    said = f"purged {counted(done.entries, 'entry', 'entries')}, {counted(done.events, 'event')} of the history and "
-    said += f"{counted(done.replies, 'reply', 'replies')} of the model"
-    tell(as_json, {"entries": done.entries, "events": done.events, "replies": done.replies}, said)
-    if project is not None and isinstance(memory_place(None, project, os.environ.get("MERIT_MEMORY", "")), str):
+    gone, replies = counted(done.entries, "entry", "entries"), counted(done.replies, "reply", "replies")
+    sentence = f"purged {gone}, {counted(done.events, 'event')} of the history and {replies} of the model"
+    tell(as_json, {"entries": done.entries, "events": done.events, "replies": done.replies}, sentence)
+    if project is not None and isinstance(memory_location(None, project, os.environ.get("MERIT_MEMORY", "")), str):
         say(
             "merit: the team's memory was not reached; `merit memory delete` takes entries out of recall there",
             err=True,

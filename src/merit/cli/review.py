@@ -19,9 +19,9 @@ from merit.cli.live import (
     author_or_user,
     check_history,
     learned,
-    memory_place,
+    location_shown,
+    memory_location,
     open_agent,
-    place_shown,
 )
 from merit.cli.options import JSON, this_command
 from merit.cli.terminal import Console, inline, say
@@ -52,15 +52,15 @@ def review(url: str | None, folder: Path, memory: str, name: str, author: str, t
     prints one object a line.
     """
     check_history(folder)
-    place = memory_place(url, folder, memory)
-    items = waiting(folder, name, place)
+    location = memory_location(url, folder, memory)
+    items = waiting(folder, name, location)
     if as_json:
         for item in items:
             click.echo(json.dumps(asdict(item)))
     elif sys.stdin.isatty() and Console().is_terminal:
         with open_agent(url, folder, name, memory=memory, team=team) as agent:
-            delete = f"{this_command()} memory delete {place_shown(url, folder, memory)}"
-            _go_through(items, agent, place, author_or_user(author), delete)
+            delete = f"{this_command()} memory delete {location_shown(url, folder, memory)}"
+            _go_through(items, agent, location, author_or_user(author), delete)
     elif not items:
         say("nothing waits for review")
     else:
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def _go_through(items: list[ReviewItem], agent: LiveAgent, place: Path | str, author: str, delete: str) -> None:
+def _go_through(items: list[ReviewItem], agent: LiveAgent, location: Path | str, author: str, delete: str) -> None:
     console = Console()
     if found := agent.contradictions(author=author):
         say("answers that contradict each other:")
@@ -91,11 +91,11 @@ def _go_through(items: list[ReviewItem], agent: LiveAgent, place: Path | str, au
         if item.promotes:
             state = inline(f"for {shown_scope(item.scope)}; yes makes it {_whose(agent)}")
         console.print(f"  [dim]{inline(item.id)}  {inline(item.database)}  {state}, {used}[/]")
-        if not _judge(item, agent, place, author):
+        if not _judge(item, agent, location, author):
             return
 
 
-def _judge(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str) -> bool:
+def _judge(item: ReviewItem, agent: LiveAgent, location: Path | str, author: str) -> bool:
     """Ask until there is a choice that can be followed; False to stop."""
     while True:
         choice = click.prompt("  y n c s q", default="s", show_default=False).strip().lower()[:1]
@@ -103,10 +103,10 @@ def _judge(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str) -
             if choice in ("s", "q"):
                 return choice == "s"
             if choice == "y":
-                say(f"  {_accept(item, agent, place, author)}")
+                say(f"  {_accept(item, agent, location, author)}")
             elif choice == "n":
                 reason = click.prompt("  why", default="", show_default=False)
-                say(f"  rejected; {_reject(item, agent, place, author, reason)}")
+                say(f"  rejected; {_reject(item, agent, location, author, reason)}")
             elif choice == "c":
                 if item.is_entry:
                     raise InputError(f"{item.id}: no answer of this history; say whether it is right, or skip it")
@@ -125,7 +125,7 @@ def _whose(agent: LiveAgent) -> str:
     return f"the team {agent.parts.team}'s" if agent.parts.team else "everyone's"
 
 
-def _accept(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str) -> str:
+def _accept(item: ReviewItem, agent: LiveAgent, location: Path | str, author: str) -> str:
     """Confirm an answer or an entry, or promote an entry; in words."""
     if not item.is_entry:
         return f"confirmed; {learned(agent.confirm(item.id, author=author))}"
@@ -133,13 +133,13 @@ def _accept(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str) 
         made = [entry.id for entry in promote(agent.parts.memory, item.id, agent.parts.team, author)]
         show_contradictions(agent.contradictions(made, author=author))
         return f"promoted, {_whose(agent)} now as {', '.join(made)}"
-    with closing(open_store(place)) as store:
+    with closing(open_store(location)) as store:
         return f"confirmed; remembered as {curate.confirm(store, item.id)[1].id}"
 
 
-def _reject(item: ReviewItem, agent: LiveAgent, place: Path | str, author: str, reason: str) -> str:
+def _reject(item: ReviewItem, agent: LiveAgent, location: Path | str, author: str, reason: str) -> str:
     if not item.is_entry:
         return learned(agent.reject(item.id, reason=reason, author=author))
-    with closing(open_store(place)) as store:
+    with closing(open_store(location)) as store:
         why = ": ".join(filter(None, [f"rejected by {author}" if author else "rejected", reason]))
         return f"{curate.delete(store, item.id, why).id} is deleted"

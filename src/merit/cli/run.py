@@ -274,7 +274,7 @@ def _show_review(review: dict[str, Any], console: Console) -> None:
     def right(part: str) -> str:
         return f"{review[part]['accuracy']:.2f}% of {review[part]['questions']}"
 
-    said = ", ".join(f"{review[word]} {word}" for word in ReviewOutcome)
-    console.print(f"  reviewed      {counted(review['reviewed']['questions'], 'answer')}: {said}")
+    outcomes = ", ".join(f"{review[word]} {word}" for word in ReviewOutcome)
+    console.print(f"  reviewed      {counted(review['reviewed']['questions'], 'answer')}: {outcomes}")
     console.print(f"  right before  {right('reviewed')} reviewed, {right('unreviewed')} others")
     console.print(f"  by half       {right('first_half')}, then {right('second_half')}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_place, open_agent
+from merit.cli.live import DATABASE, KEPT_IN, MEMORY, NAME, OWN_MODEL, author_or_user, memory_location, open_agent
 from merit.cli.options import JSON, TRACE, traced
 from merit.cli.serving import HOST, NO_BROWSER, PORT, announcer, check_folder, followed
 from merit.settings import FILE_NAME, ServeSettings, read_settings
@@ -71,8 +71,8 @@ def serve(
     with listen(host, int(port)) as listening, followed(runs) as live:
         names = Names(host, int(listening.getsockname()[1]), check_public_url(public_url) if public_url else "")
         Site(names, folder, "").check()  # before anything else is opened
-        place = memory_place(url, folder, memory)
-        shown = masked(place) if isinstance(place, str) else str(place)
+        location = memory_location(url, folder, memory)
+        shown = masked(location) if isinstance(location, str) else str(location)
         agent = open_agent(url, folder, name, model, memory=memory, rows=rows)
         site = Site(
             names=names,

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from merit.cli.live import again
-from merit.cli.memory import PLACE, Place, reading
+from merit.cli.memory import LOCATION, Location, reading
 from merit.cli.options import JSON, this_command
 from merit.cli.terminal import Console, inline, print_json
 from merit.errors import InputError, counted
@@ -20,22 +20,22 @@ from merit.memory.contents import promoted, read_contents
 
 
 @click.command("uses")
-@PLACE
+@LOCATION
 @click.argument("identities", nargs=-1, required=True, metavar="ID...")
 @JSON
-def uses(place: Place, identities: tuple[str, ...], as_json: bool) -> None:
+def uses(location: Location, identities: tuple[str, ...], as_json: bool) -> None:
     """List every later answer that entries had a part in, with what was learned from it, to any depth.
 
     An ID is an entry's, or the beginning of it. An answer is listed if its prompts showed one of the entries, showed
     what was learned from such an answer, or followed such an answer in a conversation. Each comes with the command
     that asks it again. --json prints one object.
     """
-    project = project_of(place)
+    project = project_of(location)
     if project is None:
         raise InputError(
             "there is no history beside this memory; for a team's memory, go to the folder that has .merit"
         )
-    with reading(place) as store:
+    with reading(location) as store:
         entries = [curate.find(store, identity).entry.id for identity in identities]
         family = promoted(entries, read_contents(store).entries.values())
     found = uses_of(family, History(project).events())
@@ -51,13 +51,13 @@ def uses(place: Place, identities: tuple[str, ...], as_json: bool) -> None:
         _show(use, project, console)
 
 
-def project_of(place: Place) -> Path | None:
+def project_of(location: Location) -> Path | None:
     """The folder whose history goes with a memory: the one around it, or for a team's memory the one here."""
-    project = place.parent if isinstance(place, Path) else FOLDER
+    project = location.parent if isinstance(location, Path) else FOLDER
     return project if (project / HISTORY).is_file() else None
 
 
-def later_uses(project: Path, entries: Sequence[str], place: str) -> tuple[int, str]:
+def later_uses(project: Path, entries: Sequence[str], location: str) -> tuple[int, str]:
     """How many later answers entries had a part in, and how to list them, as the end of a sentence.
 
     `place` is what the command calls the memory.
@@ -65,7 +65,7 @@ def later_uses(project: Path, entries: Sequence[str], place: str) -> tuple[int, 
     count = len(uses_of(entries, History(project).events()))
     if not count:
         return 0, "; no later answer was shown it"
-    command = f"`{this_command()} memory uses {place} {' '.join(entries)}`"
+    command = f"`{this_command()} memory uses {location} {' '.join(entries)}`"
     return count, f"; {counted(count, 'later answer')} rest{'s' if count == 1 else ''} on it: {command}"
 
 

@@ -14,7 +14,7 @@ from merit.cli.live import (
     OWN_MODEL,
     author_or_user,
     check_history,
-    memory_place,
+    memory_location,
     open_agent,
     viewer_here,
 )
@@ -62,8 +62,8 @@ def why(
         print_json(comparison.record()) if as_json else _compare(comparison, Console())
         return
     asked, feedback = History(folder).find(answer)
-    place, wanted = memory_place(url, folder, memory), set(asked.recalled)
-    entries = entries_in(place) if wanted and (isinstance(place, str) or has_memory(place)) else []
+    location, wanted = memory_location(url, folder, memory), set(asked.recalled)
+    entries = entries_in(location) if wanted and (isinstance(location, str) or has_memory(location)) else []
     viewer = viewer_here(url)
     hidden = {item.entry.id for item in entries if not viewer.sees(item.entry.provenance.scope)}
     if asked.author != viewer.author and (hidden & wanted or (feedback and not viewer.sees(feedback.scope or None))):
@@ -83,8 +83,8 @@ def _show(shown: Why, console: Console) -> None:
     by = f" by {asked.author}" if asked.author else ""
     about = f"about {asked.database} (schema {asked.schema_fingerprint})"
     _line(console, "answer", f"{asked.id}, asked on {asked.time}{by}, {about}")
-    said = f"; {asked.error}" if asked.error else ""
-    _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes{said}")
+    error = f"; {asked.error}" if asked.error else ""
+    _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes{error}")
     if shown.feedback is not None:
         by = f" by {shown.feedback.author}" if shown.feedback.author else ""
         by += f" through {shown.feedback.through}" if shown.feedback.through else ""
@@ -157,8 +157,8 @@ def _compare(comparison: MemoryComparison, console: Console) -> None:
     console.print(f"[bold]{inline(asked.question)}[/]")
     _line(console, "then", f"{asked.status}, {asked.agreement:.0%} of the votes; now {comparison.now}")
     console.block(asked.sql or "(no SQL)", _LABEL, "cyan")
-    said = f"; {without.error}" if without.error else ""
-    _line(console, "without", f"{without.status}, {without.agreement:.0%} of the votes{said}")
+    error = f"; {without.error}" if without.error else ""
+    _line(console, "without", f"{without.status}, {without.agreement:.0%} of the votes{error}")
     console.block(without.sql or "(no SQL)", _LABEL, "cyan")
     rows = {True: "the same rows", False: "[yellow]other rows[/]", None: "rows cannot be compared"}
     console.print(f"{'the same SQL' if comparison.same_sql else 'other SQL'}, {rows[comparison.same_rows]}")

@@ -14,8 +14,8 @@ from merit.cli.live import (
     author_or_user,
     check_asked_in,
     database_name,
-    memory_place,
-    place_shown,
+    location_shown,
+    memory_location,
 )
 from merit.cli.options import JSON
 from merit.cli.terminal import print_json, say
@@ -48,11 +48,11 @@ def withdraw(
     check_asked_in(folder)
     check_text(reason + author, "the reason or the author")
     finish_purge(folder)  # one that was cut short
-    place = memory_place(url, folder, memory)
-    with open_at(place, None, cache_folder()) as learned:  # the database may be down: nothing is asked of it
+    location = memory_location(url, folder, memory)
+    with open_at(location, None, cache_folder()) as learned:  # the database may be down: nothing is asked of it
         withdrawer = Withdrawer(History(folder), learned, database_name(url, name))
         taken_back = withdrawer.withdraw(answer, reason, author_or_user(author))
-    count, sentence = later_uses(folder, taken_back.entries, place_shown(url, folder, memory))
+    count, sentence = later_uses(folder, taken_back.entries, location_shown(url, folder, memory))
     if as_json:
         about = {"answer": taken_back.answer, "deleted": list(taken_back.entries), "later_answers": count}
         print_json(about)

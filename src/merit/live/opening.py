@@ -107,9 +107,9 @@ def open_live(
         engine = open_engine(url, shown=shown, cache=cache)
         stack.callback(engine.close)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
-        place = settings.memory.resolved_url() or folder / "memory"
-        store = open_store(place)
-        memory = Memory(store, encoder, index_folder=index_folder(place, store, cache))
+        location = settings.memory.resolved_url() or folder / "memory"
+        store = open_store(location)
+        memory = Memory(store, encoder, index_folder=index_folder(location, store, cache))
         stack.callback(memory.close)
         completer = _completer(model or settings.model.uri, settings.serve.asks, cache)
         maker = PartsMaker(

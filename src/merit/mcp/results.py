@@ -115,9 +115,9 @@ class FeedbackResult(BaseModel):
 
     def text(self) -> str:
         """For programs that read only text."""
-        said = f"{self.answer}: {self.recorded}" + (f" as the word of {self.author}" if self.by == "person" else "")
+        head = f"{self.answer}: {self.recorded}" + (f" as the word of {self.author}" if self.by == "person" else "")
         kept = f"; entries {', '.join(self.entries)}" if self.entries else "; nothing new is remembered"
-        return "\n".join([said + kept, *(f"Note: {fenced(note)}" for note in self.notes)])
+        return "\n".join([head + kept, *(f"Note: {fenced(note)}" for note in self.notes)])
 
 
 def answer_result(answer: Answer, most_rows: int, *, show_rows: bool) -> AnswerResult:

@@ -26,9 +26,9 @@ LIVE_RUN = (
 _IMPORTED_RUN = "imported"  # what such entries name where they were imported: their history is elsewhere
 
 
-def entries_in(place: Path | str) -> list[Listed]:
+def entries_in(location: Path | str) -> list[Listed]:
     """Every entry of the memory in a folder or at a URL, deleted ones too, in the order in which they were learned."""
-    with closing(open_store(place, writable=False)) as store:
+    with closing(open_store(location, writable=False)) as store:
         return list(read_contents(store).entries.values())
 
 

@@ -25,12 +25,12 @@ class SizedStore(Store, Protocol):
         ...
 
 
-def is_url(place: str | Path) -> bool:
+def is_url(location: str | Path) -> bool:
     """Whether a memory is meant that is not in a folder.
 
     What merely looks like a URL counts as well, since a slip in one with a password must not become a folder's name.
     """
-    return isinstance(place, str) and _URL.match(place) is not None
+    return isinstance(location, str) and _URL.match(location) is not None
 
 
 def open_on_server(url: str, *, writable: bool = True) -> SizedStore:
@@ -45,21 +45,21 @@ def open_on_server(url: str, *, writable: bool = True) -> SizedStore:
     return store
 
 
-def open_store(place: str | Path, *, writable: bool = True) -> Store:
+def open_store(location: str | Path, *, writable: bool = True) -> Store:
     """The store in a folder or at a URL."""
-    if isinstance(place, str) and is_url(place):
-        return open_on_server(place, writable=writable)
-    return FileStore(Path(place), writable=writable)
+    if isinstance(location, str) and is_url(location):
+        return open_on_server(location, writable=writable)
+    return FileStore(Path(location), writable=writable)
 
 
-def index_folder(place: str | Path, store: Store, cache: Path) -> Path:
+def index_folder(location: str | Path, store: Store, cache: Path) -> Path:
     """Where the index of a memory is kept: beside its file, or in the cache folder for one at a URL."""
-    if not is_url(place):
-        return Path(place) / INDEX
+    if not is_url(location):
+        return Path(location) / INDEX
     return cache / INDEXES / hashlib.sha256(store.name.encode()).hexdigest()[:16]
 
 
-def open_at(place: str | Path, encoder: Encoder | None, cache: Path) -> Memory:
+def open_at(location: str | Path, encoder: Encoder | None, cache: Path) -> Memory:
     """The memory in a folder or at a URL, with its index on disk."""
-    store = open_store(place)
-    return Memory(store, encoder, index_folder=index_folder(place, store, cache))
+    store = open_store(location)
+    return Memory(store, encoder, index_folder=index_folder(location, store, cache))

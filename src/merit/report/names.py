@@ -92,8 +92,8 @@ def as_reviewed(method: Method, review: ReviewPolicy | None) -> Method:
     if review is None:
         return method
     share = f"{100 * review.share:g}%"
-    said = f"{_REVIEW} {share} {review.kind}" if review.share else f"{_REVIEW} {share}"
-    return replace(method, name=f"{method.name}{',' if ':' in method.name else ':'}{said}")
+    suffix = f"{_REVIEW} {share} {review.kind}" if review.share else f"{_REVIEW} {share}"
+    return replace(method, name=f"{method.name}{',' if ':' in method.name else ':'}{suffix}")
 
 
 def method_order(method: Method) -> tuple[int, str]:

@@ -38,8 +38,8 @@ def reviewed_table(groups: Sequence[RunGroup]) -> ReportTable:
         row = {"dataset": words(group.label), "method": words(method_label(method))}
         for part in PARTS:
             row[part], row[f"{part}, std"] = spread(_accuracies(runs, part))
-        for said in ReviewOutcome:
-            row[said.value] = number(mean([run.counts["review"][said] for run in runs]), 1)
+        for outcome in ReviewOutcome:
+            row[outcome.value] = number(mean([run.counts["review"][outcome] for run in runs]), 1)
         row["seeds"] = count(len(runs))
         rows.append(row)
     columns = (
@@ -48,8 +48,10 @@ def reviewed_table(groups: Sequence[RunGroup]) -> ReportTable:
         *(ReportColumn(part, part.capitalize(), note=f"percent right of these answers: {part}") for part in PARTS),
         *(ReportColumn(f"{part}, std", f"{part.capitalize()}, std.", shown=False) for part in PARTS),
         *(
-            ReportColumn(said.value, said.capitalize(), note=f"answers that the reviewer {said}, mean over seeds")
-            for said in ReviewOutcome
+            ReportColumn(
+                outcome.value, outcome.capitalize(), note=f"answers that the reviewer {outcome}, mean over seeds"
+            )
+            for outcome in ReviewOutcome
         ),
         ReportColumn("seeds", "Seeds", note="how many"),
     )

@@ -83,9 +83,9 @@ def _review(answers: Sequence[Turn]) -> dict[str, Any]:
         "first_half": [turn for turn in answers if half(turn, len(answers)) == 0],
         "second_half": [turn for turn in answers if half(turn, len(answers)) == 1],
     }
-    said = Counter(turn.review.said for turn in answers if turn.review)
+    outcomes = Counter(turn.review.said for turn in answers if turn.review)
     return {
-        **{word.value: said[word] for word in ReviewOutcome},
+        **{outcome.value: outcomes[outcome] for outcome in ReviewOutcome},
         **{
             name: {"questions": len(turns), "accuracy": accuracy(sum(turn.final_correct for turn in turns), len(turns))}
             for name, turns in parts.items()

@@ -41,8 +41,8 @@ class ConfirmedQuestions:
         self._times = np.zeros(len(index.tables))
         self._column_times = np.zeros(len(index.columns))
         self._words: dict[str, int] = {}  # numbers of all words
-        self._said: list[int] = []  # the words of all questions, one question after the other
-        self._said_in: list[int] = []  # in which question each is
+        self._word_ids: list[int] = []  # the words of all questions, one question after the other
+        self._owners: list[int] = []  # in which question each is
         self._likeness: _WordLikeness | None = None  # of the questions so far; made when it is next needed
 
     def __len__(self) -> int:
@@ -60,8 +60,8 @@ class ConfirmedQuestions:
         own = sorted(used)
         columns = sorted(column for columns in used.values() for column in columns)
         words = {self._words.setdefault(word, len(self._words)) for word in question_words(question)}
-        self._said += words
-        self._said_in += [len(self._questions)] * len(words)
+        self._word_ids += words
+        self._owners += [len(self._questions)] * len(words)
         self._questions.append(question)
         self._tables.append(own)
         self._columns.append(columns)
@@ -76,9 +76,9 @@ class ConfirmedQuestions:
         del self._questions[number]
         self._times[own] -= 1
         self._column_times[columns] -= 1
-        left = [(word, at) for word, at in zip(self._said, self._said_in, strict=True) if at != number]
-        self._said = [word for word, _ in left]
-        self._said_in = [at - (at > number) for _, at in left]
+        left = [(word, at) for word, at in zip(self._word_ids, self._owners, strict=True) if at != number]
+        self._word_ids = [word for word, _ in left]
+        self._owners = [at - (at > number) for _, at in left]
         self._likeness = None
 
     def recall(self, question: str) -> EarlierUse | None:
@@ -86,7 +86,7 @@ class ConfirmedQuestions:
         if not self._questions:
             return None
         if self._likeness is None:
-            self._likeness = _WordLikeness(self._words, self._said, self._said_in, len(self._questions))
+            self._likeness = _WordLikeness(self._words, self._word_ids, self._owners, len(self._questions))
         times, column_times = self._times.copy(), self._column_times.copy()
         similar, similar_columns = np.zeros(len(times)), np.zeros(len(column_times))
         likeness = self._likeness.to(question)
@@ -117,13 +117,13 @@ class ConfirmedQuestions:
 class _WordLikeness:
     """Cosine of words, rare ones counting more, to each of some questions."""
 
-    def __init__(self, words: dict[str, int], said: list[int], said_in: list[int], count: int) -> None:
+    def __init__(self, words: dict[str, int], word_ids: list[int], owners: list[int], count: int) -> None:
         self._words, self._count = words, count
-        self._said, self._said_in = np.array(said, np.int64), np.array(said_in, np.int64)
+        self._word_ids, self._owners = np.array(word_ids, np.int64), np.array(owners, np.int64)
         # Words of questions that were forgotten count like words that no question has.
-        frequency = np.maximum(np.bincount(self._said, minlength=len(words)), 1)
+        frequency = np.maximum(np.bincount(self._word_ids, minlength=len(words)), 1)
         self._weights = np.log(1 + count / frequency) ** 2
-        self._norms = np.sqrt(np.bincount(self._said_in, self._weights[self._said], minlength=count))
+        self._norms = np.sqrt(np.bincount(self._owners, self._weights[self._word_ids], minlength=count))
 
     def to(self, question: str) -> Floats:
         """How like a question each of them is."""
@@ -133,5 +133,5 @@ class _WordLikeness:
         shared[known] = self._weights[known]
         unseen = (len(asked) - len(known)) * math.log(1 + self._count) ** 2
         norms = self._norms * math.sqrt(float(shared.sum()) + unseen)
-        found = np.bincount(self._said_in, shared[self._said], minlength=self._count)
+        found = np.bincount(self._owners, shared[self._word_ids], minlength=self._count)
         return np.divide(found, norms, out=np.zeros(self._count), where=norms > 0)

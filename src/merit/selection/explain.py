@@ -35,9 +35,9 @@ class SelectionExplainer:
         if words := self._words(self._index.in_name.indices, self._index.in_name.indptr, table):
             found.append(f"its name has {words}")
         if self._recalled is not None and (times := int(self._recalled.times[table])):
-            said = f"{times} confirmed question{'s' if times > 1 else ''} used it"
+            use_count = f"{times} confirmed question{'s' if times > 1 else ''} used it"
             near = self._recalled.nearest.get(table)
-            found.append(f"{said}, such as {near[:_QUOTED]!r}" if near else said)
+            found.append(f"{use_count}, such as {near[:_QUOTED]!r}" if near else use_count)
         matching = [c for c in self._chosen[table] if self._asked.words[c] > 0]
         if matching:
             matching.sort(key=lambda column: -self._asked.words[column])

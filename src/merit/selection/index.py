@@ -72,11 +72,11 @@ class SchemaIndex:
         self.word_numbers: dict[str, int] = {}
         named = [self._numbers(splitter.words(table)) for table, _ in names]
         spelled = [self._numbers(splitter.words(name)) for _, columns in names for name in columns]
-        said = [self._numbers(splitter.words(_comment(table))) for table in self.tables]
+        comments = [self._numbers(splitter.words(_comment(table))) for table in self.tables]
         explained = [self._numbers(splitter.words(_comment(column))) for column in self.columns]
         self.table_phrases = [" ".join(self.words[word] for word in words) for words in named]
         self.column_phrases = [" ".join(self.words[word] for word in words) for words in spelled]
-        whole = [set(name) | set(about) for name, about in zip(named, said, strict=True)]
+        whole = [set(name) | set(about) for name, about in zip(named, comments, strict=True)]
         for column, table in enumerate(self.table_of):
             whole[table] |= {*spelled[column], *explained[column]}
         self.stored = StoredWords(self.words)
@@ -211,11 +211,11 @@ class SchemaIndex:
     def _encode(self) -> None:
         self.table_vectors = self.column_vectors = None
         if self.encoder is not None:
-            said = [
+            texts = [
                 f"{self.table_phrases[n]}: {', '.join(self.column_phrases[c] for c in columns)}"
                 for n, columns in enumerate(self.columns_of)
             ]
-            self.table_vectors = self.encoder.encode([text or "?" for text in said])
+            self.table_vectors = self.encoder.encode([text or "?" for text in texts])
             phrases = list(dict.fromkeys(phrase or "?" for phrase in self.column_phrases))
             vectors = self.encoder.encode(phrases)
             at = {phrase: number for number, phrase in enumerate(phrases)}

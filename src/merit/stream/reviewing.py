@@ -29,9 +29,9 @@ class Reviewing:
         if turn is None or self._reviewer is None:
             return 0
         self._folder.keep_answers()
-        said, sql = self._reviewer.review(turn.episode.task.question, right=turn.final_correct)
-        entries = learned_from(turn.episode, said, sql, self._folder.run)
+        outcome, sql = self._reviewer.review(turn.episode.task.question, right=turn.final_correct)
+        entries = learned_from(turn.episode, outcome, sql, self._folder.run)
         with self._work.of("commit"):
             learned = await asyncio.to_thread(self._memory.commit_all, entries)
-        self._folder.append_review(AnswerReview(said, sql, {entry.polarity: entry.id for entry in learned}))
+        self._folder.append_review(AnswerReview(outcome, sql, {entry.polarity: entry.id for entry in learned}))
         return len(learned)

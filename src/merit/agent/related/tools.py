@@ -16,16 +16,16 @@ _MOST = 5  # findings of one kind
 def findings(moment: Moment) -> list[str]:
     """What the tools say about the last attempt, a line each."""
     last = moment.attempts[-1]
-    said = [f"Execution: status {last.verdict.status}, message: {last.verdict.error or '(none)'}"]
+    findings = [f"Execution: status {last.verdict.status}, message: {last.verdict.error or '(none)'}"]
     tree = parse_query(last.sql, moment.family.dialect)
     if tree is None:
-        return [*said, "Schema: the query cannot be parsed"]
+        return [*findings, "Schema: the query cannot be parsed"]
     if moment.tables is not None:
-        said += [f"Schema: {line}" for line in _schema_lines(tree, moment.tables)]
+        findings += [f"Schema: {line}" for line in _schema_lines(tree, moment.tables)]
         mended = ground(last.sql, moment.tables, moment.family.dialect, last.verdict)
-        said += [f"Schema: {change.why}" for change in (mended.changes if mended else ())][:_MOST]
+        findings += [f"Schema: {change.why}" for change in (mended.changes if mended else ())][:_MOST]
     text = f"{moment.question.text} {moment.question.evidence or ''}"
-    return said + [f"Values: {line}" for line in _value_lines(tree, text)][:_MOST]
+    return findings + [f"Values: {line}" for line in _value_lines(tree, text)][:_MOST]
 
 
 def _schema_lines(tree: exp.Query, schema: Schema) -> list[str]:

@@ -161,8 +161,8 @@ def _against(pair: Pair, parts: LiveParts, results: StatementResults, template: 
     dialect = parts.engine.dialect
     viewer = parts.viewer(template.author or "")
     rejected = rejected_before(parts.history, parts.schema.db_id, (), pair.question, dialect, viewer)
-    said = rejected.get(results.form(pair.sql))
-    return None if said is None else f"a person said here that it is wrong: {said}"
+    rejection = rejected.get(results.form(pair.sql))
+    return None if rejection is None else f"a person said here that it is wrong: {rejection}"
 
 
 def _entry(pair: Pair, question: str, grade: Grade, template: Provenance) -> Entry:

@@ -117,8 +117,9 @@ def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -
     form = canonical(asked.sql, asked.dialect)
     words = [(other, feedback[other.id]) for other in same if other.id in feedback]
     judged = [(other, word) for other, word in words if scope_kind(word.scope or None) is not ScopeKind.PERSONAL]
-    said = [sql for other, word in judged for sql in (right_sql(other, word), wrong_sql(other, word, other.dialect))]
-    return any(sql and canonical(sql, asked.dialect) == form for sql in said)
+    statements = [right_sql(other, word) for other, word in judged]
+    statements += [wrong_sql(other, word, other.dialect) for other, word in judged]
+    return any(sql and canonical(sql, asked.dialect) == form for sql in statements)
 
 
 def _entries(listed: Iterable[Listed], answers: dict[str, Asked], recalled: Counter[str]) -> list[ReviewItem]:

@@ -60,8 +60,8 @@ class RegressionResult:
             name = _printable(f"{case.question} [{case.answer}]")
             test = SubElement(suite, "testcase", classname="merit.check", name=name)
             if not case.right:
-                said = case.reason or f"{case.status}; its rows are not those of the confirmed answer"
-                failure = SubElement(test, "failure", message=_printable(said))
+                reason = case.reason or f"{case.status}; its rows are not those of the confirmed answer"
+                failure = SubElement(test, "failure", message=_printable(reason))
                 failure.text = _printable(f"confirmed: {case.expected}\ngiven: {case.given}")
         return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
 
