@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Question,
         Regime,
         ReviewKind,
-        Said,
+        ReviewOutcome,
         Sampling,
         Schema,
         Status,
@@ -68,7 +68,7 @@ _HOMES = {
     "merit.sql": "SQLiteEngine",
     "merit.stream": "RunSpec",
     "merit.types": "Column Completer Completion Encoder Engine Limits Oracle Polarity "
-    "Question Regime ReviewKind Said Sampling Schema Status Store Table Verdict",
+    "Question Regime ReviewKind ReviewOutcome Sampling Schema Status Store Table Verdict",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -112,11 +112,11 @@ __all__ = [
     "Regime",
     "Repair",
     "ReviewKind",
+    "ReviewOutcome",
     "ReviewPolicy",
     "RunSpec",
     "RunView",
     "SQLiteEngine",
-    "Said",
     "Sampling",
     "Schema",
     "Score",

@@ -38,7 +38,7 @@ from merit.runs.paths import MANIFEST
 from merit.scoring import Score
 from merit.scoring import score as score_predictions
 from merit.sql import SQLiteEngine, executed
-from merit.stream import DEFAULT_BUDGET, RunSpec, Workshop, first_answers, open_setup, run_stream, window
+from merit.stream import DEFAULT_BUDGET, RunSpec, Workshop, open_setup, predict_for_runs, run_stream, window
 from merit.types import Completer, Distinct, Engine, Limits, Question, QuestionId, Regime, Sampling, Schema, Verdict
 
 DEFAULT_ENCODER = "wordllama"
@@ -96,7 +96,7 @@ def run(spec: RunSpec, out: Paths, *, model: str, encoder: str = DEFAULT_ENCODER
 
     async def go() -> None:
         async with Workshop(model, encoder, cache_folder(), concurrency=concurrency) as shop:
-            await first_answers([spec], shop)
+            await predict_for_runs([spec], shop)
             await run_stream(open_setup(spec, shop), folder, ahead=window(shop.completer.concurrency, 1))
 
     _run(go())

@@ -131,20 +131,7 @@ def score(
     _check_predictions(predictions, dataset)
     absent = dataset.absent(protocol)
     usable = [question for question in dataset.questions if question.db_id not in absent]
-    asked = [question for question in usable if question.id in predictions]
-    if len(asked) < len(usable) and not partial:
-        first = next(question.id for question in usable if question.id not in predictions)
-        raise InputError(
-            f"{len(usable) - len(asked)} of {len(usable)} questions have no prediction (the first is {first}); "
-            "complete them, score only what is there (--partial, or partial=True in Python), or, if they are for "
-            f"another split than {dataset.split}, name that one (--split)"
-        )
-    if not usable:
-        raise InputError(
-            f"{dataset.root}: nothing to score, none of the {len(dataset.questions)} questions has its database"
-        )
-    if not asked:
-        raise InputError("nothing to score, no prediction is for a question whose database is there")
+    asked = _questions_to_score(dataset, usable, predictions, partial=partial)
     unjudged: dict[QuestionId, str] = {}
 
     def judge_question(question: Question) -> Verdict | None:
@@ -189,6 +176,27 @@ def _check_predictions(predictions: Mapping[QuestionId, str], dataset: Dataset) 
             example = repr(dataset.questions[0].id) if ids else "none"
             raise InputError(f"predictions: the dataset has no question with id {identity!r}; its first is {example}")
         check_type(f"predictions, {identity!r}", sql, str, "SQL as a text")
+
+
+def _questions_to_score(
+    dataset: Dataset, usable: list[Question], predictions: Mapping[QuestionId, str], *, partial: bool
+) -> list[Question]:
+    """The questions with a prediction; with `partial`, some may have none."""
+    asked = [question for question in usable if question.id in predictions]
+    if len(asked) < len(usable) and not partial:
+        first = next(question.id for question in usable if question.id not in predictions)
+        raise InputError(
+            f"{len(usable) - len(asked)} of {len(usable)} questions have no prediction (the first is {first}); "
+            "complete them, score only what is there (--partial, or partial=True in Python), or, if they are for "
+            f"another split than {dataset.split}, name that one (--split)"
+        )
+    if not usable:
+        raise InputError(
+            f"{dataset.root}: nothing to score, none of the {len(dataset.questions)} questions has its database"
+        )
+    if not asked:
+        raise InputError("nothing to score, no prediction is for a question whose database is there")
+    return asked
 
 
 def _judge_in_parallel(

@@ -12,7 +12,7 @@ import pytest
 
 from making.benchmark import ITEMS, build, write_initial
 from making.commands import good, refused
-from merit.agent.methods import installed
+from merit.agent.known_methods import installed
 from merit.memory import entries_in
 from merit.types import Grade, Polarity
 

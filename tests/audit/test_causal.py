@@ -15,7 +15,7 @@ import pytest
 
 from making.memories import make_entry, make_precedent
 from merit.agent import FirstAnswer, Task
-from merit.audit.causal import Occasion, check_recall
+from merit.audit.causal import RecallOccasion, check_recall
 from merit.errors import AuditFailed
 from merit.memory import Databases, Entry, RecallPolicy, TypeFilter
 from merit.types import FailureSubtype, FailureType, Polarity, Question
@@ -31,10 +31,12 @@ NOTHING_TYPED = RecallPolicy(type_filter=TypeFilter.NONE)
 Pool = dict[str, Any]
 
 
-def occasion(policy: RecallPolicy | None = None, entries: Sequence[Entry] = EVERYTHING, **changes: Any) -> Occasion:
+def occasion(
+    policy: RecallPolicy | None = None, entries: Sequence[Entry] = EVERYTHING, **changes: Any
+) -> RecallOccasion:
     committed = {entry.id: entry for entry in entries}
     fields: Pool = {"type": FailureType.RESULT_MISMATCH, "task": TASK, "where": "line 7"} | changes
-    return Occasion(policy=policy or RecallPolicy(), committed=committed, **fields)
+    return RecallOccasion(policy=policy or RecallPolicy(), committed=committed, **fields)
 
 
 def pool(names: list[str], polarity: str | None = "positive", **counts: Any) -> Pool:
@@ -61,13 +63,13 @@ def negative(names: list[str] | None = None, **counts: Any) -> Pool:
     return pool(["failed"] if names is None else names, "negative", **{**usual, **counts})
 
 
-def recalled(pools: Any, when: Occasion) -> tuple[list[Entry], list[Entry]]:
+def recalled(pools: Any, when: RecallOccasion) -> tuple[list[Entry], list[Entry]]:
     shown = check_recall(pools, when)
     assert not shown.precedents
     return list(shown.positives), list(shown.negatives)
 
 
-def refused(pools: Any, when: Occasion, said: str) -> None:
+def refused(pools: Any, when: RecallOccasion, said: str) -> None:
     with pytest.raises(AuditFailed) as caught:
         check_recall(pools, when)
     assert said in str(caught.value)

@@ -8,13 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from making.benchmark import FickleModel
+from making.format3 import format3_files
 from making.memories import WordEncoder
 from making.runs import Bench, files_of, make_bench
 from merit.audit import audit_run
 from merit.cli.main import cli
 from merit.errors import AuditFailed, MeritError, RunUnusable
 from merit.memory import entries_in
-from merit.memory.format3 import FILE_NAMES, format3_files
+from merit.memory.format3 import FILE_NAMES
 from merit.report import build, open_runs
 from merit.runs import read_run
 

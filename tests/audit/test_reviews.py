@@ -16,7 +16,7 @@ from merit.errors import AuditFailed, InputError, MeritError, RunUnusable
 from merit.oracle import SimulatedReviewer
 from merit.runs import ReviewPolicy, is_drawn, read_run
 from merit.runs import folder as run_folder
-from merit.types import Question, Said
+from merit.types import Question, ReviewOutcome
 
 REVIEWS = "reviews.jsonl"
 
@@ -85,8 +85,8 @@ def test_a_correction_that_is_not_the_reference_is_caught_with_the_data(
 ) -> None:
     """A run whose reviewer says something else: all its files agree, and without the data that is taken on trust."""
 
-    def lie(_self: SimulatedReviewer, _question: Question, *, right: bool) -> tuple[Said, str | None]:
-        return (Said.CONFIRMED, None) if right else (Said.CORRECTED, "SELECT 'edited'")
+    def lie(_self: SimulatedReviewer, _question: Question, *, right: bool) -> tuple[ReviewOutcome, str | None]:
+        return (ReviewOutcome.CONFIRMED, None) if right else (ReviewOutcome.CORRECTED, "SELECT 'edited'")
 
     with monkeypatch.context() as patch:
         patch.setattr(SimulatedReviewer, "review", lie)
@@ -100,7 +100,7 @@ def test_a_reviewer_who_confirms_what_is_wrong_is_caught(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(SimulatedReviewer, "review", lambda _self, _question, right: (Said.CONFIRMED, None))  # noqa: ARG005
+        patch.setattr(SimulatedReviewer, "review", lambda _self, _question, right: (ReviewOutcome.CONFIRMED, None))  # noqa: ARG005
         forged = make(bench, tmp_path / "run")
     with pytest.raises(AuditFailed, match="the answer was confirmed, but the reviewer would have corrected it"):
         audit(forged)
@@ -166,7 +166,7 @@ def test_an_edited_entry_is_caught(run: Path, change: Callable[[list[Record]], N
 def test_a_correction_that_was_shown_to_its_own_question_or_an_earlier_one_is_caught(run: Path) -> None:
     """The last correction, put into the first recall of its own question, and of the question before it."""
     view = read_run(run)
-    own = next(turn for turn in reversed(view.turns) if turn.review and turn.review.said is Said.CORRECTED)
+    own = next(turn for turn in reversed(view.turns) if turn.review and turn.review.said is ReviewOutcome.CORRECTED)
     for position in (own.episode.task.position, own.episode.task.position - 1):
         forged = run.with_name(f"forged-{position}")
         shutil.copytree(run, forged)

@@ -78,6 +78,8 @@ def test_what_is_said_stands_in_the_history(shop: Path) -> None:
     assert [answer["feedback"]["kind"] for answer in answers] == states
     assert answers[0]["feedback"]["author"] == "ada"
     assert answers[1]["feedback"]["reason"] == "it counts twice"
+    assert [line.split()[0] for line in said_by("history", second[:8]).splitlines()] == [second], "by its id, too"
+    assert said_by("history", "STATE each") == "no such question\n", "one argument is one text"
 
 
 def test_nothing_that_runs_is_exit_1(shop: Path) -> None:

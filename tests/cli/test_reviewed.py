@@ -9,7 +9,7 @@ from making.benchmark import ITEMS, write_initial
 from making.commands import good, merit, refused
 from making.runs import Bench, make_bench
 from merit.runs import read_run
-from merit.types import Said
+from merit.types import ReviewOutcome
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_a_correction_of_the_first_answer_makes_all_later_ones_right(
     assert "and the simulated reviewer confirmed it" in good("show", runs / "1", second).output
     assert "wrong, not reviewed, so nothing was learned" in good("show", runs / "0", first).output
     record = json.loads(good("show", runs / "1", first, "--json").output)
-    assert record["review"]["said"] == Said.CORRECTED
+    assert record["review"]["said"] == ReviewOutcome.CORRECTED
     assert record["recalled_later_by"][0] == str(second)
     listed = json.loads(good("show", runs / "1", "--json").output)["questions"]
     assert [one["review"] for one in listed] == ["corrected"] + ["confirmed"] * 11

@@ -10,7 +10,7 @@ from making.live import make_shop
 from merit.agent.confidence import read_calibration
 from merit.cli.prove import _agree
 from merit.errors import InputError
-from merit.live.measuring.proving import ProofCost
+from merit.live.measuring.proof import ProofCost
 from merit.memory import FileStore
 from merit.report.labels import read_labels
 

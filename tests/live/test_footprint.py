@@ -55,7 +55,7 @@ def test_an_index_finds_what_was_said(tmp_path: Path) -> None:
     path.write_text(_line(3, "confirmed") + "".join(map(_line, range(5))) + _line(1, "confirmed"))
     lines = HistoryLines(path)
     ids = [f"{number:012x}" for number in range(5)]
-    assert [number for _, number in lines.said(ids)] == [1, 7]
+    assert [number for _, number in lines.feedback_on(ids)] == [1, 7]
     judged = [lines.same(f"How many orders, asked as {number}", judged=True) for number in range(5)]
     assert [len(found) for found in judged] == [0, 1, 0, 1, 0]
     assert lines.same("How many orders, asked as 1", judged=True, scoped=True) == []
@@ -67,7 +67,7 @@ def test_equal_hashes_do_not_mix_answers_up(tmp_path: Path, monkeypatch: pytest.
     path.write_text("".join(map(_line, range(1200))) + _line(7, "confirmed"))
     lines = HistoryLines(path)
     assert [number for _, number in lines.answers([f"{7:012x}"])] == [8]
-    assert lines.said([f"{8:012x}"]) == []
+    assert lines.feedback_on([f"{8:012x}"]) == []
     assert [number for _, number in lines.same("How many orders, asked as 9", judged=False)] == [10]
 
 

@@ -19,19 +19,19 @@ def test_a_person_who_agrees_confirms(serve: Served, era: str, tmp_path: Path) -
         person = agreeing()
         async with serve(ToldModel(COUNT), era=era, person=person) as (client, agent):
             answer = await result(client, "ask", question=QUESTION)
-            said = await result(client, "feedback", answer=answer["id"], verdict="confirm")
-            assert (said["recorded"], said["by"], said["author"]) == ("confirmed", "person", "ada")
+            feedback = await result(client, "feedback", answer=answer["id"], verdict="confirm")
+            assert (feedback["recorded"], feedback["by"], feedback["author"]) == ("confirmed", "person", "ada")
             (shown,) = person.shown
             assert QUESTION in shown
             assert COUNT in shown
-            word = agent.why(answer["id"]).said
+            word = agent.why(answer["id"]).feedback
             assert word is not None
             assert (word.author, word.through) == ("ada", "mcp"), "who said it, and through which program"
             (listed,) = agent.parts.memory.listed()
             assert (listed.entry.grade, listed.entry.provenance.author) == (Grade.CONFIRMED, "ada")
-            assert [entry["id"] for entry in (await result(client, "recall", question=QUESTION))["entries"]] == said[
-                "entries"
-            ]
+            assert [
+                entry["id"] for entry in (await result(client, "recall", question=QUESTION))["entries"]
+            ] == feedback["entries"]
 
     asyncio.run(call())
     found = audit_live(tmp_path / "own")
@@ -46,9 +46,9 @@ def test_a_person_who_does_not_agree_leaves_no_trace(serve: Served, era: str, pe
         async with serve(ToldModel(COUNT), era=era, person=person, suggestions=True) as (client, agent):
             answer = await result(client, "ask", question=QUESTION)
             for verdict in ("confirm", "reject", "correct"):
-                said = await result(client, "feedback", answer=answer["id"], verdict=verdict, sql=PAID)
-                assert (said["recorded"], said["by"], said["entries"]) == ("nothing", "nobody", [])
-            assert agent.why(answer["id"]).said is None
+                feedback = await result(client, "feedback", answer=answer["id"], verdict=verdict, sql=PAID)
+                assert (feedback["recorded"], feedback["by"], feedback["entries"]) == ("nothing", "nobody", [])
+            assert agent.why(answer["id"]).feedback is None
             assert agent.parts.memory.listed() == []
 
     asyncio.run(call())
@@ -66,7 +66,7 @@ def test_a_program_that_cannot_ask_a_person_is_refused(serve: Served, era: str) 
                     agent.confirm(answer, author="ada")
                 sentence = await refusal(client, "feedback", answer=answer, verdict=verdict, sql=PAID)
                 assert sentence.endswith(f"the person can type `merit {verdict} {answer}`")
-                assert (agent.why(answer).said is not None) is (verdict == "withdraw")
+                assert (agent.why(answer).feedback is not None) is (verdict == "withdraw")
 
     asyncio.run(call())
 
@@ -77,12 +77,12 @@ def test_a_programs_suggestion_waits_for_a_person(serve: Served, verdict: str, s
         async with serve(ToldModel(COUNT), suggestions=True) as (client, agent):
             answer = await result(client, "ask", question=QUESTION)
             given = sql if verdict == "correct" else ""
-            said = await result(client, "feedback", answer=answer["id"], verdict=verdict, sql=given)
-            assert (said["recorded"], said["by"], said["author"]) == ("suggested", "program", "mcp")
+            feedback = await result(client, "feedback", answer=answer["id"], verdict=verdict, sql=given)
+            assert (feedback["recorded"], feedback["by"], feedback["author"]) == ("suggested", "program", "mcp")
             (listed,) = agent.parts.memory.listed()
             assert (listed.entry.grade, listed.entry.provenance.author) == (Grade.EXECUTED, "mcp (program of ada)")
             assert listed.entry.delta == sql
-            assert agent.why(answer["id"]).said is None, "nobody has judged it"
+            assert agent.why(answer["id"]).feedback is None, "nobody has judged it"
             assert (await result(client, "recall", question=QUESTION))["entries"] == []
             again = await result(client, "feedback", answer=answer["id"], verdict=verdict, sql=given)
             assert (again["recorded"], again["notes"]) == ("nothing", ["it is known already"])
@@ -98,9 +98,9 @@ def test_a_suggestion_cannot_bring_back_what_a_person_rejected(serve: Served) ->
             first = await result(client, "ask", question=QUESTION)
             second = await result(client, "ask", question=QUESTION)
             agent.reject(first["id"], reason="no", author="ada")
-            said = await result(client, "feedback", answer=second["id"], verdict="confirm")
-            assert said["recorded"] == "nothing"
-            assert "a person said here that it is wrong" in said["notes"][0]
+            feedback = await result(client, "feedback", answer=second["id"], verdict="confirm")
+            assert feedback["recorded"] == "nothing"
+            assert "a person said here that it is wrong" in feedback["notes"][0]
 
     asyncio.run(call())
 
@@ -120,7 +120,7 @@ def test_every_verdict_of_a_person(serve: Served, era: str) -> None:
             assert "a typo" in person.shown[-1]
             rejected = await result(client, "feedback", answer=ids[1], verdict="reject", reason="not these")
             assert rejected["recorded"] == "rejected"
-            assert [type(agent.why(identity).said).__name__ for identity in ids] == ["NoneType", "Rejected"]
+            assert [type(agent.why(identity).feedback).__name__ for identity in ids] == ["NoneType", "Rejected"]
             assert "REJECTED" not in person.shown[-1]
 
     asyncio.run(call())
@@ -159,7 +159,7 @@ def test_a_person_is_not_shown_something_else_than_what_is_recorded(serve: Serve
             for name, sql in HIDDEN.items():
                 sentence = await refusal(client, "feedback", answer=answer, verdict="correct", sql=sql)
                 assert "would hide" in sentence, name
-            assert (person.shown, agent.why(answer).said) == ([], None)
+            assert (person.shown, agent.why(answer).feedback) == ([], None)
 
     asyncio.run(call())
 

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from making.format3 import deletion_line, format3_files
 from making.fuzzing import tries
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryUnusable
 from merit.memory import Deletion, Entry, FileStore, Grade, Memory, RecallPolicy, curate, entries_in, with_id
-from merit.memory.format3 import deletion_line, entry_line, file_name, format3_files
+from merit.memory.format3 import entry_line, file_name
 from merit.types import FailureSubtype, FailureType, Polarity, Status
 
 LOG, LOCK, ASIDE = "memory.jsonl", "memory.lock", "format-3"

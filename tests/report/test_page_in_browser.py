@@ -26,8 +26,8 @@ from merit.memory import entries_in
 from merit.report import build
 from merit.report.page import write_page
 from merit.runs import ReviewPolicy, RunView, Turn, account
-from merit.runs.retrievals import looks_of
-from merit.types import Question, ReviewKind, Said
+from merit.runs.retrievals import recall_summaries
+from merit.types import Question, ReviewKind, ReviewOutcome
 
 pytestmark = pytest.mark.skipif(
     find_browser() is None, reason="no browser: install chromium and chromium-driver, or set MERIT_BROWSER"
@@ -299,7 +299,7 @@ def test_every_prompt_with_reviewed_entries_is_the_one_that_was_asked(
 ) -> None:
     page, views = reviewed
     view = named(views, name)
-    looks = looks_of(view) or {}
+    looks = recall_summaries(view) or {}
     shown = [turn for turn in view.turns if any(look.entries for look in looks.get(turn.episode.task.question.id, ()))]
     for turn in shown[-2:]:
         go(driver, page, address_of(view, turn))
@@ -313,16 +313,16 @@ def test_what_a_reviewer_said_and_what_was_learned_from_it_is_shown(
     page, views = reviewed
     view = named(views, "precedent-corrections")
     said = {turn.review.said if turn.review else None: turn for turn in reversed(view.turns)}
-    assert set(said) == {None, Said.CONFIRMED, Said.CORRECTED}
+    assert set(said) == {None, ReviewOutcome.CONFIRMED, ReviewOutcome.CORRECTED}
     for word, turn in said.items():
         go(driver, page, address_of(view, turn))
         shown = texts(driver, ".left")[0]
         assert (f"The simulated reviewer {word} this answer" in shown) == (word is not None)
         assert ("Not drawn for review" in shown) == (word is None)
         assert ("A precedent, confirmed (" in shown) == (word is not None)
-        assert ("A change that worked, confirmed (" in shown) == (word is Said.CORRECTED)
-    review = said[Said.CORRECTED].review
-    go(driver, page, address_of(view, said[Said.CORRECTED]))
+        assert ("A change that worked, confirmed (" in shown) == (word is ReviewOutcome.CORRECTED)
+    review = said[ReviewOutcome.CORRECTED].review
+    go(driver, page, address_of(view, said[ReviewOutcome.CORRECTED]))
     assert review is not None
     assert "".join(str(review.sql).split()) in "".join(texts(driver, ".left .entry .sql")[0].split())
 

@@ -18,7 +18,7 @@ from merit.errors import InputError, ModelFailed, RunUnusable
 from merit.prompts import SPIDER, initial
 from merit.reading import ANSWER_CHARACTERS, DOCUMENT_BYTES
 from merit.runs import read_run
-from merit.stream.initial import initial_line, read_initial
+from merit.stream.first_answers import first_answer_line, read_first_answers
 from merit.stream.predict import predict_all
 from merit.types import Completion, Sampling
 
@@ -70,7 +70,7 @@ def test_the_longest_answers_are_read_again(bench: Bench, tmp_path: Path) -> Non
         dataset = benchmark.dataset
     sql = "SELECT 1 -- ".ljust(ANSWER_CHARACTERS - TAGS, "\1")
     lines = [
-        initial_line(
+        first_answer_line(
             question,
             initial(SPIDER, question, ""),
             Completion(f"<answer>{sql}</answer>" if question.id in range(6) else "", 1, 1),
@@ -96,7 +96,9 @@ def test_a_first_answer_that_is_too_long_is_refused(bench: Bench, tmp_path: Path
         with bench.data_spec.open(keep_results=False) as benchmark:
             question = benchmark.dataset.questions[0]
         completion = Completion("x" * (ANSWER_CHARACTERS + 1), 1, 1)
-        record = json.loads(initial_line(question, initial(SPIDER, question, ""), completion, FickleModel().identity))
+        record = json.loads(
+            first_answer_line(question, initial(SPIDER, question, ""), completion, FickleModel().identity)
+        )
     bench.initial.write_text(json.dumps(record))
     with pytest.raises(InputError, match=r"initial\.jsonl.* has 1048577 characters; 1048576 are the most"):
         bench.run(tmp_path / "run", limit=1)
@@ -141,4 +143,4 @@ def test_first_answers_that_could_not_be_read_again_are_not_written(
     with pytest.raises(RunUnusable, match=r"first\.jsonl: the next answer would make it longer than .* so far is kept"):
         asyncio.run(predict_all(Benchmark(dataset), dataset.questions, FickleModel(), Sampling(), out))
     assert 0 < out.stat().st_size <= 1500
-    assert 0 < len(read_initial(out, dataset, "db")) < 12
+    assert 0 < len(read_first_answers(out, dataset, "db")) < 12

@@ -20,7 +20,7 @@ from merit.models import AnswerStore, CachingCompleter, CachingEncoder
 from merit.oracle import SimulatedReviewer
 from merit.runs import AnswerReview, ReviewPolicy, RunView, is_drawn, read_run
 from merit.stream import OwnParts, open_setup, run_stream
-from merit.types import Polarity, Question, QuestionId, Regime, ReviewKind, Said, Status
+from merit.types import Polarity, Question, QuestionId, Regime, ReviewKind, ReviewOutcome, Status
 
 CORRECTIONS, THUMBS = ReviewKind.CORRECTIONS, ReviewKind.THUMBS
 CANARY = "zzcanary7391zz"
@@ -43,7 +43,7 @@ def half(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> RunView:
     return reviewed(bench, tmp_path_factory.mktemp("half") / "run", 0.6)
 
 
-def said(view: RunView) -> dict[Any, Said]:
+def said(view: RunView) -> dict[Any, ReviewOutcome]:
     return {turn.episode.task.question.id: turn.review.said for turn in view.turns if turn.review}
 
 
@@ -68,9 +68,9 @@ def test_right_answers_are_confirmed_and_wrong_ones_corrected(half: RunView) -> 
         if turn.review is None:
             continue
         reference = ITEMS[int(turn.episode.task.question.id)].reference
-        assert turn.review.said is (Said.CONFIRMED if turn.final_correct else Said.CORRECTED)
+        assert turn.review.said is (ReviewOutcome.CONFIRMED if turn.final_correct else ReviewOutcome.CORRECTED)
         assert turn.review.sql == (None if turn.final_correct else reference)
-    assert set(said(half).values()) == {Said.CONFIRMED, Said.CORRECTED}
+    assert set(said(half).values()) == {ReviewOutcome.CONFIRMED, ReviewOutcome.CORRECTED}
 
 
 def test_what_is_learned_is_what_live_use_learns(half: RunView) -> None:
@@ -86,7 +86,7 @@ def test_what_is_learned_is_what_live_use_learns(half: RunView) -> None:
         final = turn.episode.final.sql
         if turn.review is None:
             assert learned == []
-        elif turn.review.said is Said.CONFIRMED:
+        elif turn.review.said is ReviewOutcome.CONFIRMED:
             assert (answers, changes) == ([final], [])
         else:
             assert (answers, changes) == ([turn.review.sql], [(final, turn.review.sql)])
@@ -95,13 +95,13 @@ def test_what_is_learned_is_what_live_use_learns(half: RunView) -> None:
 
 def test_thumbs_teach_answers_and_failed_directions_and_hold_no_reference(bench: Bench, tmp_path: Path) -> None:
     view = reviewed(bench, tmp_path / "run", 1, THUMBS, model=FickleModel(luck=4))
-    assert set(said(view).values()) == {Said.CONFIRMED, Said.REJECTED}
+    assert set(said(view).values()) == {ReviewOutcome.CONFIRMED, ReviewOutcome.REJECTED}
     entries = {listed.entry.id: listed.entry for listed in entries_in(view.path / "memory")}
     negatives = 0
     for turn in view.turns:
         assert turn.review is not None
         assert turn.review.sql is None
-        if turn.review.said is Said.CONFIRMED:
+        if turn.review.said is ReviewOutcome.CONFIRMED:
             continue
         failed = [one for one in turn.episode.attempts if one.verdict.status is Status.EXECUTION_ERROR]
         changed = [one.sql for one in failed if one.sql != turn.episode.final.sql]
@@ -163,7 +163,7 @@ def test_an_honest_run_holds(bench: Bench, tmp_path: Path, method: str, kind: Re
     with bench.data() as data:
         found = audit_run(view, encoder=WordEncoder(), data=data)
     assert (found.reviews, found.questions) == (len(said(view)), len(ITEMS))
-    assert found.corrections == sum(word is Said.CORRECTED for word in said(view).values())
+    assert found.corrections == sum(word is ReviewOutcome.CORRECTED for word in said(view).values())
     assert found.shared_references == 0
 
 
@@ -257,7 +257,7 @@ def test_no_reference_leaves_before_its_answer_is_on_disk(
     original = SimulatedReviewer.review
     seen: list[QuestionId] = []
 
-    def watched(self: SimulatedReviewer, question: Question, *, right: bool) -> tuple[Said, str | None]:
+    def watched(self: SimulatedReviewer, question: Question, *, right: bool) -> tuple[ReviewOutcome, str | None]:
         recorded = [json.loads(line) for line in (tmp_path / "run" / "trajectories.jsonl").read_text().splitlines()]
         assert recorded[-1]["question_id"] == question.id
         assert recorded[-1]["final_correct"] is right

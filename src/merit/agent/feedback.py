@@ -13,7 +13,7 @@ from merit.agent.trajectory import Attempt, Episode
 from merit.failure import classify
 from merit.memory import Entry, Grade, Precedent, Provenance, Repair, with_id
 from merit.sql import canonical
-from merit.types import Cause, Polarity, Said, Status, Verdict
+from merit.types import Cause, Polarity, ReviewOutcome, Status, Verdict
 
 SIMULATED_REVIEWER = "simulated reviewer"  # the author of what a benchmark's references say in place of a person
 Statement = tuple[str, Verdict]  # and what became of it
@@ -67,7 +67,7 @@ def only_sure(method: Method, least: Grade = Grade.TESTED) -> Method:
     return replace(method, recall=replace(method.recall, least_grade=least))
 
 
-def learned_from(episode: Episode, said: Said, sql: str | None, run: str) -> list[Entry]:
+def learned_from(episode: Episode, said: ReviewOutcome, sql: str | None, run: str) -> list[Entry]:
     """What a simulated reviewer's word on an episode's answer leaves; `sql` is the correction, where it is one."""
     task, final, question = episode.task, episode.final, episode.task.question.text
     answer = EpisodeAnswer(final.sql, final.verdict.error, executed_statements(episode.attempts))
@@ -80,7 +80,7 @@ def learned_from(episode: Episode, said: Said, sql: str | None, run: str) -> lis
         episode=f"{run}:{task.question.id}",
         author=SIMULATED_REVIEWER,
     )
-    if said is Said.REJECTED:
+    if said is ReviewOutcome.REJECTED:
         change = rejected_change(answer, question, task.schema, source)
         return [change] if change else []
     right = answer.sql if sql is None else sql

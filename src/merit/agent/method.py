@@ -77,5 +77,5 @@ class Method:
 
 
 def _without(defaults: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
-    """A record without the fields that say what their absence says."""
+    """A record without the fields that have their default, which is what a missing field means."""
     return {name: value for name, value in record.items() if name not in defaults or value != defaults[name]}

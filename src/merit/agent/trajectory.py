@@ -82,7 +82,7 @@ class Reflection:
 
 
 def reflections_until(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflection, ...]:
-    """What had been written before more than so many attempts had been made."""
+    """What had been written when at most so many attempts had been made."""
     return tuple(reflection for after, reflection in _placed(reflections) if after <= attempts)
 
 
@@ -97,7 +97,7 @@ def notes_at(reflections: Sequence[Reflection], attempts: int) -> tuple[Reflecti
 
 
 def _placed(reflections: Sequence[Reflection]) -> Iterator[tuple[int, Reflection]]:
-    """Everything with the number of attempts that it follows; a reflection follows one attempt each."""
+    """Each reflection with the number of attempts that it follows."""
     numbers = count(1)
     return ((next(numbers) if reflection.after is None else reflection.after, reflection) for reflection in reflections)
 

@@ -70,7 +70,7 @@ def _wanted(old: Any) -> str:
 
 
 def out_of_bounds(method: Method) -> str | None:
-    """Which number of a method means nothing, if one does."""
+    """What number of a method is out of bounds, in words, if one is."""
     if not 0 <= method.agreed <= 1:
         return "'agreed' is a share of the candidates: 1 at most"
     if not 0 <= method.grounded_vote <= 1:

@@ -15,8 +15,8 @@ from merit.agent.behaviour import Recalled, moment_of, recall_policy, repair_pro
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, sampling_of_draw, spent, unfinished
 from merit.agent.trajectory import Reflection, RefusedStatement, reflections_until
 from merit.audit.against_data import AuditData, check_against, engine_note
-from merit.audit.candidate import Draft, check_candidate
-from merit.audit.causal import Occasion, check_recall
+from merit.audit.candidate import AttemptSource, check_candidate
+from merit.audit.causal import RecallOccasion, check_recall
 from merit.audit.claims import check_folder, check_metrics, check_predictions
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
@@ -144,7 +144,7 @@ class _Replay:
             if attempt.written is not None:
                 self._check_verdict(attempt.written, planned, at)
             self._check_verdict(attempt, planned, at)
-            occasion = Draft(planned.task, attempts[:step], method, self.regime, self._family.dialect)
+            occasion = AttemptSource(planned.task, attempts[:step], method, self.regime, self._family.dialect)
             check_candidate(attempt, occasion, at)
             self.findings.groundings += attempt.written is not None
             so_far = attempts[: step + 1]
@@ -231,7 +231,7 @@ class _Replay:
         pools = record.get("pools") if isinstance(record, dict) else None
         if recall_line(planned.phase, task, step, pools) != line:
             raise AuditFailed(f"{where}: is not the recall of this step")
-        occasion = Occasion(policy, task, _type(before), self.committed, where)
+        occasion = RecallOccasion(policy, task, _type(before), self.committed, where)
         shown = check_recall(pools, occasion)
         self.reviews.check_shown(shown, task, where)
         if self.memory is None:

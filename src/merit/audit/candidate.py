@@ -11,7 +11,7 @@ from merit.types import Regime
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class AttemptSource:
     """Where an attempt was made: its task, the attempts before it, and who made it."""
 
     task: Task
@@ -21,18 +21,18 @@ class Draft:
     dialect: str
 
 
-def check_candidate(attempt: Attempt, draft: Draft, at: str) -> None:
+def check_candidate(attempt: Attempt, source: AttemptSource, at: str) -> None:
     """Derive an attempt's SQL again from its reply, the schema, and the candidates before it."""
-    method, before = draft.method, draft.before
-    written = parse_sql(attempt.reply) if before else draft.task.first_answer.sql
-    earlier = repeated(method, draft.regime, written, before)
+    method, before = source.method, source.before
+    written = parse_sql(attempt.reply) if before else source.task.first_answer.sql
+    earlier = repeated(method, source.regime, written, before)
     expected, changed = earlier.sql if earlier and earlier.written else written, None
     if earlier is None:
         verdict = (attempt.written or attempt).verdict
-        grounded = grounding(method, draft.task, written, verdict, draft.dialect)
+        grounded = grounding(method, source.task, written, verdict, source.dialect)
         if grounded is not None:
             expected, changed = grounded.sql, (written, grounded.changes)
-            earlier = repeated(method, draft.regime, grounded.sql, before)
+            earlier = repeated(method, source.regime, grounded.sql, before)
     if attempt.sql != expected:
         raise AuditFailed(f"{at}: the SQL is not the one in the reply{', grounded' if changed else ''}")
     if (attempt.written and (attempt.written.sql, attempt.written.changes)) != changed:

@@ -21,7 +21,7 @@ _MATCH = {"entry", "rank", "score", "dense", "lexical", "dense_normalised", "lex
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class RecallOccasion:
     """When and for what something was recalled."""
 
     policy: RecallPolicy
@@ -31,7 +31,7 @@ class Occasion:
     where: str
 
 
-def check_recall(pools: Any, occasion: Occasion) -> Recalled:
+def check_recall(pools: Any, occasion: RecallOccasion) -> Recalled:
     """Complain unless everything recalled was legal and every pool was what it says; returns what was recalled."""
     policy = occasion.policy
     limits: dict[Polarity | None, int] = {Polarity.POSITIVE: policy.positives, Polarity.NEGATIVE: policy.negatives}
@@ -52,7 +52,7 @@ def check_recall(pools: Any, occasion: Occasion) -> Recalled:
     )
 
 
-def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occasion) -> list[Entry]:
+def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: RecallOccasion) -> list[Entry]:
     where, policy = occasion.where, occasion.policy
     entries = _named(pool, occasion)
     for entry in entries:
@@ -81,7 +81,7 @@ def _check_pool(pool: Any, polarity: Polarity | None, limit: int, occasion: Occa
     return entries
 
 
-def _named(pool: Any, occasion: Occasion) -> list[Entry]:
+def _named(pool: Any, occasion: RecallOccasion) -> list[Entry]:
     """The entries that a record names; whatever else it says must be what a recall says."""
     shaped = isinstance(pool, dict) and set(pool) == _POOL and isinstance(pool["matches"], list)
     if not shaped or not all(isinstance(match, dict) and set(match) == _MATCH for match in pool["matches"]):

@@ -18,7 +18,7 @@ from merit.runs import RunView, Turn, is_drawn
 from merit.runs.paths import REVIEWS
 from merit.runs.reviews import review_line
 from merit.runs.text import read_lines
-from merit.types import Entry, QuestionId, ReviewKind, Said
+from merit.types import Entry, QuestionId, ReviewKind, ReviewOutcome
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class ReviewsAgain:
         if review_line(turn.episode.task, review, self.view.manifest.run) != line:
             raise AuditFailed(f"{at}: is not the review of this turn")
         self.count += 1
-        if review.said is Said.CORRECTED:
+        if review.said is ReviewOutcome.CORRECTED:
             self.corrections.add(question.id)
         return entries
 
@@ -84,9 +84,13 @@ class ReviewsAgain:
         findings.reviews, findings.corrections = self.count, len(self.corrections)
         findings.shared_references = self.shared_references
 
-    def _said(self, turn: Turn) -> Said:
+    def _said(self, turn: Turn) -> ReviewOutcome:
         """What is said of a right or wrong answer by a reviewer of this kind."""
         assert self.view.identity.review is not None
         if turn.final_correct:
-            return Said.CONFIRMED
-        return Said.CORRECTED if self.view.identity.review.kind is ReviewKind.CORRECTIONS else Said.REJECTED
+            return ReviewOutcome.CONFIRMED
+        return (
+            ReviewOutcome.CORRECTED
+            if self.view.identity.review.kind is ReviewKind.CORRECTIONS
+            else ReviewOutcome.REJECTED
+        )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from merit.agent import Recalled
-from merit.audit.causal import RELIABLE, Occasion
+from merit.audit.causal import RELIABLE, RecallOccasion
 from merit.errors import AuditFailed
 from merit.memory import Cue, Entry, Memory, RecallPolicy, TypeFilter
 from merit.runs.retrievals import pool_records
@@ -77,7 +77,7 @@ def with_scores(recalled: Recalled, pools: Any) -> Recalled:
     return replace(recalled, scores={match["entry"]: match["score"] for pool in pools for match in pool["matches"]})
 
 
-def check_scores(pools: Any, occasion: Occasion) -> None:
+def check_scores(pools: Any, occasion: RecallOccasion) -> None:
     """Complain unless what legal pools say of scores could be true, as far as that is known without the encoder."""
     for pool in pools:
         for name, kind in _COUNTS.items():
@@ -94,7 +94,7 @@ def check_scores(pools: Any, occasion: Occasion) -> None:
             raise AuditFailed(f"{occasion.where}: the entries are not in the order of their scores")
 
 
-def _wrong(match: Pool, pool: Pool, occasion: Occasion) -> str | None:
+def _wrong(match: Pool, pool: Pool, occasion: RecallOccasion) -> str | None:
     """Which field of a match cannot be what it says, if one cannot."""
     policy = occasion.policy
     total = bonus = _bonus(occasion.committed[match["entry"]], occasion)
@@ -121,7 +121,7 @@ def _wrong(match: Pool, pool: Pool, occasion: Occasion) -> str | None:
     return None if _agrees(match["score"], total) else "the field 'score' does not follow from the others"
 
 
-def _bonus(entry: Entry, occasion: Occasion) -> float:
+def _bonus(entry: Entry, occasion: RecallOccasion) -> float:
     policy = occasion.policy
     if policy.random_seed is not None:
         return 0.0
@@ -132,7 +132,7 @@ def _bonus(entry: Entry, occasion: Occasion) -> float:
     return recent + policy.type_bonus * (prefers and entry.type is occasion.type)
 
 
-def _order(match: Pool, occasion: Occasion) -> tuple[float, float, float, bool, str]:
+def _order(match: Pool, occasion: RecallOccasion) -> tuple[float, float, float, bool, str]:
     """What decides a match's place: the smallest comes first."""
     entry = occasion.committed[match["entry"]]
     same_type = occasion.policy.type_filter is not TypeFilter.NONE and entry.type is occasion.type

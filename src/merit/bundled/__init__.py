@@ -1,4 +1,9 @@
-"""The benchmark that comes with merit: our own databases and questions, built in Spider's layout when first used."""
+"""The benchmark that comes with merit: our own databases and questions, built in Spider's layout when first used.
+
+`open_dataset` opens every benchmark by name. Ours is built in the cache, in a temporary folder that is then renamed to
+a hash of data and code. `fuzz` makes a database from a seed, `recording` opens the recorded answers that come with
+merit. The room holds the references of our own benchmark, to build and check it, and hands none out.
+"""
 
 from merit.bundled.build import NAME, build, built, open_dataset
 from merit.bundled.fuzz import SPARSE, Fuzzer

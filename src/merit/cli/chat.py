@@ -27,6 +27,7 @@ from merit.cli.terminal import Console, inline, json_line, say
 from merit.errors import InputError, MeritError
 from merit.live import Answer, Chat, Feedback, LiveAgent
 from merit.live.answer_record import answer_record
+from merit.live.record.events import kind_of
 
 _HELP = ":yes  :no [REASON]  :sql SELECT ...  :why  :quit"
 _LONGEST_LINE = 100_000  # characters: a question, or the SQL of a correction
@@ -142,12 +143,12 @@ class _Conversation:
             raise InputError("write the SQL behind it, such as :sql SELECT count(*) FROM orders")
         self._judged(self._agent.correct(self._last().id, sql, author=self._author))
 
-    def _judged(self, said: Feedback) -> None:
-        kind = type(said).__name__.lower()
+    def _judged(self, feedback: Feedback) -> None:
+        kind = kind_of(feedback)
         if self._as_json:
-            _tell(kind, answer=said.answer, entries=list(said.entries))
+            _tell(kind, answer=feedback.answer, entries=list(feedback.entries))
         else:
-            say(f"{kind}; {learned(said)}")
+            say(f"{kind}; {learned(feedback)}")
 
     def _help(self, _rest: str) -> None:
         if self._as_json:

@@ -33,7 +33,7 @@ _LABEL = 10  # columns for the names of what is shown
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class DemoAnswers:
     """What was answered."""
 
     first: Answer
@@ -42,7 +42,7 @@ class Played:
     without: MemoryComparison  # the later question without what was learned
 
 
-def play(agent: LiveAgent) -> Played:
+def play(agent: LiveAgent) -> DemoAnswers:
     """Two questions, a person's word on each, and a later question that what was learned may help."""
     first = agent.ask(FIRST)
     if first.status.ran:
@@ -50,7 +50,7 @@ def play(agent: LiveAgent) -> Played:
     second = agent.ask(SECOND)
     agent.correct(second.id, CORRECTION, author=PERSON)
     later = agent.ask(LATER)
-    return Played(first, second, later, agent.without_memory(later.id))
+    return DemoAnswers(first, second, later, agent.without_memory(later.id))
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def show_live(console: Console, model: str | None, encoder: str, folder: Path, c
     }
 
 
-def _tell(console: Console, played: Played, right: object) -> None:
+def _tell(console: Console, played: DemoAnswers, right: object) -> None:
     first, second, later = played.first, played.second, played.later
     _show(console, first)
     _note(console, "a person confirms it" if first.status.ran else "nothing to confirm")

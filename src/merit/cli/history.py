@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
-from merit.cli.live import KEPT_IN
+from merit.cli.live import KEPT_IN, check_history
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline
 from merit.errors import InputError
 from merit.live import AnswerStatus, Asked, Feedback, History
+from merit.live.record.browsing import HistorySearch
+from merit.live.record.events import feedback_record, kind_of
 
 _FEEDBACK = ("none", "confirmed", "rejected", "corrected")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]{2,8})?")
@@ -39,30 +41,21 @@ def history(
 ) -> None:
     """List the questions that were asked, newest last; with WORDS, those that have all of them in question or SQL.
 
-    --json prints one object a line.
+    The beginning of an answer's id finds it, too. --json prints one object a line.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+    check_history(folder)
     if since:
         _check_day(since)
-    kept = History(folder)
-    said = kept.feedback()
-    found = [
-        event
-        for event in kept.answers().values()
-        if all(word.casefold() in f"{event.question}\n{event.sql}".casefold() for word in words)
-        and database in ("", event.database)
-        and status in (None, event.status)
-        and feedback in (None, _kind(said.get(event.id)))
-        and author in ("", event.author, getattr(said.get(event.id), "author", ""))
-        and event.time >= since
-    ]
+    kept, search = History(folder), HistorySearch(words, status or "", feedback or "", author, since, database=database)
+    feedback_by_answer = kept.feedback()
+    found = [event for event in kept.answers().values() if search.fits(event, feedback_by_answer.get(event.id))]
     if as_json:
         for event in found:
-            click.echo(json.dumps({**asdict(event), "feedback": _record(said.get(event.id))}))
+            about = feedback_by_answer.get(event.id)
+            click.echo(json.dumps({**asdict(event), "feedback": about and feedback_record(about)}))
     else:
-        narrowed = bool(words or database or status or feedback or author or since)
-        _show(found, said, "no such question" if narrowed else f"no question was asked yet in {folder}")
+        narrowed = search != HistorySearch()
+        _show(found, feedback_by_answer, "no such question" if narrowed else f"no question was asked yet in {folder}")
 
 
 def _check_day(since: str) -> None:
@@ -73,20 +66,12 @@ def _check_day(since: str) -> None:
         raise InputError(f"--since {since}: not a day; write it as 2026-11-16") from None
 
 
-def _show(found: list[Asked], said: dict[str, Feedback], none: str) -> None:
+def _show(found: list[Asked], feedback: dict[str, Feedback], none: str) -> None:
     console = Console()
     for event in found:
-        state = _kind(said[event.id]) if event.id in said else event.status.value
+        state = kind_of(feedback[event.id]) if event.id in feedback else event.status.value
         by = f"  ({event.author})" if event.author else ""
         line = f"{event.id}  {event.time}  {state:<9}  {event.question}{by}"
         console.print(inline(line), no_wrap=True, overflow="ignore" if console.soft_wrap else "ellipsis")
     if not found:
         console.print(inline(none), soft_wrap=True)
-
-
-def _kind(event: Feedback | None) -> str:
-    return "none" if event is None else type(event).__name__.lower()
-
-
-def _record(event: Feedback | None) -> dict[str, object] | None:
-    return None if event is None else {"kind": _kind(event), **asdict(event)}

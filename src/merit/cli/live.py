@@ -83,10 +83,20 @@ def has_learned(folder: Path) -> bool:
     return (folder / HISTORY).is_file() or has_memory(folder / "memory")
 
 
+def check_history(folder: Path) -> None:
+    """Refuse a folder that is not there, where the history in it is meant."""
+    if not folder.is_dir():
+        raise _no_history(folder)
+
+
 def check_learned(folder: Path) -> None:
     """Refuse a folder in which nothing was asked or learned, where that is what is meant: opening it would make one."""
     if not has_learned(folder):
-        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+        raise _no_history(folder)
+
+
+def _no_history(folder: Path) -> InputError:
+    return InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
 
 
 def check_asked_in(folder: Path) -> None:

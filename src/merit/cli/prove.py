@@ -10,8 +10,7 @@ from merit.cli.options import JSON
 from merit.cli.plain import Number
 from merit.cli.terminal import Console, print_json, say
 from merit.errors import InputError, counted
-from merit.live.measuring.proof import Proof, ProofVerdict
-from merit.live.measuring.proving import ProofCost
+from merit.live.measuring.proof import Proof, ProofCost, ProofVerdict
 from merit.live.opening import NAME_A_MODEL
 
 

@@ -1,53 +1,19 @@
 """`merit reject`: an answer is wrong."""
 
-from pathlib import Path
-
 import click
 
-from merit.cli.judged import show_judged
-from merit.cli.live import (
-    AUTHOR,
-    DATABASE,
-    KEPT_IN,
-    MEMORY,
-    NAME,
-    SCOPE,
-    TEAM,
-    author_or_user,
-    check_asked_in,
-    open_agent,
-)
-from merit.cli.options import JSON
+from merit.cli.judging import Judging, judging_options
 
 
 @click.command()
 @click.argument("answer")
 @click.argument("reason", default="")
-@DATABASE
-@KEPT_IN
-@MEMORY
-@NAME
-@AUTHOR
-@SCOPE
-@TEAM
-@JSON
-def reject(
-    answer: str,
-    reason: str,
-    url: str | None,
-    folder: Path,
-    memory: str,
-    name: str,
-    author: str,
-    scope: str | None,
-    team: str,
-    as_json: bool,
-) -> None:
+@judging_options
+def reject(answer: str, reason: str, judging: Judging) -> None:
     """Say that ANSWER, by its id or the beginning of it, is wrong, with a REASON if you like.
 
     --json prints one object.
     """
-    check_asked_in(folder)
-    with open_agent(url, folder, name, memory=memory, scope=scope, team=team) as agent:
-        said = agent.reject(answer, reason=reason, author=author_or_user(author))
-    show_judged(said, as_json=as_json)
+    with judging.agent() as agent:
+        feedback = agent.reject(answer, reason=reason, author=judging.author)
+    judging.show(feedback)

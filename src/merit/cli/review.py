@@ -17,6 +17,7 @@ from merit.cli.live import (
     NAME,
     TEAM,
     author_or_user,
+    check_history,
     learned,
     memory_place,
     open_agent,
@@ -50,8 +51,7 @@ def review(url: str | None, folder: Path, memory: str, name: str, author: str, t
     too: yes promotes it, to the team that is named, else to everyone. In a pipe they are listed, a line each; --json
     prints one object a line.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+    check_history(folder)
     place = memory_place(url, folder, memory)
     items = waiting(folder, name, place)
     if as_json:

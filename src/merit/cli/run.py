@@ -50,12 +50,12 @@ from merit.stream import (
     Replies,
     RunSpec,
     Workshop,
-    first_answers,
     open_setup,
+    predict_for_runs,
     run_stream,
     window,
 )
-from merit.types import Polarity, Regime, ReviewKind, Said
+from merit.types import Polarity, Regime, ReviewKind, ReviewOutcome
 
 _OUT = click.Path(path_type=Path)
 _FIRST = "first answers"
@@ -221,7 +221,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
     say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
         task = bar.add_task(_FIRST, detail="")
-        await first_answers([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
+        await predict_for_runs([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
     bar.remove_task(task)
 
 
@@ -274,7 +274,7 @@ def _show_review(review: dict[str, Any], console: Console) -> None:
     def right(part: str) -> str:
         return f"{review[part]['accuracy']:.2f}% of {review[part]['questions']}"
 
-    said = ", ".join(f"{review[word]} {word}" for word in Said)
+    said = ", ".join(f"{review[word]} {word}" for word in ReviewOutcome)
     console.print(f"  reviewed      {counted(review['reviewed']['questions'], 'answer')}: {said}")
     console.print(f"  right before  {right('reviewed')} reviewed, {right('unreviewed')} others")
     console.print(f"  by half       {right('first_half')}, then {right('second_half')}")

@@ -13,15 +13,16 @@ from merit.cli.live import (
     NAME,
     OWN_MODEL,
     author_or_user,
+    check_history,
     memory_place,
     open_agent,
     viewer_here,
 )
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline, print_json
-from merit.errors import InputError, NotVisible, short_hash
+from merit.errors import NotVisible, short_hash
 from merit.live import History, MemoryComparison, Why
-from merit.live.record.events import Asked
+from merit.live.record.events import Asked, kind_of
 from merit.live.record.receipt import CandidateVote, Receipt, ShownEntry
 from merit.live.record.why import explained
 from merit.memory import Listed, entries_in
@@ -54,21 +55,20 @@ def why(
     With --without-memory the question is asked again, of the same model unless you name another: no entry is recalled,
     nothing is learned from it, and the history keeps only what it took. --json prints one object.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+    check_history(folder)
     if without_memory:
         with open_agent(url, folder, name, model, memory=memory) as agent:
             comparison = agent.without_memory(answer, progress=progress_shown(), author=author_or_user(""))
         print_json(comparison.record()) if as_json else _compare(comparison, Console())
         return
-    asked, said = History(folder).find(answer)
+    asked, feedback = History(folder).find(answer)
     place, wanted = memory_place(url, folder, memory), set(asked.recalled)
     entries = entries_in(place) if wanted and (isinstance(place, str) or has_memory(place)) else []
     viewer = viewer_here(url)
     hidden = {item.entry.id for item in entries if not viewer.sees(item.entry.provenance.scope)}
-    if asked.author != viewer.author and (hidden & wanted or (said and not viewer.sees(said.scope or None))):
+    if asked.author != viewer.author and (hidden & wanted or (feedback and not viewer.sees(feedback.scope or None))):
         raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
-    receipt = explained(asked, said, {item.entry.id: item for item in entries if item.entry.id in wanted})
+    receipt = explained(asked, feedback, {item.entry.id: item for item in entries if item.entry.id in wanted})
     print_json(receipt.record()) if as_json else _show(receipt, Console())
 
 
@@ -85,10 +85,10 @@ def _show(shown: Why, console: Console) -> None:
     _line(console, "answer", f"{asked.id}, asked on {asked.time}{by}, {about}")
     said = f"; {asked.error}" if asked.error else ""
     _line(console, "status", f"{asked.status}, {asked.agreement:.0%} of the votes{said}")
-    if shown.said is not None:
-        by = f" by {shown.said.author}" if shown.said.author else ""
-        by += f" through {shown.said.through}" if shown.said.through else ""
-        _line(console, "feedback", f"{type(shown.said).__name__.lower()} on {shown.said.time}{by}")
+    if shown.feedback is not None:
+        by = f" by {shown.feedback.author}" if shown.feedback.author else ""
+        by += f" through {shown.feedback.through}" if shown.feedback.through else ""
+        _line(console, "feedback", f"{kind_of(shown.feedback)} on {shown.feedback.time}{by}")
     _line(console, "model", asked.model)
     listed = {entry.id: found for entry, found in shown.entries}
     for number, identity in enumerate(listed):

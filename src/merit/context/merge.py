@@ -67,7 +67,7 @@ class _Merging:
             self._tables[name] = self._joined(name, self._tables.get(name), noted.meaning, notes.source)
             for written, meaning in noted.columns.items():
                 if (column := self._names.column(name, written)) is None:
-                    self._miss(notes, f"column {name}.{written}")
+                    self._missed(notes, f"column {name}.{written}")
                     continue
                 place = (name, column)
                 self._columns[place] = self._joined(".".join(place), self._columns.get(place), meaning, notes.source)
@@ -91,9 +91,9 @@ class _Merging:
         for key, noted in notes.tables.items():
             written, name = ".".join(noted.name), found[key]
             if name is None:
-                self._miss(notes, f"table {written}")
+                self._missed(notes, f"table {written}")
             elif len(claimed[name]) > 1 and not self._names.is_exact(noted.name, name):
-                self._miss(notes, f"table {written}, one of several that could be {name}; set 'schema' in [context]")
+                self._missed(notes, f"table {written}, one of several that could be {name}; set 'schema' in [context]")
                 found[key] = None
         return {key: name for key, name in found.items() if name is not None}
 
@@ -117,7 +117,7 @@ class _Merging:
 
     def _take_metric(self, metric: Metric, found: dict[str, str], notes: Notes) -> None:
         if metric.table and metric.table not in found:
-            self._miss(notes, f"the table of the {metric.kind} {metric.name}")
+            self._missed(notes, f"the table of the {metric.kind} {metric.name}")
             return
         named = replace(metric, table=found.get(metric.table, ""))
         self._told(
@@ -130,12 +130,12 @@ class _Merging:
     def _take_relationship(self, written: Relationship, found: dict[str, str], notes: Notes) -> None:
         start, end = found.get(written.table), found.get(written.to_table)
         if start is None or end is None:
-            self._miss(notes, f"a table of the relationship {written.text()}")
+            self._missed(notes, f"a table of the relationship {written.text()}")
             return
         columns = [self._names.column(start, name) for name in written.columns]
         targets = [self._names.column(end, name) for name in written.to_columns]
         if None in columns or None in targets or not columns or len(columns) != len(targets):
-            self._miss(notes, f"a column of the relationship {written.text()}")
+            self._missed(notes, f"a column of the relationship {written.text()}")
             return
         pairs = sorted((ours, theirs) for ours, theirs in zip(columns, targets, strict=True) if ours and theirs)
         relationship = Relationship(start, tuple(ours for ours, _ in pairs), end, tuple(theirs for _, theirs in pairs))
@@ -146,7 +146,7 @@ class _Merging:
         )
         self._relationships.setdefault((start, relationship.columns, end), relationship)
 
-    def _miss(self, notes: Notes, what: str) -> None:
+    def _missed(self, notes: Notes, what: str) -> None:
         self._missing.setdefault(prompt_line(f"{notes.source}: {what}", _SENTENCE_CHARACTERS))
 
 

@@ -171,16 +171,18 @@ def _paths(links: dict[str, list[KeyLink]], start: str, goal: str, longest: int)
                 distance[link.to_table] = distance[here] + 1
                 queue.append(link.to_table)
     # Two say that there is not one; tables with many keys between them have more paths than can be listed.
-    return list(islice(_back(links, start, goal, distance), 2)) if goal in distance else []
+    return list(islice(_retraced(links, start, goal, distance), 2)) if goal in distance else []
 
 
-def _back(links: dict[str, list[KeyLink]], start: str, goal: str, distance: dict[str, int]) -> Iterator[list[KeyLink]]:
+def _retraced(
+    links: dict[str, list[KeyLink]], start: str, goal: str, distance: dict[str, int]
+) -> Iterator[list[KeyLink]]:
     if goal == start:
         yield []
         return
     for link in links[goal]:
         if distance.get(link.to_table, -1) == distance[goal] - 1:
-            for path in _back(links, start, link.to_table, distance):
+            for path in _retraced(links, start, link.to_table, distance):
                 yield [*path, link.turned()]
 
 

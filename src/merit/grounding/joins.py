@@ -14,7 +14,7 @@ Path = list[KeyLink]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class JoinRoute:
     """How a table can be joined to one that a query has, and the rule that allows it."""
 
     start: Source
@@ -37,13 +37,13 @@ class Joiner:
             return declared, True
         return self._graph.named_paths(here, there), False
 
-    def ways(self, view: View, tables: list[str]) -> list[Way]:
+    def ways(self, view: View, tables: list[str]) -> list[JoinRoute]:
         """The shortest ways to one of some tables; columns of one name count only where no key is declared."""
         starts = [source for source in view.sources.values() if source.table is not None]
         kinds = [(GroundingRule.MISSING_JOIN, self._graph.paths), (GroundingRule.NAMED_JOIN, self._graph.named_paths)]
         for rule, paths in kinds:
             found = [
-                Way(start, path, rule)
+                JoinRoute(start, path, rule)
                 for start in starts
                 for table in tables
                 for path in paths(str(start.table), table)
@@ -54,15 +54,15 @@ class Joiner:
                 return [way for way in found if len(way.path) == shortest] if rule in self._rules else []
         return []
 
-    def by_shared_column(self, view: View, table: str) -> list[Way]:
+    def by_shared_column(self, view: View, table: str) -> list[JoinRoute]:
         """The ways to a table along the one column that it shares with another, where no key says how to join it."""
         if GroundingRule.NAMED_JOIN not in self._rules:
             return []
         starts = [source for source in view.sources.values() if source.table is not None]
         links = [(start, self._graph.shared(str(start.table), table)) for start in starts]
-        return [Way(start, [link], GroundingRule.NAMED_JOIN) for start, link in links if link is not None]
+        return [JoinRoute(start, [link], GroundingRule.NAMED_JOIN) for start, link in links if link is not None]
 
-    def append(self, view: View, way: Way) -> tuple[Source, exp.Expr]:
+    def append(self, view: View, way: JoinRoute) -> tuple[Source, exp.Expr]:
         """Join along a way after all other joins; the new source, and the last condition."""
         self._qualify_all(view)
         joins: list[exp.Join] = view.select.args.get("joins") or []

@@ -1,4 +1,13 @@
-"""A person's own database: ask, and learn from what people say about the answers. Must never know a reference."""
+"""A person's own database: ask, and learn from what people say about the answers. Must never know a reference.
+
+`agent.LiveAgent` is the public object. `opening` opens what it needs, by names or from `merit.toml`; `following` makes
+its `parts.LiveParts` from the schema, and makes them again when the schema changes. `answer` is what a person gets,
+`budget` what a question and a day may take, `switch` turns the memory of a database off, `shown` says whose values may
+be read, `results` runs each statement once and keeps digests of rows.
+
+The folders: `asking` (from question to answer), `record` (what happened), `judging` (what people and their checks say),
+`schema` (when the database changes), `measuring` (on confirmed questions), `auditing` (history against memory).
+"""
 
 from merit.live.agent import LiveAgent
 from merit.live.answer import Answer, AnswerStatus, Found, LeftOut

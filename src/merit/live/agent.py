@@ -18,8 +18,8 @@ from merit.live.judging.contradictions import Contradiction, contradictions
 from merit.live.judging.feedback import Learner
 from merit.live.judging.importing import Imported, import_pairs
 from merit.live.judging.ladder import right_sql
-from merit.live.measuring.proof import Proof
-from merit.live.measuring.proving import ProofCost, Tell, proof_cost, prove, say_nothing
+from merit.live.measuring.asked_again import Tell, say_nothing
+from merit.live.measuring.proof import Proof, ProofCost, proof_cost, prove
 from merit.live.measuring.regression import RegressionResult, accept, check
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress
@@ -114,16 +114,16 @@ class LiveAgent:
 
     def _turn(self, answer: str, author: str) -> Asked:
         """An answer as a later question of its conversation sees it: with the SQL that people left of it."""
-        asked, said = self.answer(answer, author=author)
+        asked, feedback = self.answer(answer, author=author)
         if asked.database != self._name:
             raise InputError(f"{asked.id}: is about the database {asked.database!r}, and this one is {self._name!r}")
-        return asked if said is None else replace(asked, sql=right_sql(asked, said) or "(rejected)")
+        return asked if feedback is None else replace(asked, sql=right_sql(asked, feedback) or "(rejected)")
 
     def answer(self, answer: str, *, author: str = "") -> tuple[Asked, Feedback | None]:
         """An answer and what was said about it, if a person may see both."""
-        asked, said = self._parts.history.find(answer)
-        check_seen(self._parts, asked, said, author)
-        return asked, said
+        asked, feedback = self._parts.history.find(answer)
+        check_seen(self._parts, asked, feedback, author)
+        return asked, feedback
 
     def _follow(self) -> None:
         """Work with the schema as it is now, where it changed; questions under way go on with theirs."""
@@ -217,8 +217,8 @@ class LiveAgent:
 
     def why(self, answer: str, *, author: str = "") -> Why:
         """What entered the prompts of an answer, and what decided between its candidates; `author` is who looks."""
-        asked, said = self.answer(answer, author=author)
-        return explained(asked, said, {item.entry.id: item for item in self._parts.memory.listed()})
+        asked, feedback = self.answer(answer, author=author)
+        return explained(asked, feedback, {item.entry.id: item for item in self._parts.memory.listed()})
 
     def without_memory(self, answer: str, *, progress: Progress = None, author: str = "") -> MemoryComparison:
         """Ask the question of an answer again without anything that was learned, and compare."""

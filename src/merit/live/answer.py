@@ -28,7 +28,7 @@ class AnswerStatus(StrEnum):
 
 
 class Found(StrEnum):
-    """What there is to see, told apart where there is nothing."""
+    """What there is to see of an answer's rows, and where there are none, why."""
 
     ROWS = "rows"
     CUT = "cut"  # rows, of which the limits let through only a part

@@ -11,10 +11,11 @@ from merit.errors import BudgetSpent
 from merit.live.asking.declining import with_decline_as_sql
 from merit.live.progress import Asking, Progress, tell
 from merit.models import CachingCompleter, Prices
+from merit.models.caching_completer import CompleterView
 from merit.models.spending import Usage
 from merit.models.token_counts import with_tokens
 from merit.settings import BudgetSettings
-from merit.types import Completion, ModelIdentity, Sampling
+from merit.types import Completion, Sampling
 
 _LEAST_S = 0.05  # for a statement that begins at the last moment
 
@@ -95,30 +96,18 @@ class Account:
         )
 
 
-class AccountedCompleter:
+class AccountedCompleter(CompleterView):
     """A model whose calls are charged to one question and end with its time."""
-
-    recorded = False
 
     def __init__(
         self, shared: CachingCompleter, account: Account, most: int, progress: Progress = None, *, before: int = 0
     ) -> None:
         """`most` is how many candidates there can be, `before` how many there are already."""
-        self._shared = shared
+        super().__init__(shared)
         self._account = account
         self._most = most
         self._progress = progress
         self._asked = before
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The identity of the model behind it."""
-        return self._shared.identity
-
-    @property
-    def concurrency(self) -> int:
-        """How many prompts the model answers at a time."""
-        return self._shared.concurrency
 
     async def complete(self, prompt: str, sampling: Sampling) -> Completion:
         """The answer; a reply that declines has it as its SQL. Raises BudgetSpent where a limit is reached."""
@@ -137,9 +126,6 @@ class AccountedCompleter:
                 raise account.late() from None
         account.replies.append(hashlib.sha256(completion.text.encode()).hexdigest())
         return with_decline_as_sql(completion)
-
-    async def close(self) -> None:
-        """Nothing of its own to release."""
 
 
 def _tokens(prompt: str) -> int:

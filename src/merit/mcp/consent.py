@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from merit.errors import InputError
 from merit.live import Asked, Corrected, Feedback, LiveAgent, Withdrawn
+from merit.live.record.events import kind_of
 from merit.mcp.callers import Caller, ToolContext
 
 Verdict = Literal["confirm", "reject", "correct", "withdraw"]
@@ -39,7 +40,7 @@ class CannotElicit:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ProposedFeedback:
     """What a caller wants to be recorded about an answer."""
 
     answer: str
@@ -55,35 +56,35 @@ def can_ask(context: ToolContext) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def question_to_person(agent: LiveAgent, word: Word, caller: Caller) -> Elicit[Consent]:
+def question_to_person(agent: LiveAgent, proposed: ProposedFeedback, caller: Caller) -> Elicit[Consent]:
     """What the person is asked: everything that would be recorded, in full; what cannot be shown so is refused."""
-    why = agent.why(word.answer, author=caller.author)
-    asked, said = why.asked, why.said
-    _check_judgeable(asked, said, word)
+    why = agent.why(proposed.answer, author=caller.author)
+    asked, feedback = why.asked, why.feedback
+    _check_judgeable(asked, feedback, proposed)
     question = agent.parts.history.whole_question(asked)
-    right = said.sql if isinstance(said, Corrected) else word.sql
-    _check_shown(asked.id, question, asked.sql, right, word.reason)
-    parts = [_ASKED[word.verdict], f"Database: {asked.database}", f"Question: {' '.join(question.split())}"]
+    right = feedback.sql if isinstance(feedback, Corrected) else proposed.sql
+    _check_shown(asked.id, question, asked.sql, right, proposed.reason)
+    parts = [_ASKED[proposed.verdict], f"Database: {asked.database}", f"Question: {' '.join(question.split())}"]
     parts += [_block("SQL", asked.sql)] if asked.sql else []
-    parts += [_block("Correct SQL", word.sql)] if word.verdict == "correct" else []
-    if word.verdict == "withdraw" and said is not None:
-        parts.append(f"Said so far: {type(said).__name__.lower()} by {said.author or 'unknown'} on {said.time[:10]}")
-        parts += [_block("Correct SQL", right)] if isinstance(said, Corrected) else []
-    parts += [f"Reason: {' '.join(word.reason.split())}"] if word.reason else []
+    parts += [_block("Correct SQL", proposed.sql)] if proposed.verdict == "correct" else []
+    if proposed.verdict == "withdraw" and feedback is not None:
+        parts.append(f"Said so far: {kind_of(feedback)} by {feedback.author or 'unknown'} on {feedback.time[:10]}")
+        parts += [_block("Correct SQL", right)] if isinstance(feedback, Corrected) else []
+    parts += [f"Reason: {' '.join(proposed.reason.split())}"] if proposed.reason else []
     parts.append(f"It is recorded as the word of {caller.author or 'unknown'}, said through {caller.program}.")
     return Elicit("\n\n".join(parts), Consent)
 
 
-def _check_judgeable(asked: Asked, said: Feedback | None, word: Word) -> None:
+def _check_judgeable(asked: Asked, feedback: Feedback | None, proposed: ProposedFeedback) -> None:
     """Refuse before a person is asked what would be refused afterwards."""
-    if word.verdict == "withdraw":
-        if said is None:
+    if proposed.verdict == "withdraw":
+        if feedback is None:
             raise InputError(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
-    elif said is not None:
-        raise InputError(f"{asked.id}: was {type(said).__name__.lower()} already, on {said.time}")
-    if word.verdict == "confirm" and not asked.status.ran:
+    elif feedback is not None:
+        raise InputError(f"{asked.id}: was {kind_of(feedback)} already, on {feedback.time}")
+    if proposed.verdict == "confirm" and not asked.status.ran:
         raise InputError(f"{asked.id}: nothing ran, so there is nothing to confirm; correct it instead")
-    if word.verdict == "correct" and not word.sql.strip():
+    if proposed.verdict == "correct" and not proposed.sql.strip():
         raise InputError(f"{asked.id}: a correction needs 'sql', the statement that is right")
 
 
@@ -104,15 +105,15 @@ def _block(name: str, sql: str) -> str:
     return "\n".join([f"{name}:", *(f"  | {line}" for line in sql.replace("\r\n", "\n").split("\n"))])
 
 
-def recorded(agent: LiveAgent, word: Word, caller: Caller) -> Feedback | Withdrawn:
+def recorded(agent: LiveAgent, proposed: ProposedFeedback, caller: Caller) -> Feedback | Withdrawn:
     """Record a person's word."""
     author, through = caller.author, caller.program
-    match word.verdict:
+    match proposed.verdict:
         case "confirm":
-            return agent.confirm(word.answer, author=author, through=through)
+            return agent.confirm(proposed.answer, author=author, through=through)
         case "reject":
-            return agent.reject(word.answer, reason=word.reason, author=author, through=through)
+            return agent.reject(proposed.answer, reason=proposed.reason, author=author, through=through)
         case "correct":
-            return agent.correct(word.answer, word.sql, author=author, through=through)
+            return agent.correct(proposed.answer, proposed.sql, author=author, through=through)
         case "withdraw":
-            return agent.withdraw(word.answer, reason=word.reason, author=author, through=through)
+            return agent.withdraw(proposed.answer, reason=proposed.reason, author=author, through=through)

@@ -63,15 +63,15 @@ class McpGate:
                 sentence = "too many of your sessions are open; close some, or wait until they are forgotten"
                 await _refused(429, sentence, {"Retry-After": "60"})(scope, receive, send)
                 return
-            receive, send = _unless_gone(receive), self._noting(person, scope["method"], send)
+            receive, send = _unless_gone(receive), self._noting_session(person, scope["method"], send)
         await self.app(scope, receive, send)
 
     @property
     def needs_token(self) -> bool:
-        """Whether nothing but a token lets a request in; also once the first one was made meanwhile."""
+        """Whether a request needs a token; also where the first token was made after the server started."""
         return self.had_tokens or bool(self.tokens.listed())
 
-    def _noting(self, person: str, method: str, send: Send) -> Send:
+    def _noting_session(self, person: str, method: str, send: Send) -> Send:
         """Sends a response, and notes the session that it names."""
 
         async def sending(message: Message) -> None:

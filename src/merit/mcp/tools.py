@@ -19,8 +19,8 @@ from merit.mcp.callers import Caller, FindCaller, ToolContext
 from merit.mcp.consent import (
     CannotElicit,
     Consent,
+    ProposedFeedback,
     Verdict,
-    Word,
     can_ask,
     question_to_person,
     recorded,
@@ -160,7 +160,9 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
     ) -> Elicit[Consent] | CannotElicit:
         caller = caller_of(ctx)
         caller.need(Right.CONFIRM)
-        question = await asyncio.to_thread(question_to_person, agent, Word(answer, verdict, sql, reason), caller)
+        question = await asyncio.to_thread(
+            question_to_person, agent, ProposedFeedback(answer, verdict, sql, reason), caller
+        )
         return question if can_ask(ctx) else CannotElicit()
 
     async def feedback(
@@ -171,14 +173,14 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
         sql: Annotated[str, Field(description="for 'correct'")] = "",
         reason: str = "",
     ) -> Annotated[CallToolResult, FeedbackResult]:
-        caller, word = caller_of(ctx), Word(answer, verdict, sql, reason)
+        caller, proposed = caller_of(ctx), ProposedFeedback(answer, verdict, sql, reason)
         given: object = consent.data if isinstance(consent, AcceptedElicitation) else None
         if isinstance(given, CannotElicit):
-            result = await asyncio.to_thread(_without_person, agent, word, caller, suggestions=suggestions)
+            result = await asyncio.to_thread(_without_person, agent, proposed, caller, suggestions=suggestions)
         elif isinstance(given, Consent) and given.agree:
-            result = await asyncio.to_thread(_by_person, agent, word, caller)
+            result = await asyncio.to_thread(_by_person, agent, proposed, caller)
         else:
-            result = _nothing(word, "the person did not agree, so nothing was recorded")
+            result = _nothing(proposed, "the person did not agree, so nothing was recorded")
         return structured(result, result.text())
 
     server.add_tool(
@@ -189,15 +191,15 @@ def add_feedback(server: MCPServer, agent: LiveAgent, caller_of: FindCaller, *, 
     )
 
 
-def _by_person(agent: LiveAgent, word: Word, caller: Caller) -> FeedbackResult:
-    said = recorded(agent, word, caller)
-    entries = [] if isinstance(said, Withdrawn) else list(said.entries)
+def _by_person(agent: LiveAgent, proposed: ProposedFeedback, caller: Caller) -> FeedbackResult:
+    feedback = recorded(agent, proposed, caller)
+    entries = [] if isinstance(feedback, Withdrawn) else list(feedback.entries)
     found = agent.contradictions(entries, author=caller.author)
     against = {entry.id for contradiction in found for entry in contradiction.entries} - {*entries}
     notes = [f"contradicts {', '.join(sorted(against))}; see `merit memory conflicts`"] if against else []
     return FeedbackResult(
-        answer=said.answer,
-        recorded=_RECORDED[word.verdict],
+        answer=feedback.answer,
+        recorded=_RECORDED[proposed.verdict],
         by="person",
         author=caller.author,
         entries=entries,
@@ -205,20 +207,22 @@ def _by_person(agent: LiveAgent, word: Word, caller: Caller) -> FeedbackResult:
     )
 
 
-def _without_person(agent: LiveAgent, word: Word, caller: Caller, *, suggestions: bool) -> FeedbackResult:
+def _without_person(
+    agent: LiveAgent, proposed: ProposedFeedback, caller: Caller, *, suggestions: bool
+) -> FeedbackResult:
     """A program's own word: never a confirmation."""
-    if not suggestions or word.verdict in ("reject", "withdraw"):
+    if not suggestions or proposed.verdict in ("reject", "withdraw"):
         raise InputError(
-            f"this client cannot ask a person, so nothing was recorded; the person can type `merit {word.verdict} "
-            f"{word.answer}`"
+            f"this client cannot ask a person, so nothing was recorded; the person can type `merit {proposed.verdict} "
+            f"{proposed.answer}`"
         )
-    sql = word.sql if word.verdict == "correct" else ""
-    kept = suggest(agent, word.answer, sql, program=caller.program, author=caller.author)
+    sql = proposed.sql if proposed.verdict == "correct" else ""
+    kept = suggest(agent, proposed.answer, sql, program=caller.program, author=caller.author)
     entries = [entry.id for entry in kept.entries]
     note = "it is kept as merely executed, and waits for a person: `merit memory review` lists it"
     notes = [note] if entries else [skipped.reason for skipped in kept.skipped] or ["it is known already"]
     return FeedbackResult(
-        answer=word.answer,
+        answer=proposed.answer,
         recorded="suggested" if entries else "nothing",
         by="program",
         author=caller.program,
@@ -227,8 +231,8 @@ def _without_person(agent: LiveAgent, word: Word, caller: Caller, *, suggestions
     )
 
 
-def _nothing(word: Word, note: str) -> FeedbackResult:
-    return FeedbackResult(answer=word.answer, recorded="nothing", by="nobody", author="", entries=[], notes=[note])
+def _nothing(proposed: ProposedFeedback, note: str) -> FeedbackResult:
+    return FeedbackResult(answer=proposed.answer, recorded="nothing", by="nobody", author="", entries=[], notes=[note])
 
 
 def structured(result: BaseModel, text: str) -> CallToolResult:

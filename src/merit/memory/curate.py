@@ -1,4 +1,4 @@
-"""Memory as people look after it: list, find, delete, confirm, export, import, copy, count. It works on any store."""
+"""What people do to a memory by hand, in any store: list, find, delete, confirm, export, import, copy, count."""
 
 import os
 from collections import Counter

@@ -31,8 +31,6 @@ from merit.types import (
     Polarity,
     Precedent,
     Repair,
-    Restoration,
-    Staleness,
 )
 
 FORMAT = 3
@@ -76,11 +74,6 @@ def record_of(entry: Entry) -> dict[str, Any]:
 def entry_line(entry: Entry) -> str:
     """An entry as format 3 wrote it."""
     return canonical_json({"format": FORMAT, **record_of(entry)})
-
-
-def deletion_line(deletion: Deletion) -> str:
-    """A deletion as format 3 wrote it."""
-    return json.dumps({"delete": deletion.id, "format": FORMAT, "reason": deletion.reason}, ensure_ascii=False)
 
 
 def canonical_json(record: Mapping[str, Any]) -> str:
@@ -147,22 +140,3 @@ def _parse_line(data: bytes, where: str) -> Entry | Deletion:
     if not isinstance(identity, str) or not isinstance(reason, str):
         raise InputError(f"{where}: a deletion names an id and a reason, both text, not {shortened(record)}")
     return Deletion(identity, reason)
-
-
-def format3_files(folder: Path) -> dict[str, str]:
-    """A memory as format 3 would have it, by file name: byte for byte what merit 0.1 wrote for the same changes."""
-    if not os.path.lexists(folder / format4.LOG_NAME):
-        return {path.name: path.read_text(encoding="utf-8") for path in files_in(folder)}
-    lines: dict[Polarity, list[str]] = {polarity: [] for polarity in Polarity}
-    pools: dict[str, Polarity] = {}
-    path = folder / format4.LOG_NAME
-    with open_file(path) as file:
-        for number, data in numbered_lines(file, path, format4.LINE_BYTES):
-            change = format4.parse_line(data, f"{path}, line {number}")
-            if isinstance(change, Deletion):
-                if change.id in pools:
-                    lines[pools[change.id]].append(deletion_line(change))
-            elif not isinstance(change, Restoration | Staleness):  # which format 3 does not know
-                pools[change.id] = change.polarity
-                lines[change.polarity].append(entry_line(change))
-    return {file_name(polarity): "".join(f"{line}\n" for line in lines[polarity]) for polarity in Polarity}

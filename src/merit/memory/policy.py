@@ -53,7 +53,7 @@ class RecallPolicy:
         check_field_types(self)
 
     def out_of_bounds(self) -> str | None:
-        """Which number means nothing, if one does: scores beyond all numbers could not even be recorded."""
+        """What is out of bounds, in words, if anything is: an infinite score could not be recorded."""
         if not 0 <= self.dense_weight <= 1:
             return "'dense_weight' should be a number from 0 to 1; the lexical channel has the rest"
         if not 0 < self.recency_decay <= 1:
@@ -64,7 +64,7 @@ class RecallPolicy:
         return None
 
     def least_grade_of(self, polarity: Polarity) -> Grade:
-        """How sure an entry must be to be recalled; a successful change is one that was confirmed (section 3.2)."""
+        """The least grade of an entry that may be recalled; a successful change must be confirmed (section 3.2)."""
         return Grade.CONFIRMED if polarity is Polarity.POSITIVE else self.least_grade
 
     @property
@@ -101,7 +101,7 @@ class Cue:
         return self.question if polarity is Polarity.PRECEDENT else self.text()
 
     def lexical_text(self, polarity: Polarity | None) -> str:
-        """What BM25 reads: precedents are found by question and SQL, since theirs are right and ours is near."""
+        """What BM25 reads: precedents by question and SQL, since theirs is right and the failed one is close to it."""
         return f"{self.question} {self.sql}" if polarity is Polarity.PRECEDENT else self.text()
 
 

@@ -160,7 +160,7 @@ def _request(model: ModelIdentity, sampling: Sampling) -> dict[str, str | int | 
     }
 
 
-class _View:
+class CompleterView:
     """A completer that shares another's answers and leaves its calls and its closing to that one."""
 
     def __init__(self, shared: CachingCompleter) -> None:
@@ -185,7 +185,7 @@ class _View:
         """Nothing of its own to release."""
 
 
-class RunCompleter(_View):
+class RunCompleter(CompleterView):
     """One run's view of a completer that several runs share: the same answers, an account of its own."""
 
     def __init__(self, shared: CachingCompleter) -> None:
@@ -207,7 +207,7 @@ class RunCompleter(_View):
         return record if prices is None else {**record, "cost": round(prices.cost(self.sent), 6)}
 
 
-class Prefetching(_View):
+class Prefetching(CompleterView):
     """The same completer for prefetching: answers that no run has needed yet are counted apart."""
 
     def __init__(self, shared: CachingCompleter, sent: Usage, *, urgent: bool) -> None:

@@ -132,7 +132,7 @@ def _unpacked(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:
 
 
 def _lzma(path: Path) -> ModuleType:
-    """Python's own, which some builds of Python lack: they can do everything but this."""
+    """Python's module lzma, which some builds of Python lack; they cannot read .xz files."""
     try:
         return import_module("lzma")
     except ImportError:

@@ -87,14 +87,14 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     for origin, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
         try:
             with closing(pieces), atomic_write(path) as file:
-                _write(file, _told(pieces), source, on_bytes)
+                _write(file, _in_one_sentence(pieces), source, on_bytes)
             return path
         except _NotFetched as error:
             faults.append(f"{origin}: {error}")
     raise ModelFailed(f"{name} could not be fetched ({'; '.join(faults)})")
 
 
-def _told(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _in_one_sentence(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The same pieces; what goes wrong with getting them is one sentence, without a proxy's password."""
     try:
         yield from pieces

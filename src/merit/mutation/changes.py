@@ -33,7 +33,6 @@ _SWAPS: Mapping[type[exp.Expr], tuple[type[exp.Expr], ...]] = {
     exp.Intersect: (exp.Union, exp.Except),
     exp.Except: (exp.Union, exp.Intersect),
 }
-_AGGREGATES = (exp.Sum, exp.Avg, exp.Max, exp.Min)
 _PREDICATES = (exp.In, exp.Exists, exp.Is, exp.Like, exp.Between)
 
 
@@ -70,7 +69,7 @@ def changes(node: exp.Expr, tables: Tables) -> Iterator[Change]:
     """Every change of one node."""
     for kind in _SWAPS.get(type(node), ()):
         if not _joins(node):
-            yield _as(kind)
+            yield _replaced_by(kind)
     yield from _logic(node)
     yield from _values(node, tables)
     yield from _clauses(node)
@@ -102,7 +101,7 @@ def padding(tree: exp.Expr, tables: Tables) -> Iterator[Change]:
         yield _filter(table.alias_or_name, name, known=True)
 
 
-def _as(kind: type[exp.Expr]) -> Change:
+def _replaced_by(kind: type[exp.Expr]) -> Change:
     return lambda node: kind(**node.args)
 
 

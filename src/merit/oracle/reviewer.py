@@ -6,22 +6,22 @@ use and marked as its own, and `merit audit` proves that only later questions we
 
 from merit.data import Dataset
 from merit.oracle.open import read_references
-from merit.types import Question, ReviewKind, Said
+from merit.types import Question, ReviewKind, ReviewOutcome
 
 
 class SimulatedReviewer:
-    """Says of an answer what a careful person would say who knows the reference."""
+    """Says of an answer what a careful person who knows the reference would say."""
 
     def __init__(self, dataset: Dataset, kind: ReviewKind) -> None:
         self._corrections = read_references(dataset) if kind is ReviewKind.CORRECTIONS else None
 
-    def review(self, question: Question, *, right: bool) -> tuple[Said, str | None]:
-        """What is said of an answer that the judge calls right or wrong, and the correction, where one is given."""
+    def review(self, question: Question, *, right: bool) -> tuple[ReviewOutcome, str | None]:
+        """What the reviewer says of an answer that is right or wrong, and the correction, where it gives one."""
         if right:
-            return Said.CONFIRMED, None
+            return ReviewOutcome.CONFIRMED, None
         if self._corrections is None:
-            return Said.REJECTED, None
-        return Said.CORRECTED, self._corrections[question.id].strip()
+            return ReviewOutcome.REJECTED, None
+        return ReviewOutcome.CORRECTED, self._corrections[question.id].strip()
 
     def is_reference(self, question: Question, sql: str) -> bool:
         """Whether a text is the correction that this reviewer would give to a question; for audits."""

@@ -1,4 +1,11 @@
-"""The prompts for a model, and the parsing of its replies. Must never know a reference."""
+"""The prompts for a model, and the parsing of its replies. Must never know a reference.
+
+`render` fills the templates of `templates`, the paper's appendix verbatim. `live` fills those for live use
+(`templates/live`, and `templates/own` for what no benchmark's prompt has), `live_schema` and `tables` write their
+schema part. `blocks` has what both share: a `Family` names the benchmark and the dialect; for other engines than SQLite
+the words that name it and its quotes are exchanged. `fence` marks what a database or a person wrote as data. `reply`
+finds the SQL in whatever a model says, in a documented order; where there is none, the attempt has failed.
+"""
 
 from merit.prompts.blocks import BIRD, LIVE_VERSION, SPIDER, VERSION, VERSIONS, Family, Prompt, family_named
 from merit.prompts.live_schema import LiveContext, LiveTexts, StoredValues, live_context, live_mentions, mention_lines

@@ -54,7 +54,7 @@ class Voting:
 def votings(groups: Sequence[RunGroup], calibration: Calibration | None = None) -> list[Voting]:
     """All methods whose candidates voted, with the calibration that is given or else the one that merit has."""
     return [
-        Voting(group, method, tuple(group.of(method.name)), _of(group, calibration))
+        Voting(group, method, tuple(group.of(method.name)), _calibration_of(group, calibration))
         for group in groups
         for method in group.methods
         if votes(method, group.identity.regime)
@@ -218,7 +218,7 @@ def _same_method(voting: Voting) -> bool:
     return voting.calibration is not None and voting.calibration.method == voting.method.name
 
 
-def _of(group: RunGroup, given: Calibration | None) -> Calibration | None:
+def _calibration_of(group: RunGroup, given: Calibration | None) -> Calibration | None:
     return find_calibration(group.identity.model.name, group.identity.prompts.family, given)
 
 
@@ -227,7 +227,7 @@ def _calibrated_on(groups: Sequence[RunGroup], given: Calibration | None) -> str
     sentences = []
     for group in groups:
         model, prompts = group.identity.model.name, group.identity.prompts.family
-        if used := _of(group, given):
+        if used := _calibration_of(group, given):
             sentences.append(f"{group.label}: calibrated on {used.about}.")
         elif given is not None:
             sentences.append(

@@ -13,7 +13,7 @@ from merit.errors import MeritError
 from merit.report.names import FEEDBACK, as_reviewed, dataset_label, file_name, method_order
 from merit.runs import Identity, RunView, Turn, account
 from merit.runs.kept_entries import kept_by
-from merit.runs.retrievals import looks_of
+from merit.runs.retrievals import recall_summaries
 from merit.runs.run_mismatch import field_name, plain_difference
 from merit.types import EncoderIdentity, ModelIdentity, Regime
 
@@ -59,7 +59,9 @@ class ScoredRun:
         self.answers: list[Turn] = sorted(view.answers, key=lambda turn: turn.episode.task.position)
         self.counts: dict[str, Any] = account(view.turns, view.method, view.identity.regime)
         self.kept = kept_by(view)
-        self.looks = looks_of(view) if view.method.recall is not None else {}  # None where the log is not whole
+        self.recalls_shown = (
+            recall_summaries(view) if view.method.recall is not None else {}
+        )  # None where the log is not whole
 
     @property
     def accuracy(self) -> float:

@@ -65,7 +65,7 @@ def similarity_table(groups: Sequence[RunGroup]) -> ReportTable:
         for method in group.methods:
             if method.recall is not None and not method.encodes:
                 blind[method_label(method)] = None
-            elif method.recall is not None and all(run.looks is not None for run in group.of(method.name)):
+            elif method.recall is not None and all(run.recalls_shown is not None for run in group.of(method.name)):
                 rows += _nearness(group, method)
     columns = (
         DATASET,
@@ -92,7 +92,9 @@ def similarity_table(groups: Sequence[RunGroup]) -> ReportTable:
 
 def without_recalls(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each run with an incomplete retrieval log."""
-    for view in {run.view.path: run.view for group in groups for run in group.all_runs() if run.looks is None}.values():
+    for view in {
+        run.view.path: run.view for group in groups for run in group.all_runs() if run.recalls_shown is None
+    }.values():
         log = view.path / RETRIEVALS
         what = "ends before the run does" if is_file(log) else "is missing"
         yield f"{log}: {what}, so no table says what {view.method.name} recalled; `merit audit` says more"
@@ -145,12 +147,17 @@ def _shown(runs: Sequence[ScoredRun]) -> Row:
     outcomes: dict[bool, list[bool]] = {True: [], False: []}
     for run in runs:
         poisoned_ids = {identity for identity, entry in run.kept.items() if entry.poisoned}
-        if run.looks is None:
+        if run.recalls_shown is None:
             keys = ("recalls", "recalls_poisoned", "episodes_poisoned", "accuracy_poisoned", "episodes_sound")
             return {key: number(None) for key in (*keys, "accuracy_sound")}
-        showing = {question: [set(look.entries) for look in looks] for question, looks in run.looks.items()}
-        recalls.append(sum(bool(entries) for looks in showing.values() for entries in looks))
-        poisoned.append(sum(bool(entries & poisoned_ids) for looks in showing.values() for entries in looks))
+        showing = {
+            question: [set(summary.entries) for summary in recalls_shown]
+            for question, recalls_shown in run.recalls_shown.items()
+        }
+        recalls.append(sum(bool(entries) for recalls_shown in showing.values() for entries in recalls_shown))
+        poisoned.append(
+            sum(bool(entries & poisoned_ids) for recalls_shown in showing.values() for entries in recalls_shown)
+        )
         for turn in run.answers:
             entries = set().union(*showing.get(turn.episode.task.question.id, ()))
             if entries:
@@ -165,8 +172,8 @@ def _shown(runs: Sequence[ScoredRun]) -> Row:
 def _by_tenth(run: ScoredRun) -> Iterator[tuple[float, Turn]]:
     """Every question that recalled, with the tenth of similarity that its nearest entry falls into."""
     for turn in run.answers:
-        if looks := (run.looks or {}).get(turn.episode.task.question.id):
-            near = looks[0].dense
+        if recalls_shown := (run.recalls_shown or {}).get(turn.episode.task.question.id):
+            near = recalls_shown[0].dense
             yield _NOTHING if near is None else min(math.floor(round(_STEPS * near, 9)), _STEPS - 1), turn
 
 

@@ -15,7 +15,7 @@ from merit.report.statistics import INTERVAL_NOTE, bootstrap, mean
 from merit.report.table import Cell, ReportColumn, ReportTable
 from merit.runs import Turn
 from merit.runs.accounting import half
-from merit.types import QuestionId, Regime, Said
+from merit.types import QuestionId, Regime, ReviewOutcome
 
 _BEFORE = (
     "An answer counts as it was before anything was said of it; only later questions are shown what the reviewer said."
@@ -38,7 +38,7 @@ def reviewed_table(groups: Sequence[RunGroup]) -> ReportTable:
         row = {"dataset": words(group.label), "method": words(method_label(method))}
         for part in PARTS:
             row[part], row[f"{part}, std"] = spread(_accuracies(runs, part))
-        for said in Said:
+        for said in ReviewOutcome:
             row[said.value] = number(mean([run.counts["review"][said] for run in runs]), 1)
         row["seeds"] = count(len(runs))
         rows.append(row)
@@ -49,7 +49,7 @@ def reviewed_table(groups: Sequence[RunGroup]) -> ReportTable:
         *(ReportColumn(f"{part}, std", f"{part.capitalize()}, std.", shown=False) for part in PARTS),
         *(
             ReportColumn(said.value, said.capitalize(), note=f"answers that the reviewer {said}, mean over seeds")
-            for said in Said
+            for said in ReviewOutcome
         ),
         ReportColumn("seeds", "Seeds", note="how many"),
     )
@@ -126,7 +126,7 @@ def without_base(groups: Sequence[RunGroup]) -> Iterator[str]:
 def holding_references(groups: Sequence[RunGroup]) -> Iterator[str]:
     """A sentence for each group with corrections, which are references."""
     for group in _own(groups):
-        if any(run.counts["review"][Said.CORRECTED] for run in group.all_runs()):
+        if any(run.counts["review"][ReviewOutcome.CORRECTED] for run in group.all_runs()):
             yield (
                 f"{group.label}: runs with corrections hold reference answers, and so does the page: keep both from "
                 "models and prompts that are scored on these questions"

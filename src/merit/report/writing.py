@@ -55,9 +55,11 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder that holds anything other than a report, or that cannot be made or written."""
     nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not nearest.is_dir():
-        raise InputError(f"{folder}: cannot be written ({_it(nearest, folder)} is not a folder); choose another --out")
+        raise InputError(
+            f"{folder}: cannot be written ({_shown(nearest, folder)} is not a folder); choose another --out"
+        )
     if not os.access(nearest, os.W_OK | os.X_OK):
-        raise InputError(f"{folder}: cannot be written ({_it(nearest, folder)} is read-only); choose another --out")
+        raise InputError(f"{folder}: cannot be written ({_shown(nearest, folder)} is read-only); choose another --out")
     for name in (TABLES, FIGURES):
         if (folder / name).is_symlink():  # files would be written to where it leads
             raise InputError(f"{folder / name}: is a link; remove it, or choose another --out")
@@ -73,7 +75,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def _it(nearest: Path, folder: Path) -> str:
+def _shown(nearest: Path, folder: Path) -> str:
     return "it" if nearest == folder else str(nearest)
 
 

@@ -1,4 +1,17 @@
-"""What a run is on disk, as typed values: manifest, stream, turns, retrievals, metrics. Needs no model or database."""
+"""What a run is on disk, as typed values: manifest, stream, turns, retrievals, metrics. Needs no model or database.
+
+- `paths` names the files and finds folders with them. `folder` is a run that goes on: one process at a time, every file
+  appended to line by line or written whole. A turn is committed when its line in `trajectories.jsonl` is whole, which
+  is written last; what a crash left of an unfinished turn is cut off. What differs from time to time is in
+  `timings.json` alone.
+- `manifest` has the types and writes them; `manifest_reading` alone reads them, within bounds that a new run must keep
+  too. `code` hashes the rooms that decide what is in a run, so that a change to a report or a help text does not stop a
+  run from being resumed. `run_mismatch` says in which setting two runs differ.
+- `questions` is `stream.json`, `turn` a line of `trajectories.jsonl` and `predictions.jsonl`, `retrievals` the log of
+  recalls, `reviews` what a simulated reviewer sees and says, `kept_entries` what a run kept. `view.read_run` reads all.
+- `plan` shuffles the questions by seed and lists the turns: one pass, or two for the control `transductive_batch`.
+- `accounting` counts what the paper counts, from the turns alone, and checks its arithmetic.
+"""
 
 from merit.runs.accounting import account, check_arithmetic
 from merit.runs.folder import RunFolder, in_use

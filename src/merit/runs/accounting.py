@@ -8,7 +8,7 @@ from merit.agent import Attempt, Episode, Method, Reflection, RefusedStatement, 
 from merit.errors import AuditFailed
 from merit.memory import normalise_sql
 from merit.runs.turn import Phase, Turn
-from merit.types import Polarity, Regime, Said, Status
+from merit.types import Polarity, Regime, ReviewOutcome, Status
 
 FORMAT = 2
 _FIRST_FORMAT = 1  # of 0.1: attempts were counted as "judged", and oscillation left out repeats that were set aside
@@ -85,7 +85,7 @@ def _review(answers: Sequence[Turn]) -> dict[str, Any]:
     }
     said = Counter(turn.review.said for turn in answers if turn.review)
     return {
-        **{word.value: said[word] for word in Said},
+        **{word.value: said[word] for word in ReviewOutcome},
         **{
             name: {"questions": len(turns), "accuracy": accuracy(sum(turn.final_correct for turn in turns), len(turns))}
             for name, turns in parts.items()

@@ -9,7 +9,7 @@ from merit.types import Polarity
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptEntry:
     """An entry that a run kept."""
 
     polarity: Polarity
@@ -17,14 +17,16 @@ class Kept:
     poisoned: bool  # kept as right, though the judge calls its episode's answer wrong
 
 
-def kept_by(view: RunView) -> dict[str, Kept]:
+def kept_by(view: RunView) -> dict[str, KeptEntry]:
     """Every entry that a run kept, by its id."""
     kept = {}
     for turn in view.turns:
         if turn.entry is not None:
             polarity = polarity_of(turn.episode, view.method)
             poisoned = polarity is not Polarity.NEGATIVE and not turn.final_correct
-            kept[turn.entry] = Kept(polarity, grade_of(turn.episode, view.method, view.identity.regime), poisoned)
+            kept[turn.entry] = KeptEntry(polarity, grade_of(turn.episode, view.method, view.identity.regime), poisoned)
         if turn.review is not None:  # the reviewer goes by the judge
-            kept |= {name: Kept(polarity, Grade.CONFIRMED, False) for polarity, name in turn.review.learned.items()}
+            kept |= {
+                name: KeptEntry(polarity, Grade.CONFIRMED, False) for polarity, name in turn.review.learned.items()
+            }
     return kept

@@ -97,7 +97,7 @@ def read_manifest(folder: Path) -> Manifest:
     record: Record = parse_json(text, path)
     check_fields(record, {"format": int}, str(path))
     check_format(record["format"], FORMAT, "a run", str(path))
-    _only(record, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
+    _exactly(record, {"format": int, "run": str, "identity": dict, "made_with": dict}, str(path))
     made_with = _made_with(record["made_with"], f"{path}, made_with")
     if record["run"] != run_id(record["identity"]):
         raise RunUnusable(f"{path}: the field 'run' does not follow from the identity; it was edited")
@@ -119,7 +119,7 @@ def new_manifest(identity: Identity, made_with: MadeWith) -> Manifest:
 def decode_identity(record: Record, where: str) -> Identity:
     """An identity from its record."""
     later: dict[str, type] = {"distinct": object, "review": dict}  # which earlier versions, or other regimes, lack
-    _only(record, _IDENTITY | {name: kind for name, kind in later.items() if name in record}, where)
+    _exactly(record, _IDENTITY | {name: kind for name, kind in later.items() if name in record}, where)
     _check_printable({name: value for name, value in record.items() if name != "demonstrations"}, where)
     _check_bounds(record, where)
     dataset = _dataset(record["dataset"], f"{where}.dataset")
@@ -137,8 +137,8 @@ def decode_identity(record: Record, where: str) -> Identity:
         stream_sha256=record["stream_sha256"],
         demonstrations=tuple(_example(example, f"{where}.demonstrations") for example in record["demonstrations"]),
         length=record["length"],
-        prompts=PromptsIdentity(**_only(record["prompts"], {"family": str, "sha256": str}, f"{where}.prompts")),
-        model=ModelIdentity(**_only(record["model"], {"name": str, "revision": str}, f"{where}.model")),
+        prompts=PromptsIdentity(**_exactly(record["prompts"], {"family": str, "sha256": str}, f"{where}.prompts")),
+        model=ModelIdentity(**_exactly(record["model"], {"name": str, "revision": str}, f"{where}.model")),
         sampling=_sampling(record["sampling"], f"{where}.sampling"),
         encoder=None if record["encoder"] is None else _encoder(record["encoder"], f"{where}.encoder"),
         code=record["code"],
@@ -174,7 +174,7 @@ def _check_printable(record: Record, where: str) -> None:
 
 def _dataset(record: Record, where: str) -> DatasetIdentity:
     fields: dict[str, type] = {"name": str, "split": str, "sha256": str, "questions": int}
-    _only(record, fields | ({"label": str} if "label" in record else {}), where)
+    _exactly(record, fields | ({"label": str} if "label" in record else {}), where)
     check_count(record["questions"], _MOST_QUESTIONS, f"{where}: the field 'questions'")
     if "label" in record:
         check_label(record["label"], f"{where}.label")
@@ -203,7 +203,7 @@ def _review(record: Record, where: str) -> ReviewPolicy | None:
     if "review" not in record:
         return None
     at = f"{where}.review"
-    review = _only(record["review"], {"share": float, "kind": str, "author": str}, at)
+    review = _exactly(record["review"], {"share": float, "kind": str, "author": str}, at)
     if review["author"] != SIMULATED_REVIEWER:
         raise InputError(f"{at}: the field 'author' cannot be {shown(review['author'])}")
     try:
@@ -237,7 +237,7 @@ def _origin(record: Any, where: str) -> Origin | None:
     if record is None:
         return None
     check_fields({"origin": record}, {"origin": dict}, where)
-    return Origin(**_only(record, {"package": str, "version": str, "sha256": str}, where))
+    return Origin(**_exactly(record, {"package": str, "version": str, "sha256": str}, where))
 
 
 def _policy(record: Any, where: str) -> RecallPolicy | None:
@@ -256,7 +256,7 @@ def _policy(record: Any, where: str) -> RecallPolicy | None:
 def _sampling(record: Record, where: str) -> Sampling:
     fields: dict[str, type] = {"temperature": float, "max_tokens": int, "seed": object}
     cut = record.get("max_prompt_tokens") if isinstance(record, dict) else None
-    _only(record, fields if cut is None else fields | {"max_prompt_tokens": int}, where)
+    _exactly(record, fields if cut is None else fields | {"max_prompt_tokens": int}, where)
     if cut is not None and not 0 < cut <= _MOST_TOKENS:
         raise InputError(f"{where}: the field 'max_prompt_tokens' cannot be {shown(cut)}")
     if not 0 <= record["temperature"] <= _MAX_TEMPERATURE:
@@ -268,16 +268,16 @@ def _sampling(record: Record, where: str) -> Sampling:
 
 
 def _encoder(record: Any, where: str) -> EncoderIdentity:
-    return EncoderIdentity(**_only(record, {"name": str, "revision": str, "dimension": int}, where))
+    return EncoderIdentity(**_exactly(record, {"name": str, "revision": str, "dimension": int}, where))
 
 
 def _example(record: Any, where: str) -> Demonstration:
-    return Demonstration(**_only(record, {"question": str, "sql": str, "evidence": str}, where))
+    return Demonstration(**_exactly(record, {"question": str, "sql": str, "evidence": str}, where))
 
 
 def _made_with(record: Record, where: str) -> MadeWith:
     fields: dict[str, type] = {"merit": str, "python": str, "sqlite": str}
-    _only(record, fields | ({"greedy": dict} if "greedy" in record else {}), where)
+    _exactly(record, fields | ({"greedy": dict} if "greedy" in record else {}), where)
     _check_printable(record, where)
     greedy = record.get("greedy", {})
     check_fields(greedy, dict.fromkeys(greedy, float), f"{where}.greedy")
@@ -286,7 +286,7 @@ def _made_with(record: Record, where: str) -> MadeWith:
     return MadeWith(**record)
 
 
-def _only(record: Any, fields: dict[str, type], where: str) -> Record:
+def _exactly(record: Any, fields: dict[str, type], where: str) -> Record:
     """The record, if it has these fields and no others."""
     check_fields(record, fields, where)
     for name in record:

@@ -21,7 +21,7 @@ _LARGEST_SIMILARITY = 1.001  # a cosine of two vectors of length 1, up to roundi
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RecallSummary:
     """One recall: the entries it showed, and how near the nearest of them was."""
 
     entries: tuple[str, ...]
@@ -88,17 +88,17 @@ def check_question(record: Any, turn: Turn, where: str) -> None:
         raise InputError(f"{where}: is not a recall of question {identity}; `merit audit` says more")
 
 
-def looks_of(view: RunView) -> dict[QuestionId, list[Look]] | None:
+def recall_summaries(view: RunView) -> dict[QuestionId, list[RecallSummary]] | None:
     """What every answer recalled, in order; None where the log does not have all of it."""
-    looks: dict[QuestionId, list[Look]] = {}
+    recalls_shown: dict[QuestionId, list[RecallSummary]] = {}
     complete = True
     for turn, records in recalls_by_turn(view):
         complete = complete and len(records) == turn.recalls
         for where, record in records:
             check_question(record, turn, where)
             if turn.phase is Phase.ANSWER:
-                looks.setdefault(turn.episode.task.question.id, []).append(_look(record, where))
-    return looks if complete else None
+                recalls_shown.setdefault(turn.episode.task.question.id, []).append(_summary(record, where))
+    return recalls_shown if complete else None
 
 
 def _similarity(value: Any) -> float:
@@ -107,11 +107,11 @@ def _similarity(value: Any) -> float:
     return float(value)
 
 
-def _look(record: dict[str, Any], where: str) -> Look:
+def _summary(record: dict[str, Any], where: str) -> RecallSummary:
     try:
         matches = [match for pool in record["pools"] for match in pool["matches"]]
         entries = tuple(str(match["entry"]) for match in matches)
         dense = [_similarity(match["dense"]) for match in matches if match["dense"] is not None]
     except (KeyError, TypeError, OverflowError) as error:
         raise InputError(f"{where}: not a recall of this run ({error!r}); `merit audit` says more") from None
-    return Look(entries, max(dense, default=None))
+    return RecallSummary(entries, max(dense, default=None))

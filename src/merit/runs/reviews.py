@@ -12,7 +12,7 @@ from merit.agent import Task
 from merit.errors import InputError, check_type
 from merit.reading import check_fields, check_format, shown
 from merit.runs.text import to_json
-from merit.types import Polarity, QuestionId, ReviewKind, Said
+from merit.types import Polarity, QuestionId, ReviewKind, ReviewOutcome
 
 FORMAT = 1
 _CHANCES = 2**64  # a draw is one of so many numbers, all equally likely
@@ -48,7 +48,7 @@ class ReviewPolicy:
 class AnswerReview:
     """What was said of an answer, and what was learned from it."""
 
-    said: Said
+    said: ReviewOutcome
     sql: str | None  # the correction
     learned: Mapping[Polarity, str]  # the ids of entries, at most one of a polarity
 
@@ -81,9 +81,13 @@ def read_review(record: Any, where: str) -> tuple[Any, AnswerReview]:
     check_fields(record, _FIELDS, where)
     check_format(record["format"], FORMAT, "reviews", where)
     said, sql, learned = record["said"], record["sql"], record["learned"]
-    if said not in tuple(Said) or (sql is None) == (said == Said.CORRECTED) or not isinstance(sql, str | None):
+    if (
+        said not in tuple(ReviewOutcome)
+        or (sql is None) == (said == ReviewOutcome.CORRECTED)
+        or not isinstance(sql, str | None)
+    ):
         raise InputError(f"{where}: is not what a reviewer says ({shown(said)}, with the SQL {shown(sql)})")
     if not all(name in tuple(Polarity) and isinstance(entry, str) for name, entry in learned.items()):
         raise InputError(f"{where}: the field 'learned' should name entries by their polarity, not {shown(learned)}")
     entries = {Polarity(name): entry for name, entry in learned.items()}
-    return record["question_id"], AnswerReview(Said(said), sql, entries)
+    return record["question_id"], AnswerReview(ReviewOutcome(said), sql, entries)

@@ -1,4 +1,8 @@
-"""`merit.toml`, read and checked."""
+"""`merit.toml`, read and checked.
+
+`read` turns the file into `Settings`. It holds no secret: the URL of a database that needs a password comes from an
+environment variable. `DatabaseSettings.is_private` says which columns' values are never read.
+"""
 
 from merit.settings.checks import CheckSettings
 from merit.settings.read import FILE_NAME, check_model, checked_scope, read_settings

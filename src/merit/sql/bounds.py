@@ -18,7 +18,7 @@ class CellTooLarge(Exception):
 
 
 def unfit(sql: str, limits: Limits) -> Error | None:
-    """What is wrong with a text before any database sees it."""
+    """Why a text cannot be sent to any database, if it cannot."""
     try:
         size = len(sql.encode())
     except UnicodeEncodeError:
@@ -31,7 +31,7 @@ def unfit(sql: str, limits: Limits) -> Error | None:
 
 
 def shortened(error: Error) -> Error:
-    """An error whose words are not longer than people and models read: a value can be part of them."""
+    """An error whose message is cut to what people and models read: it may quote a large value."""
     if len(error.message) <= _LONGEST_MESSAGE:
         return error
     cut = f"{error.message[:_LONGEST_MESSAGE]}... ({len(error.message) - _LONGEST_MESSAGE} more characters)"

@@ -16,7 +16,7 @@ from merit.errors import InputError, MeritError, ModelFailed
 from merit.models import Allowance
 from merit.stream.ahead import window
 from merit.stream.grid import Grid
-from merit.stream.predict import first_answers
+from merit.stream.predict import predict_for_runs
 from merit.stream.run import run_stream
 from merit.stream.setup import open_setup
 from merit.stream.spec import RunSpec
@@ -55,7 +55,7 @@ def run_grid_on_ray(
 async def _begin(grid: Grid, cache: Path, concurrency: int, allowance: Allowance) -> None:
     """Get first answers and check every run before anything is sent to the cluster."""
     async with Workshop(grid.model, grid.encoder, cache, concurrency, allowance, grid.sampling) as shop:
-        await first_answers(grid.runs.values(), shop)
+        await predict_for_runs(grid.runs.values(), shop)
         for spec in grid.runs.values():
             open_setup(spec, shop)
 

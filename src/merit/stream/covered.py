@@ -8,7 +8,7 @@ from functools import partial
 from merit.errors import InputError, NotRecorded
 from merit.stream.ahead import window
 from merit.stream.grid import Grid
-from merit.stream.predict import first_answers
+from merit.stream.predict import predict_for_runs
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import Setup, open_setup
 from merit.stream.workshop import Workshop
@@ -46,7 +46,7 @@ async def run_covered(
         reached = (done, total)
 
     try:
-        await first_answers(grid.runs.values(), shop, note_answer)
+        await predict_for_runs(grid.runs.values(), shop, note_answer)
     except NotRecorded as error:
         done, total = reached
         raise InputError(

@@ -20,7 +20,7 @@ from merit.reading import check_path, shown
 from merit.runs import LONGEST_TIMEOUT_S
 from merit.stream.ahead import window
 from merit.stream.grid_review import review_policies
-from merit.stream.predict import first_answers
+from merit.stream.predict import predict_for_runs
 from merit.stream.run import Progress, run_stream
 from merit.stream.setup import open_setup
 from merit.stream.spec import DEFAULT_BUDGET, LARGEST_SEED, RunSpec
@@ -146,7 +146,7 @@ async def run_grid(
     """Run everything, first answers included; returns each run's metrics. The first failure ends all runs."""
     for name, spec in grid.runs.items():
         spec.check_place(grid.out / name)
-    await first_answers(grid.runs.values(), shop)
+    await predict_for_runs(grid.runs.values(), shop)
     # All setups first, so that an error in any is reported before a run begins.
     setups = {name: open_setup(spec, shop) for name, spec in grid.runs.items()}
     turns_ahead = window(shop.completer.concurrency, len(setups)) if ahead is None else ahead

@@ -14,7 +14,7 @@ from merit.prompts import VERSIONS, family_named
 from merit.reading import parse_json
 from merit.runs import beginnings
 from merit.runs.text import read_lines
-from merit.stream.initial import FORMAT, MOST_BYTES, check_initial, initial_line, is_ours, model_label
+from merit.stream.first_answers import FORMAT, MOST_BYTES, check_first_answer, first_answer_line, is_ours, model_label
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Workshop
 from merit.types import Completer, Question, QuestionId, Sampling
@@ -43,7 +43,7 @@ async def predict_all(
         prompt = prompts.initial(family, question, dataset.schemas[question.db_id].text(), live=live.get(question.id))
         async with under_way:
             completion = await completer.complete(prompt.text, sampling)
-        return initial_line(question, prompt, completion, completer.identity)
+        return first_answer_line(question, prompt, completion, completer.identity)
 
     with _locked(path) as file:
         known = _known(path, asked, completer)
@@ -61,7 +61,7 @@ async def predict_all(
     return len(todo)
 
 
-async def first_answers(
+async def predict_for_runs(
     specs: Iterable[RunSpec], shop: Workshop, on_answer: Callable[[int, int], None] = lambda _done, _total: None
 ) -> None:
     """Ask for the first answers of runs, for every file of them that does not exist; a file belongs to one dataset."""
@@ -141,7 +141,7 @@ def _known(path: Path, asked: dict[QuestionId, Question], completer: Completer) 
     for number, line in enumerate(lines, 1):
         where = f"{path}, line {number}"
         record = parse_json(line, path, number)
-        check_initial(record, asked, where)
+        check_first_answer(record, asked, where)
         if record.get("model") != model_label(completer.identity):
             model = model_label(completer.identity)
             raise InputError(f"{where}: answered by {record.get('model')}, not by {model}; choose another place")

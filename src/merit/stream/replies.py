@@ -6,7 +6,7 @@ from pathlib import Path
 
 from merit.data import Dataset
 from merit.reading import read_text
-from merit.stream.initial import MOST_BYTES, is_ours, read_initial
+from merit.stream.first_answers import MOST_BYTES, is_ours, read_first_answers
 
 _SHOWN = 80  # characters of a reply
 
@@ -25,7 +25,7 @@ class Replies:
         replies = cls()
         if not is_ours(read_text(path, MOST_BYTES)):
             return replies
-        for first_answer in read_initial(path, dataset, protocol).values():
+        for first_answer in read_first_answers(path, dataset, protocol).values():
             replies.add(first_answer.reply, first_answer.sql)
         return replies
 

@@ -112,33 +112,15 @@ async def run_stream(
         reviewing = Reviewing(setup, folder, memory, work)
         await reviewing.review()  # that of the last answer, where a kill came before it
         before = len(folder.turns)
-        if before < len(todo):
-            folder.forget_metrics()
-        elif before > len(todo):
-            _log.warning(
-                "merit: %s: has %d turns already, and the limit is %d; what is shown is of all %d: choose another "
-                "folder for a shorter run",
-                path,
-                before,
-                len(todo),
-                before,
-            )
+        _begin(folder, len(todo))
         progress = Progress(max(len(todo), before))
         for turn in folder.turns:
             progress.add(turn)
         on_turn(progress)
         look_ahead = LookAhead(working, todo, completer, oracle, known, ahead) if ahead else NoLookAhead()
-        earlier = sessions(path)
-
-        def note_time() -> None:
-            done = len(folder.turns) - before
-            session = {"planned_turns": len(todo), "turns": done}
-            session |= _session(setup, completer, {"work": work, "ahead": look_ahead.work}, started)
-            with suppress(RunUnusable):  # timings are optional; an earlier error must not be hidden
-                folder.write_whole(TIMINGS, {"format": 1, "sessions": [*earlier, session]})
-
+        times = _SessionTimes(setup, folder, completer, {"work": work, "ahead": look_ahead.work}, len(todo), started)
         if before < len(todo):
-            note_time()  # how far this session means to go is known to a reader from the first turn on
+            times.write()  # how far this session means to go is known to a reader from the first turn on
         try:
             async with aclosing(look_ahead):
                 for number, planned in enumerate(todo[before:], before):
@@ -150,15 +132,60 @@ async def run_stream(
                     progress.entries += await reviewing.review()
                     on_turn(progress)
                     if (number + 1 - before) % _TIMINGS_EVERY == 0:
-                        note_time()
+                        times.write()
         finally:
             if before < len(todo):  # also without a finished turn: calls that were sent cost money
-                note_time()
+                times.write()
         identity = setup.identity
         metrics = account(folder.turns, identity.method, identity.regime)
         check_arithmetic(metrics, identity.method, identity.regime, identity.budget)
         folder.write_whole(METRICS, metrics)
         return metrics
+
+
+class _SessionTimes:
+    """What this session of a run has taken so far, in timings.json behind what earlier sessions took."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        folder: RunFolder,
+        completer: RunCompleter,
+        works: Mapping[str, Work],
+        planned: int,
+        started: float,
+    ) -> None:
+        self._setup = setup
+        self._folder = folder
+        self._completer = completer
+        self._works = works
+        self._planned = planned
+        self._started = started
+        self._turns_before = len(folder.turns)
+        self._earlier = sessions(folder.path)
+
+    def write(self) -> None:
+        """Write the file again; timings are optional, so that a failure to write them hides no earlier error."""
+        session = {"planned_turns": self._planned, "turns": len(self._folder.turns) - self._turns_before}
+        session |= _session(self._setup, self._completer, self._works, self._started)
+        with suppress(RunUnusable):
+            self._folder.write_whole(TIMINGS, {"format": 1, "sessions": [*self._earlier, session]})
+
+
+def _begin(folder: RunFolder, planned: int) -> None:
+    """Before a run goes on: what was true of the shorter run is dropped; a run that is too long is said to be."""
+    there = len(folder.turns)
+    if there < planned:
+        folder.forget_metrics()
+    elif there > planned:
+        _log.warning(
+            "merit: %s: has %d turns already, and the limit is %d; what is shown is of all %d: choose another "
+            "folder for a shorter run",
+            folder.path,
+            there,
+            planned,
+            there,
+        )
 
 
 async def _turn(setup: Setup, agent: Agent, planned: Planned, memory: Memory, run: str) -> Turn:

@@ -23,7 +23,7 @@ from merit.runs import (
 from merit.runs.code import code_hash
 from merit.runs.questions import stream_hash, stream_questions, stream_text
 from merit.sql import SQLITE_VERSION
-from merit.stream.initial import missing, read_initial
+from merit.stream.first_answers import check_all_answered, read_first_answers
 from merit.stream.spec import RunSpec
 from merit.stream.workshop import Parts
 from merit.types import QuestionId, Regime
@@ -68,9 +68,9 @@ def open_setup(spec: RunSpec, parts: Parts) -> Setup:
     usable = benchmark.usable_questions()
     order = stream_order(usable, spec.seed)
     length = len(order) if spec.limit is None else min(spec.limit, len(order))
-    first_answers = read_initial(spec.initial, dataset, benchmark.protocol)
+    first_answers = read_first_answers(spec.initial, dataset, benchmark.protocol)
     asked = spec if length < len(order) else replace(spec, limit=None)  # a limit beyond all questions is none
-    missing(order[:length], first_answers, spec.initial, asked.predict_command(parts.model, parts.sampling))
+    check_all_answered(order[:length], first_answers, spec.initial, asked.predict_command(parts.model, parts.sampling))
     count = method.demonstrations
     examples = fixed_demonstrations(dataset, count, spec.examples) if count else ()
     live = benchmark.live_context(usable) if benchmark.prompts == "live" else {}

@@ -29,7 +29,7 @@ class Regime(StrEnum):
         return self is Regime.DENOTATION_CONFIRMED
 
 
-class Said(StrEnum):
+class ReviewOutcome(StrEnum):
     """What a reviewer says about an answer."""
 
     CONFIRMED = "confirmed"  # it is right

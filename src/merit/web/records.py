@@ -1,16 +1,16 @@
 """Answers as the API sends them: a short form for lists, the whole with what became of them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from merit.live import Asked, Contradiction, Feedback, Withdrawn
+from merit.live.record.events import feedback_record
 from merit.live.record.uses import Use
 from merit.types import Rows
 from merit.web.server_sent_events import FIRST_ROWS
 
 
-def short_record(asked: Asked, said: Feedback | None) -> dict[str, Any]:
+def short_record(asked: Asked, feedback: Feedback | None) -> dict[str, Any]:
     """A line of a list."""
     return {
         "id": asked.id,
@@ -27,13 +27,8 @@ def short_record(asked: Asked, said: Feedback | None) -> dict[str, Any]:
         "recalled": list(asked.recalled),
         "earlier": list(asked.earlier),
         "seconds": asked.seconds,
-        "feedback": said_record(said) if said is not None else None,
+        "feedback": feedback_record(feedback) if feedback is not None else None,
     }
-
-
-def said_record(said: Feedback | Withdrawn) -> dict[str, Any]:
-    """What a person said."""
-    return {"kind": type(said).__name__.lower(), **asdict(said)}
 
 
 def rows_record(rows: Rows, most: int | None = None) -> dict[str, Any]:
@@ -52,11 +47,13 @@ def first_rows(rows: Rows | None) -> dict[str, Any] | None:
     return rows_record(rows, FIRST_ROWS) if rows is not None else None
 
 
-def judged_record(said: Feedback | Withdrawn, found: Sequence[Contradiction], uses: Sequence[Use]) -> dict[str, Any]:
+def judged_record(
+    feedback: Feedback | Withdrawn, found: Sequence[Contradiction], uses: Sequence[Use]
+) -> dict[str, Any]:
     """What a person said, what it left, and what that stands against or concerns."""
     return {
-        "feedback": said_record(said),
-        "entries": list(said.entries),
+        "feedback": feedback_record(feedback),
+        "entries": list(feedback.entries),
         "contradictions": [contradiction.record() for contradiction in found],
         "uses": [use.record() for use in uses],
     }

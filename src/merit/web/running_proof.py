@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from merit.errors import Conflict, MeritError
 from merit.files import atomic_write
 from merit.live import LiveAgent
 from merit.live.measuring.proof import Proof
+from merit.live.record.events import now
 from merit.reading import read_text
 
 FILE = "proof.json"
@@ -32,7 +32,7 @@ class RunningProof:
         """Begin to prove."""
         if self._running is not None:
             raise Conflict("a proof is under way already; wait for it")
-        self._running = {"author": author, "started": _now(), "done": 0, "of_all": None}
+        self._running = {"author": author, "started": now(), "done": 0, "of_all": None}
         self._error = ""
         self._task = asyncio.create_task(self._prove(agent, limit, author, self._running))
 
@@ -53,7 +53,7 @@ class RunningProof:
 
         try:
             proof = await agent.prove_async(limit=limit, tell=tell, author=author)
-            await asyncio.to_thread(self._write, {**proof_record(proof), **running, "finished": _now()})
+            await asyncio.to_thread(self._write, {**proof_record(proof), **running, "finished": now()})
         except MeritError as error:
             self._error = self._shown(str(error))
         finally:
@@ -90,7 +90,3 @@ def proof_record(proof: Proof) -> dict[str, Any]:
         for turn in proof.turns
     ]
     return {**proof.record(), "turns": turns}
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -8,11 +8,11 @@ from merit.live import LiveAgent
 from merit.report.page import LiveRuns
 from merit.settings import ServeSettings
 from merit.web.access_tokens import TokenStore
+from merit.web.kept_rows import KeptRows
 from merit.web.limits import FAILURES_PER_MINUTE, ConcurrencyLimit, RateLimit
 from merit.web.metrics import Metrics
 from merit.web.names import Names
 from merit.web.replies import RefusedRequest
-from merit.web.rows import KeptRows
 from merit.web.running_asks import RunningAsks
 from merit.web.running_proof import RunningProof
 from merit.web.sessions import SessionStore
@@ -59,7 +59,7 @@ class Site:
 
     @property
     def needs_token(self) -> bool:
-        """Whether nothing but a token lets a request in."""
+        """Whether a request needs a token."""
         return self.had_tokens or not self.names.local or bool(self.tokens.listed())
 
     def without_paths(self, sentence: str) -> str:

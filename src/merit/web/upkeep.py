@@ -1,4 +1,4 @@
-"""What the server does by itself: it erases what was asked longer ago than it is to be kept."""
+"""What the server does by itself: it erases answers that are older than `keep_days`."""
 
 import asyncio
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What a person may be shown: nothing that is for other people alone, unless they look after the memory."""
+"""What a person may be shown: nothing that is for other people alone, except to those who may curate the memory."""
 
 from merit.live import Asked, Feedback
 from merit.live.record.uses import Use
@@ -21,10 +21,10 @@ def entries_for(site: Site, who: Person) -> list[Listed]:
     return listed if curates(who) else visible(listed, parts.viewer(who.author))
 
 
-def may_see(site: Site, who: Person, asked: Asked, said: Feedback | None) -> bool:
+def may_see(site: Site, who: Person, asked: Asked, feedback: Feedback | None) -> bool:
     """Whether a person may be shown an answer and what was said about it."""
     parts = agent_of(site).parts
-    return curates(who) or sees_answer(parts, asked, said, parts.viewer(who.author))
+    return curates(who) or sees_answer(parts, asked, feedback, parts.viewer(who.author))
 
 
 def answer_for(site: Site, who: Person, answer: str) -> Asked:
@@ -34,11 +34,11 @@ def answer_for(site: Site, who: Person, answer: str) -> Asked:
 
 
 def looking_as(site: Site, who: Person, answer: str) -> str:
-    """With whose eyes a person sees an answer: a curator sees what the person who asked sees."""
+    """As whom a person looks at an answer: a curator sees what the person who asked sees."""
     return agent_of(site).parts.history.find(answer)[0].author if curates(who) else who.author
 
 
 def uses_for(site: Site, who: Person, uses: list[Use]) -> list[Use]:
     """Those later answers that a person may be shown."""
-    words = {asked.id: said for asked, said in agent_of(site).parts.history.judged(use.asked for use in uses)}
+    words = {asked.id: feedback for asked, feedback in agent_of(site).parts.history.judged(use.asked for use in uses)}
     return [use for use in uses if may_see(site, who, use.asked, words.get(use.asked.id))]

@@ -18,11 +18,11 @@ from merit.live.asking.settling import check_and_keep
 from merit.live.asking.widening import Widening
 from merit.live.budget import Account, AccountedCompleter
 from merit.live.calls import check_text
-from merit.live.judging.ladder import PeoplesOracle
+from merit.live.judging.ladder import RejectionOracle
 from merit.live.parts import LiveParts
 from merit.live.progress import Progress, tell
-from merit.live.record.events import Asked
-from merit.live.record.receipt_making import asked_of, spent_on, today
+from merit.live.record.event_making import asked_event, spent_event
+from merit.live.record.events import Asked, today
 from merit.models import Usage
 from merit.prompts import parse_sql
 from merit.settings import AskingSettings, BudgetSettings
@@ -124,7 +124,7 @@ class Asker:
                 progress(candidate(prepared, attempts, election, oracle))
             return election.goes_on(attempts)
 
-        people = PeoplesOracle(oracle, prepared.rejected, dialect)
+        people = RejectionOracle(oracle, prepared.rejected, dialect)
         episode, stopped = await self._episode(task, people, completer, goes_on, so_far, widening)
         answer = answer_of(prepared, episode, stopped, election, oracle, account, self.parts.calibration)
         return replace(answer, widened=widening.count)
@@ -176,7 +176,7 @@ class Asker:
         """Settle an answer and write it down."""
 
         def asked(answer: Answer) -> Asked:
-            return asked_of(answer, prepared, self.parts, self.asking, account, execute=execute)
+            return asked_event(answer, prepared, self.parts, self.asking, account, execute=execute)
 
         answer, written = check_and_keep(self.parts, self.limits, answer, prepared, asked)
         self.parts.history.append(written)
@@ -185,7 +185,7 @@ class Asker:
     def _write_cost(self, answer: Answer, prepared: Prepared, account: Account, execute: bool) -> Answer:  # noqa: ARG002
         """Write down what a question without memory took."""
         if account.prompts:
-            self.parts.history.append(spent_on(answer, self.parts, account, "asked without memory"))
+            self.parts.history.append(spent_event(answer, self.parts, account, "asked without memory"))
         return answer
 
     def _earlier_today(self, account: Account) -> Usage:

@@ -16,7 +16,7 @@ _MOST_SHOWN = 3  # failed statements in a prompt, the latest ones
 
 
 class LiveOracle:
-    """Has the database say what a candidate comes to. One that only differs in layout is not executed again."""
+    """Executes candidates. One that differs from an earlier one in layout alone is not executed again."""
 
     def __init__(self, engine: Engine, limits: Limits, account: Account) -> None:
         self._engine = engine

@@ -11,7 +11,7 @@ from merit.types import Regime
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class VoteCount:
     """How the votes of some candidates stand."""
 
     result: float  # the weight of the result that stands; 0 where none ran
@@ -34,7 +34,7 @@ class Election:
     least: int | None = None  # after so many, enough agreement ends the asking
     enough: float = 0.5  # the share of votes
 
-    def tally(self, attempts: Sequence[Attempt]) -> Tally:
+    def tally(self, attempts: Sequence[Attempt]) -> VoteCount:
         """How the votes stand."""
         cast = cast_votes(self.method, attempts)
         total = sum(vote.weight for vote in cast)
@@ -43,9 +43,9 @@ class Election:
         stands = cast[choose(cast)].verdict
         same = [vote for vote in cast if vote.verdict.satisfied and vote.verdict.result == stands.result]
         weight, agreeing = share * total, len(same) if stands.satisfied else 0
-        return Tally(weight, agreeing, declined, declined / total if declined > weight else share)
+        return VoteCount(weight, agreeing, declined, declined / total if declined > weight else share)
 
-    def agreed(self, tally: Tally) -> bool:
+    def agreed(self, tally: VoteCount) -> bool:
         """Whether enough candidates agree: at least two, since one alone agrees with nothing."""
         return tally.share >= self.enough and (tally.declined if tally.unanswerable else tally.agreeing) >= 2
 

@@ -55,7 +55,7 @@ class SchemaSelection:
         return seen.confirmed
 
     def _answers_for(self, scopes: frozenset[str]) -> "_SeenAnswers":
-        """Those for people who see the same: everybody, where nothing is for some alone."""
+        """The answers that a person may see; people who see the same entries share them."""
         if scopes not in self._seen:
             if len(self._seen) >= _MOST_VIEWERS:
                 del self._seen[next(iter(self._seen))]

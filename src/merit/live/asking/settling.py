@@ -1,4 +1,4 @@
-"""What becomes of an answer before it is shown: checked, weighed against people's words, kept at its grade."""
+"""Before an answer is shown: the user's checks, what people said earlier, and the grade at which it is kept."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -14,7 +14,7 @@ from merit.live.answer import AnswerStatus
 from merit.live.auditing.bounds import not_for, out_of_bounds
 from merit.live.auditing.log_states import EntryState, FoldedLog, fold
 from merit.live.auditing.votes import wrong_count
-from merit.live.record.events import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn
+from merit.live.record.events import Asked, Confirmed, Corrected, Event, Feedback, Rejected, Withdrawn, kind_of
 from merit.live.record.history import HISTORY, History, standing_question, valid_feedback
 from merit.live.record.purging import MEMORY
 from merit.live.record.receipt import Receipt
@@ -121,7 +121,7 @@ class _Audit:
                 continue
             if not isinstance(event, Feedback | Withdrawn):
                 continue
-            kind = type(event).__name__.lower()
+            kind = kind_of(event)
             if event.answer not in known:
                 when = "before it was asked" if event.answer in self._asked else "and there is no such answer"
                 yield self._said(event.answer, f"was {kind}, {when}")
@@ -247,23 +247,27 @@ class _Audit:
             if logged is None or logged.entry is not None:
                 yield identity, logged.entry if logged else None
 
-    def _mismatch(self, asked: Asked, said: Feedback, entry: Entry) -> str | None:
+    def _mismatch(self, asked: Asked, feedback: Feedback, entry: Entry) -> str | None:
         """What an entry says that the word it was learned from does not."""
         before = [self._asked[identity].question for identity in asked.earlier if identity in self._asked]
         if entry.question != standing_question(before, asked.question):
             return "is about another question"
         if entry.provenance.question_id != asked.id or entry.provenance.db_id != asked.database:
             return "is about another answer"
-        if entry.provenance.scope != (said.scope or None):
-            return f"is for {shown_scope(entry.provenance.scope)}, and was said for {shown_scope(said.scope or None)}"
-        right = asked.sql if isinstance(said, Confirmed) else said.sql if isinstance(said, Corrected) else ""
+        if entry.provenance.scope != (feedback.scope or None):
+            return (
+                f"is for {shown_scope(entry.provenance.scope)}, and was said for {shown_scope(feedback.scope or None)}"
+            )
+        right = (
+            asked.sql if isinstance(feedback, Confirmed) else feedback.sql if isinstance(feedback, Corrected) else ""
+        )
         match entry:
             case Precedent():
                 return None if entry.sql == right else "says another SQL than was said to be right"
             case Repair(polarity=Polarity.POSITIVE):
-                fits = isinstance(said, Corrected) and (entry.before, entry.after) == (asked.sql, right)
+                fits = isinstance(feedback, Corrected) and (entry.before, entry.after) == (asked.sql, right)
             case Repair():
-                fits = isinstance(said, Rejected) and entry.after == asked.sql
+                fits = isinstance(feedback, Rejected) and entry.after == asked.sql
         return None if fits else "says another change than was said"
 
     def _confirmed_later(self, accounted: set[str]) -> set[str]:

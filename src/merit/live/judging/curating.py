@@ -10,7 +10,7 @@ from merit.errors import Conflict, InputError, NotFound
 from merit.live.calls import check_text
 from merit.live.judging.promoting import promote
 from merit.live.parts import LiveParts
-from merit.live.record.receipt_making import now
+from merit.live.record.events import now
 from merit.live.record.uses import Use, uses_of
 from merit.live.record.visibility import visible
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, Restoration, with_id
@@ -47,13 +47,13 @@ class Curator:
     def retract(self, identity: str, author: str, reason: str = "") -> None:
         """Take an entry out of every later recall."""
         check_text(reason + author, "the reason or the author")
-        self.parts.memory.delete(identity, _by("retracted", author, reason))
+        self.parts.memory.delete(identity, _with_author("retracted", author, reason))
 
     def restore(self, identity: str, author: str) -> None:
         """Take a retraction back, or that an entry is stale."""
         if self.find(identity).recallable:
             raise Conflict(f"{identity}: is neither retracted nor stale")
-        self.parts.memory.commit_all([], [], [Restoration(identity, _by("restored", author))])
+        self.parts.memory.commit_all([], [], [Restoration(identity, _with_author("restored", author))])
 
     def confirm(self, identity: str, author: str) -> Entry:
         """Say that an entry below *confirmed* is right: a confirmed one takes its place."""
@@ -108,11 +108,11 @@ class Curator:
         return with_id(confirmed_answer(question, sql, self.parts.schema_text, source))
 
     def _replace(self, old: Entry, new: Entry, what: str, author: str) -> Entry:
-        gone = Deletion(old.id, _by(what, author, f"as {new.id}"))
-        (kept,) = self.parts.memory.commit_all([new], [gone], [Restoration(new.id, _by(what, author))])
+        gone = Deletion(old.id, _with_author(what, author, f"as {new.id}"))
+        (kept,) = self.parts.memory.commit_all([new], [gone], [Restoration(new.id, _with_author(what, author))])
         return kept
 
 
-def _by(what: str, author: str, reason: str = "") -> str:
+def _with_author(what: str, author: str, reason: str = "") -> str:
     by = f"{what} by {author}" if author else what
     return f"{by}: {reason}" if reason.strip() else by

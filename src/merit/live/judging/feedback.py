@@ -1,4 +1,4 @@
-"""Feedback: what a person says about an answer, at once or days later, from any process.
+"""Feedback: what a person says about an answer, at once or days later, in any process.
 
 Entries are committed first, the person's word last: until that is on the disk it is not acknowledged, and saying it
 again keeps the same entries. Meanwhile no other process can judge an answer.
@@ -13,8 +13,7 @@ from merit.errors import Conflict, InputError
 from merit.live.judging.ladder import right_sql
 from merit.live.judging.withdrawing import Withdrawer, all_promoted, check_database, shown_saying
 from merit.live.parts import LiveParts
-from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn
-from merit.live.record.receipt_making import now
+from merit.live.record.events import Asked, Confirmed, Corrected, Feedback, Rejected, Withdrawn, now
 from merit.live.record.visibility import check_seen, narrowest, scopes_in
 from merit.live.schema.staleness import follow_learned
 from merit.memory import LIVE_RUN, Deletion, Entry, Grade, Precedent, Provenance, Restoration, with_id
@@ -37,9 +36,9 @@ class Learner:
             source = self._source(asked, author)
             right = confirmed_answer(self._question(asked), asked.sql, self._schema, source)
             entries = self._commit([right], self._superseded(asked, asked.sql, source.scope))
-            said = Confirmed(asked.id, str(source.time), author, entries, source.scope or "", through)
-            write(said)
-        return said
+            feedback = Confirmed(asked.id, str(source.time), author, entries, source.scope or "", through)
+            write(feedback)
+        return feedback
 
     def reject(self, answer: str, reason: str, author: str, through: str = "") -> Rejected:
         """A person says that an answer is wrong: no entry shows it as an answer to this question any more."""
@@ -48,7 +47,7 @@ class Learner:
             change = rejected_change(asked, self._question(asked), self._schema, source)
             wrong = self._retracted(asked, asked.sql, "rejected", source.scope)
             entries = self._commit([change] if change else [], wrong)
-            said = Rejected(
+            feedback = Rejected(
                 answer=asked.id,
                 time=str(source.time),
                 author=author,
@@ -57,8 +56,8 @@ class Learner:
                 scope=source.scope or "",
                 through=through,
             )
-            write(said)
-        return said
+            write(feedback)
+        return feedback
 
     def correct(self, answer: str, sql: str, author: str, through: str = "") -> Corrected:
         """A person says how an answer should have been; what does not run is refused."""
@@ -75,7 +74,7 @@ class Learner:
                 learned.append(corrected_change(asked, question, sql, self._schema, source))
                 wrong = self._retracted(asked, asked.sql, "corrected", source.scope)
             entries = self._commit(learned, [*wrong, *self._superseded(asked, sql, source.scope)])
-            said = Corrected(
+            feedback = Corrected(
                 answer=asked.id,
                 time=str(source.time),
                 author=author,
@@ -84,8 +83,8 @@ class Learner:
                 scope=source.scope or "",
                 through=through,
             )
-            write(said)
-        return said
+            write(feedback)
+        return feedback
 
     def withdraw(self, answer: str, reason: str, author: str, through: str = "") -> Withdrawn:
         """A person takes back what was said about an answer: what it left is forgotten, what it took out comes back."""
@@ -157,16 +156,16 @@ class Learner:
         return [Deletion(identity, f"confirmed: {asked.id}") for identity in examples]
 
     def _within(self, ids: Iterable[str], scope: str | None) -> list[str]:
-        """Of some entries, those that only people see for whom the word is meant: nobody takes an entry from others."""
+        """Of some entries, those that are for no others than the feedback: it takes no entry from anyone else."""
         return [identity for identity in ids if covers(scope, self.parts.memory.scope_of(identity))]
 
     def _examples(self, asked: Asked, sql: str, *, with_confirmed: bool) -> list[str]:
         history, wanted = self.parts.history, canonical(sql, asked.dialect)
         same = history.same_question(asked.database, history.before(asked), asked.question)
         found = [identity for other in same if canonical(other.sql, other.dialect) == wanted for identity in other.kept]
-        for other, said in history.judged(same) if with_confirmed else ():
-            if canonical(right_sql(other, said), other.dialect) == wanted:
-                find, entries = self.parts.memory.find, all_promoted(self.parts.memory, said.entries)
+        for other, feedback in history.judged(same) if with_confirmed else ():
+            if canonical(right_sql(other, feedback), other.dialect) == wanted:
+                find, entries = self.parts.memory.find, all_promoted(self.parts.memory, feedback.entries)
                 found += [identity for identity in entries if isinstance(find(identity), Precedent)]
         return found + (shown_saying(history, self.parts.memory, asked, wanted) if with_confirmed else [])
 

@@ -13,8 +13,8 @@ from merit.formats import FoundPairs, Pair, SkippedPair
 from merit.live.judging.contradictions import Contradiction, contradictions
 from merit.live.judging.ladder import rejected_before
 from merit.live.parts import LiveParts
+from merit.live.record.events import now
 from merit.live.record.lines import plain_question
-from merit.live.record.receipt_making import now
 from merit.live.record.visibility import visible
 from merit.live.results import StatementResults
 from merit.memory import Deletion, Entry, Grade, Listed, Precedent, Provenance, with_id
@@ -45,7 +45,7 @@ class Imported:
 
 
 @dataclass(slots=True)
-class _Sorted:
+class _SortedPairs:
     """Pairs by what is to become of them."""
 
     fresh: dict[str, Entry] = field(default_factory=dict)
@@ -132,8 +132,8 @@ def _sort(
     results: StatementResults,
     grade: Grade,
     template: Provenance,
-) -> _Sorted:
-    found = _Sorted()
+) -> _SortedPairs:
+    found = _SortedPairs()
     seen: set[tuple[str, str]] = set()
     for pair in pairs:
         key = (plain_question(pair.question), results.form(pair.sql))

@@ -36,23 +36,23 @@ def rejected_before(
     What somebody said only for themselves, or for another team, does not count for this person.
     """
     words = history.judged(history.same_question(database, before, question, judged=True))
-    return rejected_in([(asked, said) for asked, said in words if viewer.sees(said.scope or None)], dialect)
+    return rejected_in([(asked, feedback) for asked, feedback in words if viewer.sees(feedback.scope or None)], dialect)
 
 
 def rejected_in(words: Iterable[tuple[Asked, Feedback]], dialect: str) -> dict[str, RejectedSQL]:
     """The same, of what was said about some answers to one question, in its order."""
     rejected = dict[str, RejectedSQL]()
-    for asked, said in words:
-        if right := right_sql(asked, said):
+    for asked, feedback in words:
+        if right := right_sql(asked, feedback):
             rejected.pop(canonical(right, dialect), None)
-        if wrong := wrong_sql(asked, said, dialect):
-            reason = said.reason if isinstance(said, Rejected) else ""
-            rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, said.time[:10], reason, said.scope or None)
+        if wrong := wrong_sql(asked, feedback, dialect):
+            reason = feedback.reason if isinstance(feedback, Rejected) else ""
+            rejected[canonical(wrong, dialect)] = RejectedSQL(wrong, feedback.time[:10], reason, feedback.scope or None)
     return rejected
 
 
 @dataclass(frozen=True, slots=True)
-class PeoplesOracle:
+class RejectionOracle:
     """An oracle that knows what people rejected for the question: it counts as wrong, whatever it returns."""
 
     oracle: Oracle
@@ -67,14 +67,14 @@ class PeoplesOracle:
         return verdict
 
 
-def right_sql(asked: Asked, said: Feedback) -> str:
+def right_sql(asked: Asked, feedback: Feedback) -> str:
     """What feedback says is right, if it says so."""
-    return asked.sql if isinstance(said, Confirmed) else said.sql if isinstance(said, Corrected) else ""
+    return asked.sql if isinstance(feedback, Confirmed) else feedback.sql if isinstance(feedback, Corrected) else ""
 
 
-def wrong_sql(asked: Asked, said: Feedback, dialect: str) -> str:
+def wrong_sql(asked: Asked, feedback: Feedback, dialect: str) -> str:
     """What feedback says is wrong, if it says so."""
-    right = right_sql(asked, said)
+    right = right_sql(asked, feedback)
     return "" if right and canonical(right, dialect) == canonical(asked.sql, dialect) else asked.sql
 
 

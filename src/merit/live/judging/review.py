@@ -40,7 +40,7 @@ class ReviewItem:
 
     @property
     def usefulness(self) -> tuple[int, float]:
-        """Less is more useful: used often, and little agreement."""
+        """A sort key, the most useful first: used often, and little agreement."""
         return -(self.asked + self.recalled), self.agreement
 
 
@@ -110,7 +110,7 @@ def _nothing_came(asked: Asked) -> bool:
 def _is_judged(asked: Asked, same: list[Asked], feedback: dict[str, Feedback]) -> bool:
     """Whether people have said what they think of this SQL for this question, whichever answer they said it about.
 
-    What somebody said for themselves alone is a word on their own answer only.
+    Feedback that is for one person alone counts for their own answer only.
     """
     if asked.id in feedback:
         return True

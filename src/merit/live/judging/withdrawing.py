@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from merit.errors import InputError
 from merit.live.judging.ladder import RejectedSQL, rejected_in, right_sql
-from merit.live.record.events import Asked, Feedback, Withdrawn
+from merit.live.record.events import Asked, Feedback, Withdrawn, now
 from merit.live.record.history import History
 from merit.live.record.lines import plain_question
-from merit.live.record.receipt_making import now
 from merit.memory import LIVE_RUN, Deletion, Entry, Memory, Precedent, Restoration
 from merit.memory.contents import promoted
 from merit.sql import canonical
@@ -37,11 +36,11 @@ class Withdrawer:
         `brought_back` is called with the latter.
         What was promoted since is forgotten as well: it rests on the same word.
         """
-        with self.history.withdrawing(answer) as (asked, said, write):
+        with self.history.withdrawing(answer) as (asked, feedback, write):
             if self.database is not None:
                 check_database(asked, self.database)
-            _check_own_word(said, author)
-            back, left = self._returning(asked, said), said.entries
+            _check_own_word(feedback, author)
+            back, left = self._returning(asked, feedback), feedback.entries
             while True:
                 gone = [Deletion(identity, f"withdrawn: {asked.id}") for identity in left]
                 self.memory.commit_all([], gone, back)
@@ -54,13 +53,13 @@ class Withdrawer:
             write(withdrawn)
         return withdrawn
 
-    def _returning(self, asked: Asked, said: Feedback) -> list[Restoration]:
+    def _returning(self, asked: Asked, feedback: Feedback) -> list[Restoration]:
         """The entries that feedback took out and that nothing else speaks against."""
         history = self.history
         same = history.same_question(asked.database, history.before(asked), asked.question)
         others = [(other, word) for other, word in history.judged(same) if other.id != asked.id]
         found: dict[str, str] = {}  # entries, with the statement that each says
-        for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, said)) if sql}:
+        for form in {canonical(sql, asked.dialect) for sql in (asked.sql, right_sql(asked, feedback)) if sql}:
             right = [word for other, word in others if canonical(right_sql(other, word), asked.dialect) == form]
             kept = [other.kept for other in same if canonical(other.sql, asked.dialect) == form]
             ids = [identity for ids in ([word.entries for word in right] or kept) for identity in ids]
@@ -108,9 +107,9 @@ def shown_saying(history: History, memory: Memory, asked: Asked, wanted: str) ->
     ]
 
 
-def _check_own_word(said: Feedback, author: str) -> None:
-    if scope_kind(said.scope or None) is ScopeKind.PERSONAL and said.scope != f"personal:{author}":
-        raise InputError(f"{said.answer}: what was said about it is another person's; only they can take it back")
+def _check_own_word(feedback: Feedback, author: str) -> None:
+    if scope_kind(feedback.scope or None) is ScopeKind.PERSONAL and feedback.scope != f"personal:{author}":
+        raise InputError(f"{feedback.answer}: what was said about it is another person's; only they can take it back")
 
 
 def _rejected(words: list[tuple[Asked, Feedback]], asked: Asked, scope: str | None) -> dict[str, RejectedSQL]:

@@ -1,7 +1,7 @@
 """Confirmed questions asked again, apart from the history: what comes of it is compared with what was confirmed."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +9,6 @@ from pathlib import Path
 from merit.live.answer import Answer
 from merit.live.asking.asker import Asker
 from merit.live.asking.preparing import AskedBefore
-from merit.live.measuring.proof import AskedAgain
 from merit.live.parts import LiveParts
 from merit.live.record.history import History
 from merit.live.record.lines import plain_question
@@ -18,6 +17,12 @@ from merit.memory import Entry, Grade, Precedent
 from merit.models import Prices, Usage
 from merit.sql import executed
 from merit.types import EVERYONE, Rows, Viewer
+
+Tell = Callable[[int, int], object]  # how many questions of how many were asked again
+
+
+def say_nothing(_done: int, _of_all: int) -> None:
+    """The default `Tell`: progress is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,17 @@ def confirmed_questions(parts: LiveParts, viewer: Viewer = EVERYONE, *, stale: b
             if item.stale is None or (stale and plain_question(entry.question) not in found):
                 found[plain_question(entry.question)] = asked
     return sorted(found.values(), key=lambda asked: asked.position)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """An answer that was given again: whether its rows are those of the confirmed one, and what it took."""
+
+    right: bool
+    confidence: float  # the share of votes, from 0 to 1
+    calls: int
+    tokens: int
+    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

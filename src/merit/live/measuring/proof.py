@@ -3,10 +3,25 @@
 With memory means: with what was remembered when the question was first asked, and not with its own answer.
 """
 
+import asyncio
 import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from merit.errors import InputError
+from merit.live.asking.asker import Asker
+from merit.live.measuring.asked_again import (
+    AskedAgain,
+    ConfirmedQuestion,
+    Repeater,
+    Tell,
+    confirmed_questions,
+    repeating,
+    say_nothing,
+)
+from merit.live.record.visibility import visible
+from merit.models import Prices, Usage
 
 _Z = 1.959963984540054  # of a 95% interval
 _FEWEST = 20  # questions: with fewer, nothing but a large effect could be seen
@@ -20,17 +35,6 @@ class ProofVerdict(StrEnum):
     HARMS = "the memory harms"
     NO_DIFFERENCE = "no difference can be seen"
     TOO_SHORT = "the history is too short to tell"
-
-
-@dataclass(frozen=True, slots=True)
-class AskedAgain:
-    """An answer that was given again: whether its rows are those of the confirmed one, and what it took."""
-
-    right: bool
-    confidence: float  # the share of votes, from 0 to 1
-    calls: int
-    tokens: int
-    cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +127,61 @@ def paired_interval(gained: int, lost: int, size: int) -> tuple[float, float]:
     middle = wins - losses
     half = _Z * math.sqrt(max(0.0, wins + losses - middle**2) / (size + 2))
     return max(-1.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofCost:
+    """What a proof takes at most."""
+
+    questions: int
+    calls: int
+    tokens: int | None  # by the mean of earlier questions; None where there is none to go by
+    cost: float | None  # None where prices or tokens are not known
+
+
+def proof_cost(asker: Asker, limit: int | None = None, author: str = "") -> ProofCost:
+    """What proving takes at most, before anything is asked."""
+    questions = len(_questions(asker, limit, author))
+    calls = 2 * questions * asker.asking.candidates
+    asked = [event for event in asker.parts.history.answers().values() if event.calls]
+    sent = Usage.total(Usage(event.calls, event.prompt_tokens, event.output_tokens) for event in asked)
+    if not sent.calls:
+        return ProofCost(questions, calls, None, None)
+    share = calls / sent.calls
+    likely = Usage(calls, round(share * sent.prompt_tokens), round(share * sent.output_tokens))
+    prices = asker.budget.prices
+    return ProofCost(questions, calls, likely.tokens, Prices(*prices).cost(likely) if prices else None)
+
+
+async def prove(asker: Asker, *, limit: int | None = None, tell: Tell = say_nothing, author: str = "") -> Proof:
+    """Ask confirmed questions again; of a long history the last `limit` ones. Nothing is learned from it.
+
+    `author` is who asks: what is for other people alone is neither asked nor shown.
+    """
+    if asker.method.recall is None:
+        raise InputError(f"the method {asker.method.name!r} has no memory, so there is nothing to prove")
+    questions, turns = _questions(asker, limit, author), list[ProofTurn]()
+    listed = await asyncio.to_thread(asker.parts.memory.listed)
+    learned = [item for item in visible(listed, asker.parts.viewer(author)) if item.recallable]
+    with repeating(asker, author) as repeater:
+        with_memory, without = repeater.learning(), repeater.forgetful()
+        known = 0  # how many entries the selection from the schema knows of
+        for number, asked in enumerate(questions, 1):
+            earlier = sum(item.sequence <= asked.position for item in learned)
+            with_memory.learn([item.entry for item in learned[known:earlier]])
+            known = max(known, earlier)
+            if (expected := await asyncio.to_thread(repeater.expected, asked)) is not None:
+                turns.append(await _turn(with_memory, without, asked, expected))
+            tell(number, len(questions))
+    return Proof(tuple(turns))
+
+
+async def _turn(with_memory: Repeater, without: Repeater, asked: ConfirmedQuestion, expected: str) -> ProofTurn:
+    remembering = await with_memory.ask(asked, expected, asked.position)
+    forgetful = await without.ask(asked, expected, asked.position)
+    return ProofTurn(asked.answer, remembering.outcome, forgetful.outcome, len(remembering.answer.recalled))
+
+
+def _questions(asker: Asker, limit: int | None, author: str) -> list[ConfirmedQuestion]:
+    questions = confirmed_questions(asker.parts, asker.parts.viewer(author))
+    return questions if limit is None else questions[-limit:] if limit else []

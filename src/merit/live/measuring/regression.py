@@ -10,8 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from merit.errors import MeritError
 from merit.files import atomic_write
 from merit.live.asking.asker import Asker
-from merit.live.measuring.asked_again import confirmed_questions, repeating
-from merit.live.measuring.proving import Tell
+from merit.live.measuring.asked_again import Tell, confirmed_questions, repeating, say_nothing
 from merit.reading import read_text
 
 ACCEPTED = "check.json"  # which questions were answered right at the last check that was accepted
@@ -67,7 +66,7 @@ class RegressionResult:
         return bytes(tostring(suite, encoding="utf-8", xml_declaration=True))
 
 
-async def check(asker: Asker, tell: Tell = lambda _done, _of: None, author: str = "") -> RegressionResult:
+async def check(asker: Asker, tell: Tell = say_nothing, author: str = "") -> RegressionResult:
     """Ask every confirmed question again, with the present memory but without its own answer."""
     before = _read(asker.parts.history.path.parent / ACCEPTED)
     viewer = asker.parts.viewer(author)

@@ -15,7 +15,6 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from merit import __version__
 from merit.errors import Conflict, InputError
 from merit.files import open_regular
 from merit.live.measuring.regression import ACCEPTED
+from merit.live.record.events import now
 from merit.live.record.history import HISTORY, History
 from merit.live.record.purging import MEMORY, finish_purge
 from merit.live.schema.schemas import SCHEMAS
@@ -46,7 +46,7 @@ _MOST_AT_ONCE = 4 * MIB  # read of an archive; the list of its files has 2 MiB a
 
 
 class _Archive(io.FileIO):
-    """An archive's bytes; what it says of its list of files is not believed: zipfile reads that list as a whole."""
+    """An archive's bytes, read within bounds: zipfile reads the list of files whole, however large it claims to be."""
 
     def read(self, size: int | None = -1) -> bytes:
         """The next bytes; many are asked for only by an archive that merit did not write."""
@@ -152,8 +152,7 @@ def _whole(size: int, file: Any) -> int:
 def _pack(folder: Path, names: list[str], out: Path) -> None:
     unfinished = out.with_name(f"{out.name}.part")
     hashes = {name: _sha256(folder / name) for name in names}
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    contents = {"format": FORMAT, "merit": __version__, "time": now, "files": hashes}
+    contents = {"format": FORMAT, "merit": __version__, "time": now(), "files": hashes}
     try:
         file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:

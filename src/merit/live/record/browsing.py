@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from merit.live.record.events import Asked, Feedback
+from merit.live.record.events import Asked, Feedback, kind_of
 from merit.live.record.history import History
 from merit.memory import Listed, Repair
 from merit.types import scope_kind
@@ -27,7 +27,7 @@ class Page(Generic[T]):
 class HistorySearch:
     """Conditions on answers; an empty one fits all."""
 
-    words: str = ""  # all of which the question or the SQL has, or with which the id begins
+    words: tuple[str, ...] = ()  # all of which the question or the SQL has, or with which the id begins
     status: str = ""
     feedback: str = ""  # confirmed, rejected, corrected or none
     author: str = ""  # of the feedback, or of the question
@@ -35,10 +35,10 @@ class HistorySearch:
     until: str = ""
     database: str = ""
 
-    def fits(self, asked: Asked, said: Feedback | None) -> bool:
+    def fits(self, asked: Asked, feedback: Feedback | None) -> bool:
         """Whether an answer is looked for."""
-        kind = type(said).__name__.lower() if said is not None else NOT_JUDGED
-        authors = {said.author if said is not None else "", asked.author}
+        kind = kind_of(feedback) if feedback is not None else NOT_JUDGED
+        authors = {feedback.author if feedback is not None else "", asked.author}
         return (
             self.database in ("", asked.database)
             and self.status in ("", asked.status)
@@ -69,7 +69,7 @@ def search_history(
 class MemorySearch:
     """Conditions on entries; an empty one fits all."""
 
-    words: str = ""
+    words: tuple[str, ...] = ()
     grade: str = ""
     kind: str = ""  # positive, negative or precedent
     database: str = ""
@@ -118,11 +118,8 @@ def _page(items: Iterable[T], fits: Callable[[T], bool], identity: Callable[[T],
     return Page(tuple(found), None)
 
 
-def _has_words(words: str, texts: Iterable[str], identity: str) -> bool:
+def _has_words(words: Iterable[str], texts: Iterable[str], identity: str) -> bool:
     """Whether all words are in some texts; one of several characters may be the beginning of an id."""
-    if not words:
-        return True
     text = "\n".join(texts).casefold()
-    return all(
-        word in text or (len(word) >= _ID_CHARACTERS and identity.startswith(word)) for word in words.casefold().split()
-    )
+    wanted = [word.casefold() for word in words]
+    return all(word in text or (len(word) >= _ID_CHARACTERS and identity.startswith(word)) for word in wanted)

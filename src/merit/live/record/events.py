@@ -1,6 +1,7 @@
 """What is written down about questions and answers: an event each, without any rows."""
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from merit.agent.feedback import ExecutedStatement
@@ -148,9 +149,19 @@ _WORDS = {**_JUDGING, "withdrawn": frozenset({"through"})}
 _LACKING = {1: {"asked": _LATER_THAN_1, **_WORDS}, 2: {"asked": _LATER_THAN_2, **_WORDS}}
 
 
+def kind_of(event: Event) -> str:
+    """What an event is, in a word: asked, confirmed, rejected, corrected, withdrawn or spent."""
+    return _NAMES[type(event)]
+
+
+def feedback_record(feedback: Feedback | Withdrawn) -> dict[str, Any]:
+    """What was said about an answer, as plain values."""
+    return {"kind": kind_of(feedback), **asdict(feedback)}
+
+
 def event_record(event: Event) -> dict[str, Any]:
     """An event as plain values."""
-    return {"format": FORMAT, "kind": _NAMES[type(event)], **asdict(event)}
+    return {"format": FORMAT, "kind": kind_of(event), **asdict(event)}
 
 
 def read_event(record: Any, where: str) -> Event:
@@ -211,3 +222,13 @@ def _tried(record: Any, where: str) -> ExecutedStatement:
 
 def _texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def now() -> str:
+    """The time, as events have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def today() -> str:
+    """The day, as events have it."""
+    return now()[:10]

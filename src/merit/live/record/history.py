@@ -14,7 +14,7 @@ from pathlib import Path
 
 from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
 from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
-from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, read_event
+from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, kind_of, read_event
 from merit.live.record.lines import HistoryLines, plain_question
 from merit.models import Usage
 from merit.reading import LINES_BYTES, parse_json
@@ -41,28 +41,29 @@ class History:
 
     @contextmanager
     def judging(self, identity: str) -> Iterator[tuple[Asked, Callable[[Feedback], None]]]:
-        """An answer that nothing was said about yet, and how to write down what is; other writers wait meanwhile."""
+        """An answer without feedback, and a function that writes its feedback down; other writers wait meanwhile."""
         with self._open() as file:
-            asked, said = self.find(identity)
-            if said is not None:
-                what, by = type(said).__name__.lower(), f" by {said.author}" if said.author else ""
+            asked, feedback = self.find(identity)
+            if feedback is not None:
+                what, by = kind_of(feedback), f" by {feedback.author}" if feedback.author else ""
                 raise Conflict(
-                    f"{asked.id}: was {what} already, on {said.time}{by}; `merit withdraw {asked.id}` takes that back"
+                    f"{asked.id}: was {what} already, on {feedback.time}{by}; `merit withdraw {asked.id}` takes that "
+                    "back"
                 )
             yield asked, lambda feedback: self._append(file, feedback)
 
     @contextmanager
     def withdrawing(self, identity: str) -> Iterator[tuple[Asked, Feedback, Callable[[Withdrawn], None]]]:
-        """An answer, what was said about it, and how to write down that it is taken back; other writers wait."""
+        """An answer, its feedback, and a function that writes down that it is taken back; other writers wait."""
         with self._open() as file:
-            asked, said = self.find(identity)
-            if said is None:
+            asked, feedback = self.find(identity)
+            if feedback is None:
                 raise Conflict(f"{asked.id}: nothing was said about it, so there is nothing to withdraw")
-            yield asked, said, lambda withdrawn: self._append(file, withdrawn)
+            yield asked, feedback, lambda withdrawn: self._append(file, withdrawn)
 
     @contextmanager
     def rewriting(self) -> Iterator[Callable[[Callable[[Event], bool]], int]]:
-        """How to write the file again with the events that are to be kept; other writers wait meanwhile."""
+        """A function that writes the file again with the events to keep; other writers wait meanwhile."""
         with self._open():
             yield self._rewrite
 
@@ -89,22 +90,22 @@ class History:
             why = "there is no answer" if not found else "several answers begin with"
             raise NotFound(f"{self.path}: {why} {identity!r}; `merit history` lists them")
         (asked,) = self._asked(self._lines.answers(found))
-        said = self.judged([asked])
-        return asked, said[-1][1] if said else None
+        feedback = self.judged([asked])
+        return asked, feedback[-1][1] if feedback else None
 
     def newest_first(self, before: str = "") -> Iterator[tuple[Asked, Feedback | None]]:
         """Every answer that was asked before one (or all), with what was said about it; read in parts, as needed."""
         ids = self._lines.newest(before)
         while part := list(islice(ids, _PART)):
             answers = self._asked(self._lines.answers(part))
-            said = {asked.id: word for asked, word in self.judged(answers)}
-            yield from ((asked, said.get(asked.id)) for asked in answers)
+            feedback = {asked.id: word for asked, word in self.judged(answers)}
+            yield from ((asked, feedback.get(asked.id)) for asked in answers)
 
     def judged(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback]]:
         """Those answers that people said something about, with what stands of it, in the order in which it was said."""
         by_id = {asked.id: asked for asked in answers}
-        said = valid_feedback(self._event(*line) for line in self._lines.said(list(by_id)))
-        return [(by_id[answer], word) for answer, word in said.items()]
+        feedback = valid_feedback(self._event(*line) for line in self._lines.feedback_on(list(by_id)))
+        return [(by_id[answer], word) for answer, word in feedback.items()]
 
     def same_question(
         self, database: str, before: Sequence[str], question: str, *, judged: bool = False, scoped: bool = False
@@ -191,7 +192,7 @@ class History:
 
 
 class _Day:
-    """What the questions of one day took, kept up with a file that grows; one that was written anew is read anew."""
+    """What the questions of one day took. It follows the file, and begins again where a purge replaced it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -231,13 +232,13 @@ class _Day:
 
 def valid_feedback(events: Iterable[Event]) -> dict[str, Feedback]:
     """What was said about answers and not taken back, by their ids."""
-    said: dict[str, Feedback] = {}
+    feedback: dict[str, Feedback] = {}
     for event in events:
         if isinstance(event, Feedback):
-            said[event.answer] = event
+            feedback[event.answer] = event
         elif isinstance(event, Withdrawn):
-            said.pop(event.answer, None)
-    return said
+            feedback.pop(event.answer, None)
+    return feedback
 
 
 def standing_question(before: Sequence[str], question: str) -> str:

@@ -51,7 +51,7 @@ class HistoryLines:
         return found
 
     def newest(self, before: str = "") -> Iterator[str]:
-        """The ids of all answers, newest first; or of those before one, none where that is not there."""
+        """The ids of all answers, newest first; with `before`, of those before it, none where it is not there."""
         self.follow()
         ids = self._ids_now()
         end = len(ids)
@@ -68,7 +68,7 @@ class HistoryLines:
         found = {_about(line): (line, number) for line, number in lines}
         return [found[identity] for identity in ids if identity in found]
 
-    def said(self, answers: list[str]) -> list[tuple[bytes, int]]:
+    def feedback_on(self, answers: list[str]) -> list[tuple[bytes, int]]:
         """The lines of what was said about some answers, oldest first."""
         lines = self._read(lambda: sorted({number for answer in answers for number in self._words.find(answer)}))
         wanted = set(answers)

@@ -1,97 +1,28 @@
-"""Makes what the history keeps of an answer: the event that says how it was found, and its receipt."""
+"""Makes the receipt of an answer: what each of its prompts showed, and how its candidates voted."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from merit.agent import Attempt, Method, find_method
 from merit.agent.behaviour import Part
-from merit.agent.feedback import ExecutedStatement, executed_statements
 from merit.agent.rules import cast_votes
 from merit.errors import InputError
 from merit.live.answer import Answer
 from merit.live.asking.declining import reason_to_decline
 from merit.live.budget import Account
 from merit.live.parts import LiveParts
-from merit.live.record.events import Asked, Spent
 from merit.live.record.receipt import CandidateVote, Receipt, Setting, ShownEntry
 from merit.memory import Match, Precedent, Recall
 from merit.settings import AskingSettings
 from merit.sql import canonical
-from merit.types import Limits, Schema
+from merit.types import Schema
 
 if TYPE_CHECKING:
     from merit.live.asking.preparing import Prepared
 
 _MOST_COLUMNS = 200  # that a receipt lists; beyond it, the hash stands for them
 _LONGEST_NOTE = 160  # characters
-_LONGEST = Limits().sql_bytes  # characters; a longer statement never runs
-
-
-def asked_of(
-    answer: Answer, prepared: "Prepared", parts: LiveParts, asking: AskingSettings, account: Account, *, execute: bool
-) -> Asked:
-    """The event of a question: everything but the rows."""
-    identity = parts.completer.identity
-    return Asked(
-        id=answer.id,
-        time=now(),
-        question=answer.question,
-        database=parts.schema.db_id,
-        dialect=parts.engine.dialect,
-        schema_fingerprint=parts.fingerprint,
-        position=prepared.position,
-        method=prepared.method.name,
-        model=f"{identity.name}@{identity.revision}" if identity.revision else identity.name,
-        first_prompt_sha256=prepared.prompt.sha256 if prepared.sql is None else next(iter(account.prompts), ""),
-        sql=cut_to_length(answer.sql),
-        status=answer.status,
-        agreement=answer.agreement,
-        error=answer.error and cut_to_length(answer.error),
-        tried=_statements(answer.attempts),
-        recalled=answer.recalled,
-        reason=answer.reason,
-        calls=answer.calls,
-        prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer.output_tokens,
-        seconds=answer.seconds,
-        widened=answer.widened,
-        earlier=tuple(turn.id for turn in prepared.earlier),
-        replies=tuple(dict.fromkeys(account.replies)),
-        receipt=_receipt(answer, prepared, account, _settings(prepared, asking, parts, execute)),
-        author=prepared.viewer.author,
-    )
-
-
-def spent_on(answer: Answer, parts: LiveParts, account: Account, purpose: str) -> Spent:
-    """The event of a question that leaves nothing but what it took."""
-    return Spent(
-        time=now(),
-        database=parts.schema.db_id,
-        question=answer.question,
-        purpose=purpose,
-        calls=answer.calls,
-        prompt_tokens=answer.prompt_tokens,
-        output_tokens=answer.output_tokens,
-        seconds=answer.seconds,
-        replies=tuple(dict.fromkeys(account.replies)),
-    )
-
-
-def _statements(attempts: Sequence[Attempt]) -> tuple[ExecutedStatement, ...]:
-    """Every candidate that is a statement, in its order."""
-    found = executed_statements([attempt for attempt in attempts if reason_to_decline(attempt.sql) is None])
-    return tuple(
-        replace(statement, sql=cut_to_length(statement.sql), error=statement.error and cut_to_length(statement.error))
-        for statement in found
-    )
-
-
-def cut_to_length(text: str) -> str:
-    """A statement or message as a history keeps it: cut, so that all of them fit into a line."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def shown_by(prepared: "Prepared", attempts: Sequence[Attempt]) -> Iterator[list[Match]]:
@@ -112,7 +43,10 @@ def _shown(recall: Recall | None, *, precedents: bool, repairs: bool) -> list[Ma
     return [match for match in matches if (precedents if isinstance(match.entry, Precedent) else repairs)]
 
 
-def _receipt(answer: Answer, prepared: "Prepared", account: Account, settings: dict[str, Setting]) -> Receipt:
+def make_receipt(
+    answer: Answer, prepared: "Prepared", account: Account, asking: AskingSettings, parts: LiveParts, *, execute: bool
+) -> Receipt:
+    """What entered the prompts of an answer, and what decided it."""
     prompts = tuple(dict.fromkeys(account.prompts))
     bare = prepared.live.bare
     return Receipt(
@@ -123,7 +57,7 @@ def _receipt(answer: Answer, prepared: "Prepared", account: Account, settings: d
         values=prepared.mentioned,
         notes=tuple(note[:_LONGEST_NOTE] for note in prepared.live.notes),
         notes_sha256=hashlib.sha256("\n".join(prepared.live.notes).encode()).hexdigest(),
-        settings=settings,
+        settings=_settings(prepared, asking, parts, execute),
         prompts=prompts,
         candidates=tuple(_candidates(prepared, answer.attempts, prompts)),
     )
@@ -211,13 +145,3 @@ def _flat(record: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
             yield from _flat(value, f"{above}{name}.")
         else:
             yield f"{above}{name}", value
-
-
-def now() -> str:
-    """The time, as events have it."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def today() -> str:
-    """The day, as events have it."""
-    return now()[:10]

@@ -1,7 +1,7 @@
-"""Retention: what was asked some days ago and has left nothing is erased.
+"""Retention: erasing old answers that left nothing behind.
 
-An answer that a person judged stays, and so does one that left an entry in the memory or that such an answer follows:
-the memory rests on them. `merit memory purge` erases those.
+The memory rests on an answer that a person judged, that left an entry, or that such an answer follows in a
+conversation. Those stay; `merit memory purge` erases them.
 """
 
 from datetime import UTC, datetime, timedelta

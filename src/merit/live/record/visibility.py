@@ -1,4 +1,4 @@
-"""What a person may be shown of answers: none that rests on what is for other people alone."""
+"""Which answers a person may be shown: none that rests on entries that are for other people alone."""
 
 from collections.abc import Iterable
 
@@ -15,26 +15,26 @@ def visible(listed: Iterable[Listed], viewer: Viewer) -> list[Listed]:
     return [item for item in listed if viewer.sees(item.entry.provenance.scope)]
 
 
-def sees_answer(parts: LiveParts, asked: Asked, said: Feedback | None, viewer: Viewer) -> bool:
+def sees_answer(parts: LiveParts, asked: Asked, feedback: Feedback | None, viewer: Viewer) -> bool:
     """Whether a person may be shown an answer: it is their own, or nothing in it is for others alone."""
     if viewer.author and asked.author == viewer.author:
         return True
-    return all(viewer.sees(scope) for scope in scopes_in(parts, asked, said))
+    return all(viewer.sees(scope) for scope in scopes_in(parts, asked, feedback))
 
 
-def check_seen(parts: LiveParts, asked: Asked, said: Feedback | None, author: str) -> None:
+def check_seen(parts: LiveParts, asked: Asked, feedback: Feedback | None, author: str) -> None:
     """Refuse an answer that a person may not be shown."""
-    if not sees_answer(parts, asked, said, parts.viewer(author)):
+    if not sees_answer(parts, asked, feedback, parts.viewer(author)):
         raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
 
 
-def scopes_in(parts: LiveParts, asked: Asked, said: Feedback | None = None) -> set[str | None]:
+def scopes_in(parts: LiveParts, asked: Asked, feedback: Feedback | None = None) -> set[str | None]:
     """The scopes of all that entered an answer: entries and rejections in its prompts, words about what it follows."""
     turns = parts.history.turns(asked) if asked.earlier else []
     entries = {_scope_of(parts, turn, identity) for turn in (asked, *turns) for identity in turn.recalled}
     rejections = {scope for turn in (asked, *turns) for scope in _rejections(parts, turn)}
     words = [word.scope or None for _, word in parts.history.judged(turns)] if turns else []
-    own = [said.scope or None] if said is not None else []
+    own = [feedback.scope or None] if feedback is not None else []
     return {*entries, *rejections, *words, *own}
 
 

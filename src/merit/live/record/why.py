@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from merit.live.answer import Answer
-from merit.live.record.events import Asked, Feedback
+from merit.live.record.events import Asked, Feedback, feedback_record
 from merit.live.record.receipt import ShownEntry
 from merit.memory import Listed
 from merit.sql import canonical, executed
@@ -17,24 +17,24 @@ class Why:
     """An answer, what was said about it, and the entries that its prompts showed."""
 
     asked: Asked
-    said: Feedback | None
+    feedback: Feedback | None
     entries: tuple[tuple[ShownEntry, Listed | None], ...]  # None: it was purged since
 
     def record(self) -> dict[str, Any]:
         """As plain values."""
-        said = None if self.said is None else {"kind": type(self.said).__name__.lower(), **asdict(self.said)}
+        feedback = None if self.feedback is None else feedback_record(self.feedback)
         entries = [{**asdict(shown), **_entry(listed)} for shown, listed in self.entries]
-        return {**asdict(self.asked), "feedback": said, "entries": entries}
+        return {**asdict(self.asked), "feedback": feedback, "entries": entries}
 
 
-def explained(asked: Asked, said: Feedback | None, listed: Mapping[str, Listed]) -> Why:
+def explained(asked: Asked, feedback: Feedback | None, listed: Mapping[str, Listed]) -> Why:
     """An answer with what the memory holds of the entries that it was shown."""
     shown: Iterable[ShownEntry]
     if asked.receipt is not None:
         shown = asked.receipt.shown
     else:  # of format 1
         shown = [ShownEntry(identity, (), 0.0, None, None) for identity in asked.recalled]
-    return Why(asked, said, tuple((entry, listed.get(entry.id)) for entry in shown))
+    return Why(asked, feedback, tuple((entry, listed.get(entry.id)) for entry in shown))
 
 
 def _entry(listed: Listed | None) -> dict[str, Any]:

@@ -70,12 +70,12 @@ def answers_using(
     found: list[Asked] = []
     if parts.schemas is None:
         return found
-    for number, (asked, said) in enumerate(parts.history.newest_first()):
+    for number, (asked, feedback) in enumerate(parts.history.newest_first()):
         if len(found) == most or number == _MOST_ANSWERS:
             break
         if asked.sql and asked.database == parts.schema.db_id and table.name.lower() in asked.sql.lower():
             used = lineage(asked.sql, parts.schemas.now, asked.dialect, as_learned=True).uses
-            if table.name.lower() in used and seen(asked, said):
+            if table.name.lower() in used and seen(asked, feedback):
                 found.append(asked)
     return found
 

@@ -64,9 +64,9 @@ class FollowedRun:
     turns: FileTail
     recalls: FileTail
     reviews: FileTail
-    waiting: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
+    waiting_recalls: deque[tuple[int, Any]] = field(default_factory=deque)  # recalls whose turn is not read yet
     unpacked: deque[Turn] = field(default_factory=deque)  # turns whose review is not read yet
-    said: deque[tuple[int, Any]] = field(default_factory=deque)  # reviews whose turn is not packed yet
+    waiting_reviews: deque[tuple[int, Any]] = field(default_factory=deque)  # reviews whose turn is not packed yet
     pace: RunPace = field(default_factory=RunPace)
 
     @property
@@ -81,9 +81,9 @@ class FollowedRun:
             self.unpacked.append(read_turn(record, self.packed.questions, f"{self.turns.path}, line {number}"))
         while self.unpacked and (turn := self._reviewed(self.unpacked[0])) is not None:
             self.unpacked.popleft()
-            if len(self.waiting) < turn.recalls:  # recalls are written before their turn, so the file has them
-                self.waiting.extend(self.recalls.records())
-            records = [self.waiting.popleft() for _ in range(min(turn.recalls, len(self.waiting)))]
+            if len(self.waiting_recalls) < turn.recalls:  # recalls are written before their turn, so the file has them
+                self.waiting_recalls.extend(self.recalls.records())
+            records = [self.waiting_recalls.popleft() for _ in range(min(turn.recalls, len(self.waiting_recalls)))]
             self.packed.add(turn, [(f"{self.recalls.path}, line {line}", recall) for line, recall in records])
         self.pace.note(len(self.packed.turns), time.monotonic())
         return len(self.packed.turns) > before
@@ -93,11 +93,11 @@ class FollowedRun:
         identity = self.manifest.identity
         if not is_drawn(identity.review, identity.seed, turn.episode.task.question.id):
             return turn
-        if not self.said:
-            self.said.extend(self.reviews.records())
-        if not self.said:
+        if not self.waiting_reviews:
+            self.waiting_reviews.extend(self.reviews.records())
+        if not self.waiting_reviews:
             return None
-        number, record = self.said.popleft()
+        number, record = self.waiting_reviews.popleft()
         _, review = read_review(record, f"{self.reviews.path}, line {number}")
         return replace(turn, review=review)
 

@@ -2,6 +2,10 @@
 
 It is one layer of several: the engine's own read-only mode and the role's privileges stand behind it. Nothing but
 `refusal` and what it returns is used from outside.
+
+`lexer` reads the characters strictly, `statements` takes one query, `parsing` has sqlglot parse it under a deadline and
+compares both readings, `nodes` walks the tree, `functions` and `tables` look at names, `names` holds the lists. Its
+corpora are in `corpus/`.
 """
 
 from collections.abc import Callable

@@ -21,7 +21,7 @@ _REACHES_OUT = "it reaches files, the network, locks, settings or the server its
 
 
 def unknown(name: str) -> bool | None:  # noqa: ARG001
-    """What is known of a function where no server's catalogue can be asked: nothing."""
+    """The answer for functions where no server's catalogue can be asked: none is known."""
     return None
 
 

@@ -106,7 +106,7 @@ def history(
 ) -> dict[str, Any]:
     """What was asked, newest first."""
     parts = agent_of(site).parts
-    search = HistorySearch(words, status, feedback, author, since, until)
+    search = HistorySearch(tuple(words.split()), status, feedback, author, since, until)
     page = search_history(parts.history, search, limit, before, lambda *item: may_see(site, who, *item))
     return {"answers": [short_record(*item) for item in page.items], "next": page.after}
 
@@ -116,7 +116,7 @@ def why(answer: AnswerId, site: Served, who: Reader) -> dict[str, Any]:
     """An answer in full: what entered its prompts, what decided, what was said about it, and what stands against it."""
     agent = agent_of(site)
     found = agent.why(answer, author=looking_as(site, who, answer))
-    entries = [*found.asked.kept, *(found.said.entries if found.said is not None else ())]
+    entries = [*found.asked.kept, *(found.feedback.entries if found.feedback is not None else ())]
     against = agent.contradictions(entries, author=who.author) if entries else []
     return {**found.record(), "contradictions": [contradiction.record() for contradiction in against]}
 

@@ -44,7 +44,7 @@ def metrics(site: Served, _: Reader) -> Response:
 
 
 def _database_answers(site: Site) -> bool:
-    """Whether it answered lately; while one request looks, others are told what was so before."""
+    """Whether the database answered lately; while one request asks it, others get the last result."""
     at, good = _looked.get(id(site), (0.0, False))
     if at and time.monotonic() - at < _LOOK_AGAIN_S:
         return good

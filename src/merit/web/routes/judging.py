@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from merit.live import LiveAgent
-from merit.live.record.events import Feedback, Withdrawn
+from merit.live.record.events import Feedback, Withdrawn, kind_of
 from merit.live.record.uses import uses_of
 from merit.memory.contents import promoted
 from merit.types import Rows
@@ -43,21 +43,21 @@ _LINKED = ("show", "retract", "restore", "confirm_entry", "promote", "edit")
 def confirm(answer: AnswerId, site: Served, who: Judging) -> dict[str, Any]:
     """Say that an answer is right: later questions are shown it."""
     agent = _agent(site, answer, who)
-    return _said(site, agent, who, agent.confirm(answer, author=who.author))
+    return _judged(site, agent, who, agent.confirm(answer, author=who.author))
 
 
 @router.post("/answers/{answer}/reject")
 def reject(answer: AnswerId, site: Served, who: Judging, given: Reason | None = None) -> dict[str, Any]:
     """Say that an answer is wrong."""
     agent = _agent(site, answer, who)
-    return _said(site, agent, who, agent.reject(answer, reason=given.reason if given else "", author=who.author))
+    return _judged(site, agent, who, agent.reject(answer, reason=given.reason if given else "", author=who.author))
 
 
 @router.post("/answers/{answer}/correct")
 def correct(answer: AnswerId, given: Statement, site: Served, who: Judging) -> dict[str, Any]:
     """Say how an answer should have been; what does not run is refused."""
     agent = _agent(site, answer, who)
-    return _said(site, agent, who, agent.correct(answer, given.sql, author=who.author))
+    return _judged(site, agent, who, agent.correct(answer, given.sql, author=who.author))
 
 
 @router.post("/answers/{answer}/check-sql")
@@ -73,7 +73,7 @@ def check_sql(answer: AnswerId, given: Statement, site: Served, who: Judging) ->
 def withdraw(answer: AnswerId, site: Served, who: Judging, given: Reason | None = None) -> dict[str, Any]:
     """Take back what was said about an answer; `uses` are the later answers that rest on it."""
     agent = _agent(site, answer, who)
-    return _said(site, agent, who, agent.withdraw(answer, reason=given.reason if given else "", author=who.author))
+    return _judged(site, agent, who, agent.withdraw(answer, reason=given.reason if given else "", author=who.author))
 
 
 def _agent(site: Site, answer: str, who: Person) -> LiveAgent:
@@ -83,10 +83,12 @@ def _agent(site: Site, answer: str, who: Person) -> LiveAgent:
     return agent
 
 
-def _said(site: Site, agent: LiveAgent, who: Person, said: Feedback | Withdrawn) -> dict[str, Any]:
-    site.metrics.count("merit_feedback_total", kind=type(said).__name__.lower())
-    if isinstance(said, Withdrawn):
-        family = promoted(said.entries, agent.parts.memory.listed())
+def _judged(site: Site, agent: LiveAgent, who: Person, feedback: Feedback | Withdrawn) -> dict[str, Any]:
+    site.metrics.count("merit_feedback_total", kind=kind_of(feedback))
+    if isinstance(feedback, Withdrawn):
+        family = promoted(feedback.entries, agent.parts.memory.listed())
         uses = uses_of(family, agent.parts.history.events())
-        return judged_record(said, [], uses_for(site, who, uses))
-    return judged_record(said, agent.contradictions(said.entries, author=said.author) if said.entries else [], [])
+        return judged_record(feedback, [], uses_for(site, who, uses))
+    return judged_record(
+        feedback, agent.contradictions(feedback.entries, author=feedback.author) if feedback.entries else [], []
+    )

@@ -65,7 +65,7 @@ def entries(
 ) -> dict[str, Any]:
     """Entries with their state, newest first."""
     search = MemorySearch(
-        words=words, grade=grade, kind=kind, database=database, author=author, scope=scope, state=state
+        words=tuple(words.split()), grade=grade, kind=kind, database=database, author=author, scope=scope, state=state
     )
     page = search_memory(entries_for(site, who), search, limit, before)
     return {"entries": [entry_record(item) for item in page.items], "next": page.after}

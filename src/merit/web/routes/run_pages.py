@@ -16,7 +16,7 @@ router = JsonRouter(tags=["runs"])
 
 @router.get("/runs/", response_class=HTMLResponse, include_in_schema=False)
 def page(site: Served, found: MaybePerson) -> Response:
-    """The page; who is not signed in is sent to where that is done."""
+    """The page; a browser that is not signed in is sent to the sign-in page."""
     runs = _runs(site)
     if found is None:
         return RedirectResponse("/", 303)

@@ -36,7 +36,7 @@ _FIELDS = {
 }
 
 
-def initial_line(question: Question, prompt: Prompt, completion: Completion, model: ModelIdentity) -> str:
+def first_answer_line(question: Question, prompt: Prompt, completion: Completion, model: ModelIdentity) -> str:
     """A first answer as one line of JSON; it names its question, so that it cannot be taken for another's."""
     record = {
         "format": FORMAT,
@@ -59,7 +59,7 @@ def model_label(model: ModelIdentity) -> str:
     return f"{model.name}@{model.revision}" if model.revision else model.name
 
 
-def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, FirstAnswer]:
+def read_first_answers(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId, FirstAnswer]:
     """First answers by question: `merit predict`'s own file, or any prediction file that `merit score` reads."""
     text = read_text(path, MOST_BYTES)
     if not text.strip():
@@ -73,7 +73,7 @@ def read_initial(path: Path, dataset: Dataset, protocol: str) -> dict[QuestionId
     first_answers: dict[QuestionId, FirstAnswer] = {}
     for number, record in read_json_lines(text, path):
         where = f"{path}, line {number}"
-        check_initial(record, asked, where)
+        check_first_answer(record, asked, where)
         _check_length(record["reply"], f"{where}: the field 'reply'")
         if record["id"] in first_answers:
             raise InputError(f"{where}: question {record['id']} was answered before; keep one line for each id")
@@ -88,7 +88,7 @@ def _check_length(answer: str, what: str) -> None:
         raise InputError(f"{what} has {len(answer)} characters; {ANSWER_CHARACTERS} are the most that merit keeps")
 
 
-def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str) -> None:
+def check_first_answer(record: Any, asked: Mapping[QuestionId, Question], where: str) -> None:
     """Raise unless a line is a first answer to one of the questions asked."""
     check_fields(record, {"format": int, **_FIELDS}, where)
     check_format(record["format"], FORMAT, "first answers", where)
@@ -110,7 +110,7 @@ def check_initial(record: Any, asked: Mapping[QuestionId, Question], where: str)
         raise InputError(f"{where}: the field 'sql' is not the SQL in the reply; it was edited")
 
 
-def missing(
+def check_all_answered(
     questions: Sequence[Question], first_answers: Mapping[QuestionId, FirstAnswer], path: Path, command: str
 ) -> None:
     """Raise for questions without a first answer; `command` asks for them where the file is merit's own."""
