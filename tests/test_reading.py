@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from making.disks import no_waiting
 from merit.errors import InputError
 from merit.reading import (
@@ -145,7 +146,7 @@ def test_what_the_users_own_shell_opened_is_read_and_comes_to_an_end(tmp_path: P
             "try: print(len(read_text(Path('/dev/stdin'))))\n"
             "except InputError as error: print(error)"
         )
-        done = subprocess.run([sys.executable, "-c", script], input=b"x" * size, capture_output=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", script], input=b"x" * size, capture_output=True, timeout=COMES_S)
         said = str(size) if fits else "/dev/stdin: more than 64 MiB; is it the right file?"
         assert done.stdout.decode().strip() == said
     os.mkfifo(tmp_path / "stdin")

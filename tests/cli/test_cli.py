@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from making.commands import entered as merit
 
 
 def merit_process(*arguments: object, given: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "merit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, input=given, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, input=given, timeout=COMES_S)
 
 
 def test_scoring_a_file(root: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.disks import no_file_larger_than, no_waiting, put_in_the_way
 from making.endpoint import (
     UNKNOWN_MODEL,
@@ -268,7 +268,7 @@ def test_a_check_that_waits_says_so_within_three_seconds_and_only_on_stderr(monk
             line = check.stderr.readline()
             waited = time.monotonic() - server.asked[0].at
             check.send_signal(signal.SIGINT)
-            out, _ = check.communicate(timeout=20)
+            out, _ = check.communicate(timeout=COMES_S)
     assert line == f"merit: waiting for {server.url} (2 s)\n"
     assert waited < 2.0 + STALL_S
     assert out == ""
@@ -282,7 +282,7 @@ def test_a_check_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch
             while not server.requests and check.poll() is None:
                 time.sleep(0.02)
             check.send_signal(signal.SIGINT)
-            out, error = check.communicate(timeout=20)
+            out, error = check.communicate(timeout=COMES_S)
     assert (check.returncode, out) == (130, "")
     assert error == "merit: stopped; openai:m has not answered twice yet\n"
 

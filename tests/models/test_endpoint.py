@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.endpoint import (
     OVERFLOWS,
     UNAUTHORIZED,
@@ -1124,7 +1124,7 @@ def test_a_certificate_is_trusted_by_the_environment_only(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("places", [1, 5, 64])
 def test_no_more_are_under_way_than_allowed(chat: ChatServer, places: int) -> None:
-    all_taken = threading.Barrier(places, timeout=10.0)
+    all_taken = threading.Barrier(places, timeout=COMES_S)
 
     def answer_when_all_places_are_taken(asked: Asked) -> Action:
         all_taken.wait()

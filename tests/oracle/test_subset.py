@@ -22,7 +22,7 @@ def test_whole_databases_are_drawn(tmp_path: Path, layout: str) -> None:
     (name,) = {question.db_id for question in part.questions}
     assert [question.id for question in part.questions] == [q.id for q in whole.questions if q.db_id == name]
     assert count == len(part.questions) < len(whole.questions)
-    with closing(open_judge(part, "db", cache=None, timeout_s=5.0)) as judge:
+    with closing(open_judge(part, "db", cache=None, timeout_s=60.0)) as judge:
         for question in part.questions:
             item = next(item for item in ITEMS if item.text == question.text)
             assert judge.judge(question, item.reference).correct

@@ -16,6 +16,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from making.benchmark import ITEMS, FickleModel
 from making.browser import browser, find_browser
+from making.clock import COMES_S
 from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.reports import letters, questions, write_all
@@ -81,7 +82,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[RunVie
 
 
 def until(driver: Any, seen: Callable[[], Any]) -> Any:
-    return WebDriverWait(driver, 10, poll_frequency=0.03).until(lambda _: seen())
+    return WebDriverWait(driver, COMES_S, poll_frequency=0.03).until(lambda _: seen())
 
 
 def go(driver: Any, page: str, place: str = "#/") -> None:

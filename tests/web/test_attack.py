@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.outcomes import RIGHT, Tried, write_run
 from making.serving import Served, runs_in, served
 from merit.report import build
@@ -33,7 +33,7 @@ def server(folder: Path, tmp_path: Path) -> Iterator[Served]:
 
 
 def connected(server: Served) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=COMES_S)
 
 
 def read_all(connection: socket.socket) -> bytes:
@@ -191,6 +191,6 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hold_up_the_page(folder: Path) -
     os.mkfifo(folder / "a" / "trajectories.jsonl")
     looking = threading.Thread(target=live.look, daemon=True)
     looking.start()
-    looking.join(5)
+    looking.join(COMES_S)
     assert not looking.is_alive()
     assert "only regular files are read" in (live.answer("overview") or "")
