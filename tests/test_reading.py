@@ -28,7 +28,7 @@ from merit.reading import (
 def test_a_file_of_holes_is_not_hashed_for_hours(tmp_path: Path) -> None:
     (tmp_path / "holes.sqlite").touch()
     os.truncate(tmp_path / "holes.sqlite", 17 << 30)
-    with no_waiting(5), pytest.raises(InputError, match=r"holes.sqlite: more than 16 GiB; is it the right file\?"):
+    with no_waiting(), pytest.raises(InputError, match=r"holes.sqlite: more than 16 GiB; is it the right file\?"):
         hash_file(tmp_path / "holes.sqlite")
 
 

@@ -381,7 +381,7 @@ def test_an_import_of_a_strangers_lines_is_refused_in_a_sentence(
 def test_an_import_from_a_pipe_or_device_is_refused(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for file in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with no_waiting(5):
+        with no_waiting():
             refused = merit("import", folder, file).exception
         assert isinstance(refused, InputError)
         assert str(refused).startswith(f"{file}: not a regular file")

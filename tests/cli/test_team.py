@@ -5,14 +5,12 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from making.clock import STALL_S
 from making.commands import good, refused
 from making.memories import make_entry, make_precedent
 from making.team import team_memory

@@ -143,7 +143,7 @@ def test_a_pipe_for_a_lock_is_not_waited_for(run: RunView) -> None:
     (run.path / "run.lock").unlink()
     os.mkfifo(run.path / "run.lock")
     live = live_over(run.path.parent)
-    with no_waiting(5):
+    with no_waiting():
         live.look()
         (state,) = asked(live, "state")["runs"].values()
     assert state["state"] == "unfinished"

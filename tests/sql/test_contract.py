@@ -271,7 +271,9 @@ def end_running(place: Place, asked: "Future[Any]") -> bool:
             return False
         time.sleep(0.02)
     for (number,) in found:
-        place.run(f"SELECT pg_terminate_backend({number}, 60000)" if place.dialect == "postgresql" else f"KILL {number}")
+        place.run(
+            f"SELECT pg_terminate_backend({number}, 60000)" if place.dialect == "postgresql" else f"KILL {number}"
+        )
     return True
 
 

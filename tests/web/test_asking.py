@@ -176,6 +176,7 @@ def test_a_person_asks_only_so_much_at_a_time(serve_shop: ServeShop) -> None:
         connection.close()
 
 
+@pytest.mark.timed
 def test_a_connection_that_waits_hears_of_it(serve_shop: ServeShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("merit.web.running_asks._KEEP_ALIVE_S", 0.05)
     server = serve_shop(ToldModel(0.5, COUNT), {"asking": AskingSettings(candidates=1)})

@@ -135,6 +135,7 @@ def test_an_answer_comes_while_more_is_being_sent(server: Served) -> None:
         assert status(read_all(connection)) == 400
 
 
+@pytest.mark.timed
 def test_slow_clients_are_let_go_and_others_served(
     server: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,7 +152,6 @@ def test_slow_clients_are_let_go_and_others_served(
             time.sleep(0.05)
             works(server)
         for connection in slow:
-            connection.settimeout(5)
             try:
                 read_all(connection)
             except ConnectionError:
@@ -163,6 +163,7 @@ def test_slow_clients_are_let_go_and_others_served(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.timed
 def test_too_many_at_a_time_are_told_so(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,7 +173,6 @@ def test_too_many_at_a_time_are_told_so(
     live.look()
     with served(tmp_path / "own", runs=live) as server:
         idle = [connected(server) for _ in range(3)]
-        time.sleep(0.2)
         with connected(server) as one_more:
             assert status(read_all(one_more)) == 503
         for connection in idle:  # they are let go when they said nothing for too long

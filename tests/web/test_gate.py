@@ -5,7 +5,6 @@ import io
 import json
 import logging
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -87,12 +86,19 @@ def test_a_body_that_never_ends_is_not_waited_for(shop: Served, monkeypatch: pyt
 def test_a_client_that_takes_nothing_is_let_go(serve_shop: ServeShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TimedProtocol, "silence_s", 0.3)
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT hex(zeroblob(500)), i FROM n"
+    let_go, lost = set[int](), TimedProtocol.connection_lost
+
+    def note(protocol: TimedProtocol, error: Exception | None) -> None:
+        let_go.add(protocol.client[1] if protocol.client else 0)
+        lost(protocol, error)
+
+    monkeypatch.setattr(TimedProtocol, "connection_lost", note)
     server = serve_shop(ToldModel(many))
     answer = server.post("/api/answers", {"question": "x"}).json["id"]
     with socket.create_connection(("127.0.0.1", server.port), timeout=COMES_S) as connection:
         connection.sendall(f"GET /api/answers/{answer}/rows HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         connection.recv(1, socket.MSG_PEEK)  # the response has begun
-        time.sleep(3)
+        until(lambda: connection.getsockname()[1] in let_go)
         found = 0
         with suppress(ConnectionError):
             while piece := connection.recv(1 << 20):

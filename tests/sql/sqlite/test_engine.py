@@ -14,7 +14,7 @@ from merit.data import load
 from merit.errors import DatabaseUnusable
 from merit.sql import SQLiteEngine, SQLiteSandbox
 from merit.sql.sqlite import catalogue
-from merit.types import Cause, Column, Engine, Error, Limits, Rows, Schema, Table, Timeout
+from merit.types import Cause, Column, Engine, Error, Limits, Result, Rows, Schema, Table, Timeout
 
 SHOP = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL, city TEXT);
@@ -245,6 +245,23 @@ def test_a_view_that_never_ends_to_expand_is_left_out(
     monkeypatch.setattr(catalogue, "_READ_S", 0.0)
     with pytest.raises(DatabaseUnusable, match=r"doubling\.sqlite: its schema could not be read within"):
         schema(sandbox, path)
+
+
+def test_a_table_that_is_late_once_is_not_left_out(
+    sandbox: SQLiteSandbox, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine stood still, and not the table is to blame."""
+    whole, execute, late = schema(sandbox, database), sandbox.execute, set[str]()
+
+    def late_at_first(database: Path, sql: str, limits: Limits, **options: bool) -> Result:
+        if sql.startswith("PRAGMA") and sql not in late:
+            late.add(sql)
+            return Timeout(limits.timeout_s)
+        return execute(database, sql, limits, **options)
+
+    monkeypatch.setattr(sandbox, "execute", late_at_first)
+    assert schema(sandbox, database) == whole
+    assert len(late) > 4
 
 
 def test_a_name_that_is_not_text_does_no_harm(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
