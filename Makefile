@@ -15,15 +15,15 @@ APART := tests/stream/test_cluster.py tests/failure/test_dialects.py tests/sql/t
 ALONE := tests/sql/guard tests/cli/test_doctor.py tests/live/test_engines.py tests/live/test_private.py tests/live/test_staleness.py tests/sql/test_connect.py tests/sql/test_contract.py \
 	tests/sql/test_values.py tests/sql/test_reflection.py tests/sql/test_own_functions.py tests/grounding/test_engines.py \
 	tests/grounding/test_functions.py tests/failure/test_missing.py tests/cli/test_schema.py
-# Browsers and servers of their own: with the two above, both cores have something to do.
+# Browsers and servers of their own. All groups run at a time: most of these processes wait for something, and no core should.
 PAGES := tests/web/page tests/bench
-# One more process than there are cores: many tests wait for another process, a time limit or a browser.
+# Of the rest, one more process than there are cores: many tests wait for another process, a time limit or a browser.
 WORKERS = $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 QUICK := tests/agent tests/data tests/failure tests/prompts tests/types tests/runs tests/oracle/test_rewrite.py \
 	tests/oracle/test_compare.py tests/sql/test_canonical.py tests/test_architecture.py tests/test_library.py \
 	--ignore tests/agent/test_other_packages.py --ignore tests/failure/test_dialects.py --ignore tests/failure/test_missing.py
 
-.PHONY: demo test test-apart test-alone test-pages quick check types format docs bench clean
+.PHONY: demo test test-apart test-alone test-pages test-rest quick check types format docs bench clean
 
 # MODEL=URI asks a live model instead of the recorded answers; the others are options of `merit demo` too.
 # METHOD and SEED say the same as METHODS and SEEDS, on the command line alone: others may have such names in their environment.
@@ -44,8 +44,7 @@ demo: $(READY)
 	$(BIN)/merit demo $(DEMO)
 
 test: check
-	$(MAKE) --no-print-directory -j 3 test-apart test-alone test-pages
-	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(addprefix --ignore ,$(APART) $(ALONE) $(PAGES))
+	$(MAKE) --no-print-directory -j 4 test-apart test-alone test-pages test-rest
 
 test-apart: $(READY_TO_TEST)
 	set -e; for file in $(APART); do $(BIN)/pytest $$file; done
@@ -55,6 +54,9 @@ test-alone: $(READY_TO_TEST)
 
 test-pages: $(READY_TO_TEST)
 	$(BIN)/pytest $(PAGES)
+
+test-rest: $(READY_TO_TEST)
+	$(BIN)/pytest -n $(WORKERS) --maxprocesses 4 --dist worksteal $(addprefix --ignore ,$(APART) $(ALONE) $(PAGES))
 
 # Lint, types and quick tests: half a minute on two cores, a minute where mypy has no cache yet.
 quick: $(READY_TO_TEST)

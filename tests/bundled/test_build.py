@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from making.disks import no_file_larger_than
 from merit.bundled import build, built, open_dataset, read_sources
 from merit.bundled.tables import read_shapes, spider_record
@@ -165,7 +166,7 @@ def test_building_that_takes_a_while_says_so(
 def test_several_processes_may_build_at_once(tmp_path: Path, smaller_place: Path) -> None:
     script = SMALLER.format(str(tmp_path))
     running = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = {process.communicate(timeout=120)[0].strip() for process in running}
+    said = {process.communicate(timeout=COMES_S)[0].strip() for process in running}
     assert [process.returncode for process in running] == [0] * 4
     (place,) = map(Path, said)
     assert [path.name for path in place.parent.iterdir()] == [place.name]

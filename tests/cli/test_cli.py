@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from making.commands import entered as merit
 
 
 def merit_process(*arguments: object, given: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "merit", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, input=given, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, input=given, timeout=COMES_S)
 
 
+@pytest.mark.timed
 def test_scoring_a_file(root: Path, tmp_path: Path) -> None:
     out = tmp_path / "verdicts.jsonl"
     score = ("score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5")
@@ -31,6 +33,7 @@ def test_scoring_a_file(root: Path, tmp_path: Path) -> None:
     assert {frozenset(verdict) for verdict in verdicts} == {frozenset({"id", "status", "error"})}
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("jobs", [1, 4])
 def test_the_table_names_what_was_left_out(root: Path, jobs: int) -> None:
     text = (root / "dev.json").read_text().replace("SELECT count(*) FROM loan", "SELECT count(*) FROM gone")
@@ -44,6 +47,7 @@ def test_the_table_names_what_was_left_out(root: Path, jobs: int) -> None:
     assert "gone" not in done.stdout + done.stderr
 
 
+@pytest.mark.timed
 def test_questions_on_absent_databases_are_left_out(root: Path) -> None:
     entries = json.loads((root / "dev.json").read_text())
     entries.append({"db_id": "moon", "question": "?", "query": "SELECT 1"})
@@ -142,6 +146,7 @@ def test_a_score_of_nothing_is_no_score(root: Path) -> None:
     assert "nothing to score" in sentence(merit(*score))
 
 
+@pytest.mark.timed
 def test_predictions_from_a_pipe(root: Path) -> None:
     score = ("score", "spider", "--data", root, "--pred", "/dev/stdin", "--timeout", "0.5", "--json")
     done = merit_process(*score, given=(root / "predictions.jsonl").read_text())

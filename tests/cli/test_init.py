@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from making.clock import COMES_S
 from making.commands import good, merit, refused
 from making.engines import POSTGRES, absent
 
@@ -89,7 +90,7 @@ def test_a_model_that_does_not_answer_is_said(shop: Path) -> None:
 def test_a_role_that_can_write_is_said(shop: Path) -> None:
     schema = f"merit_init_{os.getpid()}"
     try:
-        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=COMES_S)
     except psycopg.OperationalError as error:
         absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
     with closing(db):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from making.clock import COMES_S
 from making.disks import no_waiting
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.cli.main import cli
@@ -279,7 +280,7 @@ def hostile(tmp_path: Path) -> Path:
 
 def in_a_process(folder: Path, *arguments: str, **environment: str) -> bytes:
     command = [sys.executable, "-m", "merit", "memory", arguments[0], str(folder), *arguments[1:]]
-    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, timeout=60)
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, timeout=COMES_S)
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout
 
@@ -314,7 +315,7 @@ def test_a_list_fits_into_a_terminal(hostile: Path, encoding: str) -> None:
     command = [sys.executable, "-m", "merit", "memory", "list", str(hostile)]
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     with subprocess.Popen(command, stdout=theirs, env={**environment, "PYTHONIOENCODING": encoding}) as process:
-        assert process.wait(60) == 0
+        assert process.wait(COMES_S) == 0
     os.close(theirs)
     lines = os.read(ours, 100_000).decode(encoding).split("\r\n")[:-1]
     os.close(ours)
@@ -380,7 +381,7 @@ def test_an_import_of_a_strangers_lines_is_refused_in_a_sentence(
 def test_an_import_from_a_pipe_or_device_is_refused(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for file in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with no_waiting(5):
+        with no_waiting():
             refused = merit("import", folder, file).exception
         assert isinstance(refused, InputError)
         assert str(refused).startswith(f"{file}: not a regular file")

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.disks import no_file_larger_than, no_waiting, put_in_the_way
 from making.endpoint import (
     UNKNOWN_MODEL,
@@ -193,6 +193,7 @@ def writing(prompt_s: float, again_s: float, token_s: float = 0.02, tokens: int 
     return behave
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("again_s", [0.4, 0.0], ids=["reads again", "remembers"])
 def test_how_fast_a_model_writes_leaves_out_the_prompt(monkeypatch: pytest.MonkeyPatch, again_s: float) -> None:
     with ChatServer(writing(0.4, again_s)) as server:
@@ -268,8 +269,8 @@ def test_a_check_that_waits_says_so_within_three_seconds_and_only_on_stderr(monk
             line = check.stderr.readline()
             waited = time.monotonic() - server.asked[0].at
             check.send_signal(signal.SIGINT)
-            out, _ = check.communicate(timeout=20)
-    assert line == f"merit: waiting for {server.url} (2 s)\n"
+            out, _ = check.communicate(timeout=COMES_S)
+    assert re.fullmatch(rf"merit: waiting for {re.escape(server.url)} \(\d+ s\)\n", line)
     assert waited < 2.0 + STALL_S
     assert out == ""
 
@@ -282,7 +283,7 @@ def test_a_check_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch
             while not server.requests and check.poll() is None:
                 time.sleep(0.02)
             check.send_signal(signal.SIGINT)
-            out, error = check.communicate(timeout=20)
+            out, error = check.communicate(timeout=COMES_S)
     assert (check.returncode, out) == (130, "")
     assert error == "merit: stopped; openai:m has not answered twice yet\n"
 
@@ -463,7 +464,7 @@ def test_a_model_is_written_through_nothing_that_lies_in_its_way(place: Path, tm
     other = tmp_path / "other"
     other.write_text("precious")
     put_in_the_way(tmp_path / "models" / "m.gguf.part", kind, other)
-    with no_waiting(20):
+    with no_waiting():
         fetch_model(next(iter(SOURCES)), tmp_path / "models")
     assert other.read_text() == "precious"
     assert not (tmp_path / "models" / "m.gguf").is_symlink()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from making.clock import COMES_S
 from making.commands import merit, refused
 from making.disks import no_file_larger_than
 from making.reports import letters, questions, write_all
@@ -100,7 +101,7 @@ def test_verdicts_on_a_full_disk_name_their_file(root: Path, tmp_path: Path) -> 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     begin = "import resource, signal; from merit.cli import main; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); import merit.cli.score as s; old = s.write_verdicts; s.write_verdicts = lambda *a: (resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)), old(*a)); main()"
     command = [sys.executable, "-c", begin, *map(str, [*score, out])]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=COMES_S)
     assert done.stderr == f"merit: {out}: cannot be written (File too large); choose another place\n"
     assert done.returncode == 1
     assert out.read_text() == "earlier\n"
@@ -147,13 +148,17 @@ def test_shells_complete_commands(shell: str) -> None:
     """As README says it: `_MERIT_COMPLETE=bash_source merit`."""
     begin = "import sys; sys.argv = ['merit']; from merit.cli import main; main()"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "_MERIT_COMPLETE": f"{shell}_source"}
-    done = subprocess.run([sys.executable, "-c", begin], capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", begin], capture_output=True, text=True, env=environment, timeout=COMES_S
+    )
     assert "_MERIT_COMPLETE=" in done.stdout
     assert "Traceback" not in done.stderr
     if shell != "zsh":
         return
     environment |= {"_MERIT_COMPLETE": "zsh_complete", "COMP_WORDS": "merit me", "COMP_CWORD": "1"}
-    done = subprocess.run([sys.executable, "-c", begin], capture_output=True, text=True, env=environment, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", begin], capture_output=True, text=True, env=environment, timeout=COMES_S
+    )
     assert "methods" in done.stdout
     assert "memory" in done.stdout
 

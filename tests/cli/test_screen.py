@@ -16,6 +16,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from making.clock import COMES_S
 from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.terminal import COLOURS, on_terminal
@@ -162,7 +163,7 @@ def test_a_terminal_that_knows_only_ascii_gets_all_of_it(run: Path, environment:
     given = json.dumps([[str(part) for part in command] for command in commands])
     code = "import json, sys; from merit.cli.main import cli; [cli.main(one, standalone_mode=False) for one in json.loads(sys.argv[1])]"
     environment = {**os.environ, **environment}
-    done = subprocess.run([sys.executable, "-c", code, given], capture_output=True, env=environment, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, given], capture_output=True, env=environment, timeout=COMES_S)
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
     assert rb"\xe9" in done.stdout
@@ -198,7 +199,7 @@ def test_a_sentence_is_broken_between_words_and_not_in_commands() -> None:
 
 def in_shell(command: str) -> subprocess.CompletedProcess[str]:
     words = ["sh", "-c", f'merit() {{ "{sys.executable}" -m merit "$@"; }}; {command}']
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=COMES_S)
 
 
 @pytest.mark.parametrize("command", ["methods", "--help", "--version", "memory list nothing"])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from making.commands import refused
 from making.live import COUNT, make_shop
 from merit.web.access_tokens import Right, TokenStore
@@ -57,6 +58,6 @@ def test_a_signal_ends_it_and_its_logs_are_json(project: Path) -> None:
         assert process.stdout is not None
         assert "http://127.0.0.1:" in process.stdout.readline()
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=COMES_S)
     events = [json.loads(line)["event"] for line in errors.splitlines()]
     assert events == ["started", "stopping", "stopped"]

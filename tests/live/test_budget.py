@@ -86,22 +86,24 @@ def test_a_history_that_was_written_anew_is_added_up_anew(ask_shop: ShopOpener, 
     assert not agent.ask("How many are there?").reason
 
 
+@pytest.mark.timed
 def test_a_model_that_hangs_is_left_when_the_time_is_over(ask_shop: ShopOpener) -> None:
-    agent = ask_shop(ToldModel(COUNT, 60.0), budget=BudgetSettings(seconds=0.5))
+    agent = ask_shop(ToldModel(COUNT, 600.0), budget=BudgetSettings(seconds=2))
     started = time.monotonic()
     answer = agent.ask("How many?")
     assert time.monotonic() - started < 2 * STALL_S
     assert answer.rows is not None, "the first candidate ran"
-    assert "the 0.5 s for a question are over ('seconds' in [budget])" in answer.reason
+    assert "the 2 s for a question are over ('seconds' in [budget])" in answer.reason
     assert answer.calls == 2, "a call that was not waited for may have to be paid"
     with pytest.raises(BudgetSpent, match="are over"):
-        ask_shop(ToldModel(60.0), budget=BudgetSettings(seconds=0.1)).ask("How many, now?")
+        ask_shop(ToldModel(600.0), budget=BudgetSettings(seconds=0.1)).ask("How many, now?")
 
 
+@pytest.mark.timed
 def test_a_statement_ends_with_the_question_s_time(ask_shop: ShopOpener) -> None:
     started = time.monotonic()
-    answer = ask_shop(ToldModel(SLOW), budget=BudgetSettings(seconds=0.4)).ask("How many numbers are there?")
-    assert time.monotonic() - started < 2 * STALL_S, "a statement alone may take 30 s"
+    answer = ask_shop(ToldModel(SLOW), budget=BudgetSettings(seconds=1)).ask("How many numbers are there?")
+    assert time.monotonic() - started < STALL_S, "a statement alone may take 30 s"
     assert answer.status is AnswerStatus.FAILED
     assert "timed out" in str(answer.error)
 

@@ -12,6 +12,7 @@ import psycopg
 import pymysql
 import pytest
 
+from making.clock import COMES_S
 from making.engines import MARIADB, POSTGRES, absent
 from merit.formats import FoundPairs, Pair
 from merit.live import AnswerStatus, connect, open_live
@@ -60,7 +61,7 @@ def duck(folder: Path) -> Iterator[tuple[str, str]]:
 
 def postgresql(_folder: Path) -> Iterator[tuple[str, str]]:
     try:
-        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=COMES_S)
     except psycopg.OperationalError as error:
         absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
     with closing(db):
@@ -76,7 +77,7 @@ def postgresql(_folder: Path) -> Iterator[tuple[str, str]]:
 def mariadb(_folder: Path) -> Iterator[tuple[str, str]]:
     host, port = MARIADB.partition("@")[2].partition("/")[0].split(":")
     try:
-        db = pymysql.connect(host=host, port=int(port), user="root", autocommit=True, connect_timeout=3)
+        db = pymysql.connect(host=host, port=int(port), user="root", autocommit=True, connect_timeout=COMES_S)
     except pymysql.OperationalError as error:
         absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
     with closing(db), db.cursor() as cursor:

@@ -4,16 +4,28 @@ import gc
 import json
 import tracemalloc
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import merit
+from making.live import make_shop
+from making.memories import make_precedent
+from merit.live.asking.selecting import LearnedAnswers
 from merit.live.record.lines import HistoryLines
 from merit.live.record.text_numbers import TextNumbers
+from merit.live.schema.schemas import KnownSchemas
+from merit.memory import FileStore, Memory, with_id
+from merit.memory.lexical import Postings
 from merit.memory.vectors import Vectors
+from merit.models import AnswerStore
+from merit.models.answers import FILE as ANSWERS
+from merit.types import EVERYONE, Column, Schema, Table
 
 _ANSWERS = 20_000
+_LARGE = "a large schema " * 2000  # 30 KB
 
 
 def _kept(work: Callable[[], object]) -> int:
@@ -89,3 +101,72 @@ def test_a_matrix_of_vectors_is_not_in_the_heap() -> None:
     assert _kept(grow) < 50_000  # 2 MB and more where it is, and holes where it outgrew its place
     assert vectors.matrix.shape == (2000, 256)
     assert vectors.matrix.min() == 1.0
+
+
+def test_entries_of_one_database_hold_its_schema_once(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    entries = [with_id(make_precedent(number, schema=_LARGE)) for number in range(50)]
+    store.append(entries)
+    found = []
+    assert _kept(lambda: found.extend(store.read([entry.id for entry in entries]))) < 5 * len(_LARGE)
+    assert {entry.schema for entry in found} == {_LARGE}
+    store.close()
+
+
+def test_a_memory_keeps_as_many_entries_at_hand_as_it_is_told(tmp_path: Path) -> None:
+    with Memory(tmp_path, None) as memory:
+        memory.at_hand = 3
+        texts = [f"{number} {'long ' * 4000}" for number in range(50)]
+        ids = [memory.commit(make_precedent(number, question=text)).id for number, text in enumerate(texts)]
+        assert _kept(lambda: [memory.entry(identity) for identity in ids]) < 5 * len(texts[0])
+        assert [memory.entry(identity).question for identity in ids] == texts
+
+
+def test_an_agent_keeps_few_entries_and_pages_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MERIT_CACHE", str(tmp_path / "cache"))
+    with merit.connect(make_shop(tmp_path / "shop.sqlite"), model=None, folder=tmp_path / "own") as agent:
+        assert agent.parts.memory.at_hand <= 100
+    with closing(AnswerStore(tmp_path / "cache" / ANSWERS)) as answers:
+        assert answers._db.execute("PRAGMA cache_size").fetchone() == (-256,)  # KiB
+
+
+def test_a_word_of_one_entry_takes_little_of_the_index() -> None:
+    postings, rows = Postings(), 5000
+
+    def add() -> None:
+        for number in range(rows):
+            postings.add(f"word{number}")
+
+    assert _kept(add) < 200 * rows  # 450 with two arrays for each
+    postings.add("word7 word7 new")
+    assert [[*map(list, piece)] for piece in postings.pieces("word7")] == [[[7, rows], [1, 2]]]
+    assert [[*map(list, piece)] for piece in postings.pieces("new")] == [[[rows], [1]]]
+    assert [postings.frequency(word, None) for word in ("word7", "new", "none")] == [2, 1, 0]
+
+
+def test_what_tells_which_tables_belong_together_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("merit.live.asking.selecting._LATEST", 10)
+    store = FileStore(tmp_path)
+    learned = LearnedAnswers(store, lambda: 0, "shop")
+    entries = [with_id(make_precedent(number, db_id="shop", schema=f"{number} {_LARGE}")) for number in range(30)]
+
+    def follow() -> None:
+        for entry in entries:
+            store.append([entry])
+            learned.follow()
+
+    assert _kept(follow) < 2 * len(_LARGE)
+    assert list(learned.answers(EVERYONE)) == [entry.id for entry in entries[-10:]]
+    store.close()
+
+
+def test_entries_that_use_the_same_columns_share_their_lineage(tmp_path: Path) -> None:
+    schema = Schema("shop", (Table("orders", (Column("id", "INTEGER"), Column("state", "TEXT"))),))
+    sql = "SELECT state FROM orders WHERE id = {}"
+    entries = [with_id(make_precedent(number, sql=sql.format(number))) for number in range(3)]
+    known = KnownSchemas(tmp_path, schema, "sqlite")
+    first, *others = [known.lineage_of(entry) for entry in entries]
+    assert first.uses == {"orders": {"id": "integer", "state": "text"}}
+    assert all(other is first for other in others)
+    again = KnownSchemas(tmp_path, schema, "sqlite")  # from their file
+    assert again.lineage_of(entries[0]) is again.lineage_of(entries[1])

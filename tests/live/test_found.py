@@ -9,6 +9,7 @@ import psycopg
 import pymysql
 import pytest
 
+from making.clock import COMES_S
 from making.engines import MARIADB, POSTGRES, absent
 from making.live import ToldModel
 from merit.live import AnswerStatus, Found, connect
@@ -22,7 +23,7 @@ TABLES = ("CREATE TABLE {0}orders (id int)", "CREATE TABLE {0}salaries (amount i
 def reader_of_postgresql() -> Iterator[tuple[str, str]]:
     """A role that may read one of two tables."""
     try:
-        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        db = psycopg.connect(POSTGRES, autocommit=True, connect_timeout=COMES_S)
     except psycopg.OperationalError as error:
         absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
     made = [f"CREATE SCHEMA {NAME}", *(table.format(f"{NAME}.") for table in TABLES), f"CREATE ROLE {NAME} LOGIN"]
@@ -43,7 +44,7 @@ def reader_of_mariadb() -> Iterator[tuple[str, str]]:
     """A user that may read one of two tables."""
     host, port = MARIADB.partition("@")[2].partition("/")[0].split(":")
     try:
-        db = pymysql.connect(host=host, port=int(port), user="root", autocommit=True, connect_timeout=3)
+        db = pymysql.connect(host=host, port=int(port), user="root", autocommit=True, connect_timeout=COMES_S)
     except pymysql.OperationalError as error:
         absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")
     user = f"'{NAME}'@'%'"

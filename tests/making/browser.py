@@ -11,6 +11,8 @@ from typing import Any
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from making.clock import COMES_S
+
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
     "--headless",
@@ -34,9 +36,17 @@ def find_browser() -> tuple[str, str] | None:
     return (found, driver) if found and driver else None
 
 
+def look_like(driver: Any, width: int = 1280, height: int = 900, *, dark: bool = False, phone: bool = False) -> None:
+    """Another window for what is opened from now on; `phone` sets the size as a phone would."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    colour = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [colour]})
+
+
 @contextmanager
 def browser(width: int = 1280, height: int = 900, *, dark: bool = False, phone: bool = False) -> Iterator[Any]:
-    """A browser of its own, with nothing in it; `phone` sets the size as a phone would."""
+    """A browser of its own, with nothing in it."""
     there = find_browser()
     assert there is not None, "find_browser() says whether there is one"
     os.environ["SE_OFFLINE"] = "true"
@@ -48,12 +58,8 @@ def browser(width: int = 1280, height: int = 900, *, dark: bool = False, phone: 
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         driver = webdriver.Chrome(options=options, service=Service(there[1]))
         try:
-            driver.execute_cdp_cmd(
-                "Emulation.setDeviceMetricsOverride",
-                {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone},
-            )
-            colour = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [colour]})
+            look_like(driver, width, height, dark=dark, phone=phone)
+            driver.set_script_timeout(COMES_S)
             yield driver
         finally:
             driver.quit()

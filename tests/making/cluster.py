@@ -16,6 +16,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from making.clock import COMES_S
+
 _SETTINGS = ("listen_addresses=127.0.0.1", "max_connections=40", "shared_buffers=16MB", "fsync=on")
 
 
@@ -66,7 +68,7 @@ class Cluster:
         """Kill the server with all its sessions, as a power cut would, and start it again."""
         leader = int((self.folder / "data" / "postmaster.pid").read_text().split("\n")[0])
         os.kill(leader, signal.SIGKILL)
-        until = time.monotonic() + 30  # its sessions notice that they are alone
+        until = time.monotonic() + COMES_S  # its sessions notice that they are alone
         while any(_runs(process, self.folder) for process in Path("/proc").glob("[0-9]*")):
             assert time.monotonic() < until
             time.sleep(0.02)
@@ -92,7 +94,7 @@ class Cluster:
             stderr=subprocess.PIPE,
             text=True,
             check=False,
-            timeout=120,
+            timeout=COMES_S,
         )
         assert done.returncode == 0, done.stderr
 
@@ -125,7 +127,7 @@ def own_cluster() -> Iterator[Cluster]:
         cluster.make()
         cluster.start()
         try:
-            with psycopg.connect(cluster.url, connect_timeout=10):
+            with psycopg.connect(cluster.url, connect_timeout=COMES_S):
                 yield cluster
         finally:
             cluster.stop()

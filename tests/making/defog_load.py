@@ -21,6 +21,8 @@ import pymysql
 import sqlglot
 from sqlglot import exp
 
+from making.clock import COMES_S
+
 PREFIX = "merit_defog_"
 RowList = list[tuple[Any, ...]]
 Answer = RowList | str  # or the driver's message
@@ -277,7 +279,7 @@ class PostgresPlace:
     def load(self, dump: Dump) -> None:
         """Make a database anew."""
         self.drop(dump.name)
-        with psycopg.connect(self._server, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self._server, autocommit=True, connect_timeout=COMES_S) as connection:
             connection.execute(f'CREATE DATABASE "{self._prefix}{dump.name}"'.encode())
         with psycopg.connect(self.url(dump.name), autocommit=True) as connection:
             connection.execute((at_moment(dump.text, MOMENT) if FIXED else dump.text).encode())
@@ -285,7 +287,7 @@ class PostgresPlace:
 
     def drop(self, name: str) -> None:
         """Remove a database."""
-        with psycopg.connect(self._server, autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self._server, autocommit=True, connect_timeout=COMES_S) as connection:
             connection.execute(f'DROP DATABASE IF EXISTS "{self._prefix}{name}" WITH (FORCE)'.encode())
 
     def run(self, name: str, statements: Sequence[str]) -> list[Answer]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from making.clock import COMES_S
+
 
 @contextmanager
 def no_file_larger_than(size: int) -> Iterator[None]:
@@ -22,7 +24,7 @@ def no_file_larger_than(size: int) -> Iterator[None]:
 
 
 @contextmanager
-def no_waiting(seconds: int) -> Iterator[None]:
+def no_waiting(seconds: int = COMES_S) -> Iterator[None]:
     """Fails instead of waiting for ever, as opening a pipe without a writer does."""
 
     def late(*_: object) -> None:

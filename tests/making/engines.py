@@ -16,6 +16,8 @@ import psycopg
 import pymysql
 import pytest
 
+from making.clock import COMES_S
+
 POSTGRES = os.environ.get("MERIT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432/test")
 MARIADB = os.environ.get("MERIT_TEST_MARIADB", "mysql://root@127.0.0.1:3306/test")
 Answer = list[tuple[object, ...]] | str
@@ -32,7 +34,7 @@ def absent(why: str) -> NoReturn:
 def postgres_server() -> psycopg.Connection[tuple[Any, ...]]:
     """A connection to the server as its administrator."""
     try:
-        return psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        return psycopg.connect(POSTGRES, autocommit=True, connect_timeout=COMES_S)
     except psycopg.OperationalError as error:
         absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
 
@@ -43,7 +45,7 @@ def mariadb_server(**account: str) -> "pymysql.Connection[Any]":
     login = {"user": url.username or "root", "password": url.password or "", **account}
     try:
         return pymysql.connect(
-            host=url.hostname or "127.0.0.1", port=url.port or 3306, autocommit=True, connect_timeout=3, **login
+            host=url.hostname or "127.0.0.1", port=url.port or 3306, autocommit=True, connect_timeout=COMES_S, **login
         )
     except pymysql.OperationalError as error:
         absent(f"no MariaDB answers at {MARIADB} (set MERIT_TEST_MARIADB): {error}")

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from making.clock import COMES_S
+
 Step = Callable[[str], None]
-_LONGEST_S = 20.0  # a step takes milliseconds
 
 
 class Actor:
@@ -25,7 +26,7 @@ class Actor:
         self._go, self._arrived = threading.Semaphore(0), threading.Semaphore(0)
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
-        assert self._arrived.acquire(timeout=_LONGEST_S)
+        assert self._arrived.acquire(timeout=COMES_S)
 
     def go(self) -> bool:
         """Take the next step; False if the database makes it wait in the middle of it."""
@@ -36,8 +37,8 @@ class Actor:
 
     def arrives(self, *, may_wait: bool) -> bool:
         """Whether the step that was begun is over; False if it may wait for a lock and does."""
-        until = time.monotonic() + _LONGEST_S
-        while not self._arrived.acquire(timeout=0.002 if may_wait else _LONGEST_S):
+        until = time.monotonic() + COMES_S
+        while not self._arrived.acquire(timeout=0.002 if may_wait else COMES_S):
             if may_wait and self._waits():
                 return False
             assert time.monotonic() < until, f"a step does not end: {self.done}"
@@ -60,7 +61,7 @@ class Actor:
     def _step(self, name: str) -> None:
         self.next = name
         self._arrived.release()
-        assert self._go.acquire(timeout=_LONGEST_S)
+        assert self._go.acquire(timeout=COMES_S)
 
 
 def explore(make: Callable[[], Sequence[Actor]], check: Callable[[Sequence[Actor], list[str]], Any]) -> int:
@@ -83,7 +84,7 @@ def explore(make: Callable[[], Sequence[Actor]], check: Callable[[Sequence[Actor
 
 def _go_on(waiting: list[Actor], line: list[Actor]) -> None:
     """Wait until one that waits has the lock; it takes the place of the first."""
-    until = time.monotonic() + _LONGEST_S
+    until = time.monotonic() + COMES_S
     while not (winners := [actor for actor in waiting if actor.has_arrived()]):
         assert time.monotonic() < until, "the lock was not given on"
     first, place, other = waiting[0], line.index(waiting[0]), line.index(winners[0])

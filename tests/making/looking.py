@@ -10,6 +10,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from making.clock import COMES_S
+
 
 class Looking:
     """The page as somebody uses it."""
@@ -24,7 +26,7 @@ class Looking:
         self.driver.get(self.address + place)
         self.driver.execute_async_script("const done = arguments[0]; merit.ready.then(() => done())")
 
-    def until(self, seen: Callable[[], Any], seconds: float = 10) -> Any:
+    def until(self, seen: Callable[[], Any], seconds: float = COMES_S) -> Any:
         wait = WebDriverWait(
             self.driver, seconds, poll_frequency=0.03, ignored_exceptions=[StaleElementReferenceException]
         )

@@ -16,12 +16,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from making.clock import COMES_S
 from making.endpoint import Action, Asked, ChatServer, as_json, completion
 
 ALERT = "<img src=x onerror='window.hurt=1'><script>window.hurt=1</script>"
 HOSTILE_TABLE = f"bad {ALERT}"
 CITIES = ("Berlin", "Hamburg", "Köln", "Leipzig")
-_STARTED_S = 60.0
 
 
 def make_shop(path: Path) -> Path:
@@ -72,7 +72,7 @@ class ToldModel:
         self._calls[question] += 1
         call = self._calls[question]
         if call >= self.held_from.get(question, 10**9):
-            self.go.wait(20)
+            self.go.wait(COMES_S)
         replies = self.replies.get(question, ["SELECT 1"])
         reply = replies[min(call, len(replies)) - 1]
         return as_json(completion(f"<answer>{reply}</answer>", 100, 10))
@@ -108,7 +108,7 @@ class ServedPage:
         log = (self.folder / "serve.log").open("ab")
         with log:
             self._process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=log, stderr=log)
-        until = time.monotonic() + _STARTED_S
+        until = time.monotonic() + COMES_S
         while not self._alive():
             assert self._process.poll() is None, (self.folder / "serve.log").read_text()[-2000:]
             assert time.monotonic() < until, "the server did not start in time"
@@ -126,7 +126,7 @@ class ServedPage:
         request = urllib.request.Request(
             f"{self.address}api/{path}", data, {"Content-Type": "application/json"}, method=method
         )
-        with urllib.request.urlopen(request, timeout=30) as reply:
+        with urllib.request.urlopen(request, timeout=COMES_S) as reply:
             return json.load(reply)
 
     def ask(self, question: str, *replies: str) -> str:
@@ -136,7 +136,7 @@ class ServedPage:
 
     def _alive(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.address}health/live", timeout=1) as reply:
+            with urllib.request.urlopen(f"{self.address}health/live", timeout=10) as reply:
                 return bool(reply.status == 200)
         except OSError:
             return False

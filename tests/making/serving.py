@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from making.clock import COMES_S
 from merit.live import LiveAgent
 from merit.report import build
 from merit.report.page import LiveRuns
@@ -59,7 +60,7 @@ class Served:
         *,
         token: str = "",
         headers: Mapping[str, str] | None = None,
-        timeout: float = 30.0,
+        timeout: float = COMES_S,
     ) -> Reply:
         """Send a request and wait for all of its response; a body that is not bytes is sent as JSON."""
         sent = dict(headers or {})
@@ -106,11 +107,11 @@ def served(
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:
-            assert ready.wait(20)
+            assert ready.wait(COMES_S)
             yield Served(site, port, lambda: setattr(server, "should_exit", True))
         finally:
             server.should_exit = True
-            thread.join(40)
+            thread.join(COMES_S)
             assert not thread.is_alive()
 
 
@@ -121,7 +122,7 @@ def runs_in(folder: Path) -> LiveRuns:
     return live
 
 
-def until(seen: Any, seconds: float = 15.0) -> None:
+def until(seen: Any, seconds: float = COMES_S) -> None:
     """Wait until something is so."""
     over = time.monotonic() + seconds
     while not seen():

@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 
+from making.clock import COMES_S
 from making.engines import POSTGRES, absent
 
 _numbers = count()
@@ -16,7 +17,7 @@ _numbers = count()
 def admin() -> psycopg.Connection[tuple[Any, ...]]:
     """A connection beside the stores; the test is skipped where no server answers."""
     try:
-        return psycopg.connect(POSTGRES, autocommit=True, connect_timeout=3)
+        return psycopg.connect(POSTGRES, autocommit=True, connect_timeout=COMES_S)
     except psycopg.OperationalError as error:
         absent(f"no PostgreSQL answers at {POSTGRES} (set MERIT_TEST_POSTGRES): {error}")
 

@@ -11,6 +11,8 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 
+from making.clock import COMES_S
+
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -19,7 +21,7 @@ def _own_terminal() -> None:
 
 
 def _until_keys_are_read(terminal: int) -> None:
-    over = time.monotonic() + 10
+    over = time.monotonic() + COMES_S
     while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < over:
         time.sleep(0.01)
 
@@ -48,7 +50,7 @@ def on_terminal(
         env={**kept, "TERM": "xterm-256color", "PYTHONPATH": os.pathsep.join(sys.path), **(environment or {})},
     )
     os.close(theirs)
-    waiting, output, seen, over = list(keys), b"", 0, time.monotonic() + 60
+    waiting, output, seen, over = list(keys), b"", 0, time.monotonic() + COMES_S
     while time.monotonic() < over:
         if waiting and (place := output.find(waiting[0][0].encode(), seen)) >= 0:
             seen = place + len(waiting[0][0].encode())

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
+from making.clock import COMES_S
 from memory.store_contract import Open, entries
 from merit.memory import Store
 
@@ -65,8 +66,19 @@ class _Writers:
             return [tuple(json.loads(line)) for line in lines.read().split(b"\n")[:-1]]
 
 
-def run_writers(opener: Open, seconds: float, disturb: Disturb, *, writers: int = 8, seed: int = 1) -> dict[str, int]:
-    """Let them write, and hold what they were told against the log; says how much happened."""
+def run_writers(
+    opener: Open,
+    seconds: float,
+    disturb: Disturb,
+    *,
+    least: Callable[[], bool] = lambda: True,
+    writers: int = 8,
+    seed: int = 1,
+) -> dict[str, int]:
+    """Let them write, and hold what they were told against the log; says how much happened.
+
+    Where less has happened than `least`, on a slow machine, they go on.
+    """
     chance, watched = random.Random(seed), list[tuple[int, str]]()
 
     def look(store: Store) -> None:
@@ -75,9 +87,10 @@ def run_writers(opener: Open, seconds: float, disturb: Disturb, *, writers: int 
 
     with closing(opener()) as follower:
         processes = _Writers(opener, writers)
-        until = time.monotonic() + seconds
+        begun = time.monotonic()
         try:
-            while time.monotonic() < until:
+            while time.monotonic() - begun < seconds or not (processes.killed > 8 and len(watched) > 40 and least()):
+                assert time.monotonic() - begun < seconds + COMES_S, "too little happens"
                 look(follower)
                 if chance.random() < 0.2:
                     processes.kill_one(chance)

@@ -17,6 +17,7 @@ import httpx2
 import pytest
 from mcp.client.streamable_http import streamable_http_client
 
+from making.clock import COMES_S
 from making.commands import refused
 from making.live import COUNT, make_shop
 from making.mcp_client import ERAS, Dialogue, Person, agreeing, refusal, result
@@ -46,7 +47,7 @@ class Server:
     async def client(self, owner: str = "", era: str = "auto", person: Person | None = None) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {self.tokens[owner]}"} if owner else {}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            httpx2.AsyncClient(headers=headers, timeout=COMES_S) as http,
             Client(
                 streamable_http_client(self.address, http_client=http), mode=era, elicitation_callback=person
             ) as client,
@@ -55,7 +56,7 @@ class Server:
 
     def post(self, content: object = HELLO, **headers: str) -> httpx2.Response:
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        return httpx2.post(self.address, content=body, headers={**POST, **headers}, timeout=60)
+        return httpx2.post(self.address, content=body, headers={**POST, **headers}, timeout=COMES_S)
 
 
 def running(folder: Path, *options: str) -> Iterator[Server]:
@@ -74,7 +75,7 @@ def running(folder: Path, *options: str) -> Iterator[Server]:
             assert found, said + process.stderr.read()
             yield Server(f"http://127.0.0.1:{found[1]}/mcp", own, tokens)
             process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=30) in (0, 130)
+            assert process.wait(COMES_S) in (0, 130)
             assert "Traceback" not in process.stderr.read()
         finally:
             process.kill()
@@ -194,8 +195,8 @@ def test_requests_that_are_wrong_are_refused(local: Server) -> None:
     assert local.post(**{"Content-Type": "text/plain"}).status_code in (400, 415)
     assert local.post(**{"Mcp-Session-Id": "0" * 32}).status_code == 404
     for method in ("GET", "PUT", "DELETE"):
-        assert 400 <= httpx2.request(method, local.address, timeout=60).status_code < 500
-    assert httpx2.get(local.address.removesuffix("mcp"), timeout=60).status_code == 404
+        assert 400 <= httpx2.request(method, local.address, timeout=COMES_S).status_code < 500
+    assert httpx2.get(local.address.removesuffix("mcp"), timeout=COMES_S).status_code == 404
     assert local.post().status_code == 200
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import merit
 from making import mcp_stdio
+from making.clock import COMES_S
 from making.live import make_shop
 from making.mcp_client import ERAS, agreeing, result
 from mcp import Client, StdioServerParameters
@@ -100,7 +101,7 @@ def test_every_byte_on_standard_output_belongs_to_a_message(tmp_path: Path) -> N
         assert process.stdout is not None
         lines = [json.loads(process.stdout.readline()) for _ in range(2)]
         assert [line["id"] for line in lines] == [1, 2]
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=COMES_S)
     assert out == b""
     for line in (b"printed", b"forged", b"written", b"a child", b"while it is opened"):
         assert line in err
@@ -121,7 +122,7 @@ def test_bytes_that_are_no_messages_are_survived(tmp_path: Path) -> None:
             found[line.get("id")] = line
         assert "CREATE TABLE orders" in found[4]["result"]["structuredContent"]["text"]
         assert found[3]["result"]["isError"] is True
-        process.communicate(timeout=30)
+        process.communicate(timeout=COMES_S)
     assert process.returncode == 0
 
 
@@ -135,12 +136,12 @@ def test_it_ends_when_the_client_goes_away_in_the_middle_of_a_call(tmp_path: Pat
         process.stdout.close()  # and never reads
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=COMES_S) == 0
 
 
 def test_one_that_is_started_wrongly_says_why(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "merit", "mcp", "--database", f"sqlite:///{tmp_path}/nothing.sqlite"]
-    done = subprocess.run(words, input=b"", capture_output=True, env=environment(), timeout=60, check=False)
+    done = subprocess.run(words, input=b"", capture_output=True, env=environment(), timeout=COMES_S, check=False)
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"merit: ")
     assert done.stderr.count(b"\n") == 1
@@ -153,4 +154,4 @@ def test_a_signal_ends_it_while_it_waits_for_input(tmp_path: Path, number: signa
         assert process.stdout is not None
         process.stdout.readline()
         process.send_signal(number)
-        assert process.wait(timeout=30) == 128 + number
+        assert process.wait(COMES_S) == 128 + number

@@ -9,6 +9,7 @@ import anyio
 import jsonschema
 import pytest
 
+from making.clock import COMES_S
 from making.live import COUNT, PAID, ToldModel
 from making.mcp_client import ERAS, Served, agreeing, refusal, result, text
 from mcp import Client
@@ -195,7 +196,7 @@ def test_a_cancelled_call_ends_and_the_next_one_is_answered(serve: Served, era: 
                 await client.call_tool("ask", {"question": "How long does it take?"})
             assert scope.cancelled_caught
             assert (await result(client, "ask", question=QUESTION))["rows"] == [[3]]
-            with anyio.fail_after(5):
+            with anyio.fail_after(COMES_S):
                 while agent._asker.under_way:
                     await anyio.sleep(0.01)
 

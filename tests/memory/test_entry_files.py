@@ -27,7 +27,7 @@ def refused(folder: Path) -> list[str]:
     """What is said by opening a memory and by reading it; both refuse."""
     said = []
     for use in (lambda: Memory(folder, WordEncoder()).close(), lambda: list(entries_in(folder))):
-        with no_waiting(10), pytest.raises(MeritError) as error:
+        with no_waiting(), pytest.raises(MeritError) as error:
             use()
         said.append(str(error.value))
     return said
@@ -58,7 +58,7 @@ def test_something_else_in_the_place_of_the_log(tmp_path: Path, put: Callable[[P
 def test_a_pipe_in_the_place_of_the_lock(tmp_path: Path) -> None:
     fill(tmp_path)
     pipe(tmp_path / "memory.lock")
-    with no_waiting(10), pytest.raises(InputError, match=r"memory.lock: not a regular file"):
+    with no_waiting(), pytest.raises(InputError, match=r"memory.lock: not a regular file"):
         Memory(tmp_path, WordEncoder())
 
 

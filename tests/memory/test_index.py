@@ -203,7 +203,7 @@ def test_a_pipe_in_the_place_of_any_file_of_the_index(tmp_path: Path) -> None:
         path = saved(folder)[number]
         path.unlink()
         os.mkfifo(path)
-        with no_waiting(5):
+        with no_waiting():
             assert_made_again(folder)
 
 
@@ -213,7 +213,7 @@ def test_a_pipe_in_the_place_of_a_folder_of_the_index(tmp_path: Path, name: str)
     (path,) = (folder / "index").glob(name)
     shutil.rmtree(path)
     os.mkfifo(path)
-    with no_waiting(5):
+    with no_waiting():
         assert_made_again(folder)
     assert not path.is_fifo()
 
@@ -222,7 +222,7 @@ def test_a_pipe_in_the_place_of_the_index_is_purged(tmp_path: Path) -> None:
     folder = fill(tmp_path / "memory")
     shutil.rmtree(folder / "index")
     os.mkfifo(folder / "index")
-    with no_waiting(5), closing(FileStore(folder)) as store:
+    with no_waiting(), closing(FileStore(folder)) as store:
         store.erase([next(iter(store.since(0)))[1].id])
     assert not (folder / "index").exists()
 

@@ -14,6 +14,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from making.clock import COMES_S, STALL_S
 from making.engines import POSTGRES
 from making.memories import WordEncoder, make_cue, make_entry
 from making.team import admin, team_memory, team_schema, url_of
@@ -193,25 +194,28 @@ def test_a_commit_waits_for_the_disk_though_the_database_would_not(schema: str) 
 # Following
 
 
-def test_a_follower_is_woken_by_a_commit_and_after_its_connection_was_cut(url: str) -> None:
+def test_a_follower_is_woken_by_a_commit_and_after_its_connection_was_cut(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("merit.memory.postgres.store._LOOK_AGAIN_S", COMES_S)  # it does not look by itself
     with closing(PostgresStore(url)) as writer, closing(PostgresStore(url)) as follower:
         assert not follower.wait(0, 0.05)  # there is no table yet
         last = 0
         for number in range(4):
             if number == 2:
                 cut(follower)
-            waited: list[float] = []
+            waited: list[bool] = []
 
-            def wait(last: int = last, waited: list[float] = waited) -> None:
-                if follower.wait(last, 10):
-                    waited.append(time.monotonic())
+            def wait(last: int = last, waited: list[bool] = waited) -> None:
+                waited.append(follower.wait(last, COMES_S))
 
             thread = threading.Thread(target=wait)
             thread.start()
             appended = writer.append(entries(number, number + 1))
             committed_at = time.monotonic()
             thread.join()
-            assert waited[0] - committed_at < 1
+            assert waited == [True]
+            assert time.monotonic() - committed_at < STALL_S
             assert sequences(follower, last) == [appended]
             last = appended
         assert follower.wait(0, 0)
@@ -289,10 +293,13 @@ def _sever_one(url: str, chance: random.Random) -> int:
 
 def test_no_acknowledged_entry_is_lost_though_writers_are_killed_and_connections_are_cut(schema: str) -> None:
     url, severed = url_of(schema, application_name=schema), list[int]()
-    counts = run_writers(lambda: PostgresStore(url), 2.0, lambda chance: severed.append(_sever_one(url, chance)))
-    assert counts["acknowledged"] > 20
-    assert counts["killed"] > 8
-    assert sum(severed) > 0
+    counts = run_writers(
+        lambda: PostgresStore(url),
+        2.0,
+        lambda chance: severed.append(_sever_one(url, chance)),
+        least=lambda: sum(severed) > 0,
+    )
+    assert counts["acknowledged"] > 0
 
 
 def test_two_memories_in_one_database_have_nothing_to_do_with_each_other(schema: str) -> None:

@@ -15,8 +15,21 @@ import pytest
 from making.disks import no_file_larger_than
 from making.memories import WordEncoder, make_cue, make_entry, make_precedent
 from merit.errors import InputError, MemoryChanged, MemoryUnusable
-from merit.memory import Deletion, Entry, FileStore, Memory, RecallPolicy, VolatileStore, curate, entries_in, with_id
+from merit.live.record import history
+from merit.memory import (
+    Deletion,
+    Entry,
+    FileStore,
+    Memory,
+    RecallPolicy,
+    VolatileStore,
+    curate,
+    entries_in,
+    lock,
+    with_id,
+)
 from merit.types import Polarity
+from merit.web import private
 
 LOG = "memory.jsonl"
 EVERYTHING = RecallPolicy(positives=100, negatives=100, precedents=100)
@@ -146,6 +159,10 @@ def test_a_writer_waits_for_an_append_and_no_longer(tmp_path: Path, monkeypatch:
             assert time.monotonic() - started >= 0.1
             assert len(list(other.since(0))) == 1  # reading is free
         assert other.append([with_id(make_entry(2))]) == 2
+
+
+def test_a_disk_that_stands_still_for_ten_seconds_refuses_nobody() -> None:
+    assert min(lock._WAIT_S, history._WAIT_S, private._WAIT_S) > 10
 
 
 def test_an_exclusive_memory_keeps_others_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

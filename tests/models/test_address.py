@@ -203,7 +203,7 @@ def test_a_long_reply_is_cut_before_it_is_searched(monkeypatch: pytest.MonkeyPat
     """With a pattern over the whole body, 300 KB of "://" took a minute."""
     started = time.process_time()
     assert len(address(monkeypatch, "http://h/v1").redacted(said)) <= 300
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 10.0
 
 
 @pytest.mark.parametrize("before", [4, 5, 6, 7])

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from making.clock import COMES_S
 from making.disks import no_file_larger_than
 from merit.errors import BudgetSpent, CacheUnusable, InputError, ModelFailed, NotRecorded
 from merit.models import Allowance, AnswerStore, CachingCompleter, Prices, answer_key
@@ -255,7 +256,7 @@ for i in range(60):
 store.close()
 """
     writers = [subprocess.Popen([sys.executable, "-c", script, str(path), name]) for name in ("a", "b")]
-    assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
+    assert [writer.wait(timeout=COMES_S) for writer in writers] == [0, 0]
     found = contents(path)
     assert len(found) == 180
     assert all(answer == Completion(key.decode().split()[1], answer.prompt_tokens, 1) for key, _, answer in found)
@@ -638,7 +639,9 @@ used = []
 asyncio.run(main())
 """
     path = tmp_path / "a.sqlite"
-    killed = subprocess.run([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, timeout=60)
+    killed = subprocess.run(
+        [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, text=True, timeout=COMES_S
+    )
     assert killed.returncode == -signal.SIGKILL
     said = [line.split() for line in killed.stdout.splitlines()]
     asked, used = ([prompt for what, prompt in said if what == which] for which in ("asked", "used"))

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.endpoint import (
     OVERFLOWS,
     UNAUTHORIZED,
@@ -58,11 +58,16 @@ from merit.types import Completion, Sampling
 
 GREEDY = Sampling()
 QUICK = Patience(
-    request_s=5.0, connect_s=2.0, faults_s=10.0, first_pause_s=0.01, longest_pause_s=0.05, longest_wait_s=2.0, tries=20
+    request_s=60.0,
+    connect_s=60.0,
+    faults_s=60.0,
+    first_faults_s=60.0,
+    first_pause_s=0.01,
+    longest_pause_s=0.05,
+    longest_wait_s=60.0,
+    tries=20,
 )
-HURRIED = Patience(
-    request_s=0.25, connect_s=2.0, faults_s=10.0, first_pause_s=0.01, longest_pause_s=0.05, longest_wait_s=2.0, tries=20
-)
+HURRIED = replace(QUICK, request_s=0.25)
 KEY = "sk-very-secret-0123456789"
 
 PASSING: dict[str, Behaviour] = {
@@ -479,7 +484,7 @@ def test_a_passing_fault_is_asked_again_and_changes_nothing(chat: ChatServer, fa
 def test_a_reply_that_is_no_completion_ends_in_a_sentence(chat: ChatServer, reply: object) -> None:
     chat.behaviour = lambda _: as_json(reply)
     with pytest.raises(ModelFailed, match="2 tries .what came is not a valid completion: "):
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+        ask_one(patience=Patience(first_pause_s=0.01, first_faults_s=60.0, tries=2))
 
 
 @pytest.mark.parametrize("before", [b"Unauthorized, the key that was sent was: ", b"", b"x" * 75, b"x" * 4060])
@@ -490,21 +495,21 @@ def test_what_is_not_json_is_shown_without_the_key(
     monkeypatch.setenv("OPENAI_API_KEY", key)
     chat.behaviour = lambda _: Reply(200, before + key.encode())
     with pytest.raises(ModelFailed, match="what came is not JSON") as caught:
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+        ask_one(patience=Patience(first_pause_s=0.01, first_faults_s=60.0, tries=2))
     assert not any(key[at : at + 8] in str(caught.value) for at in range(len(key) - 8))
 
 
 def test_a_reply_nested_too_deep_ends_in_a_sentence(chat: ChatServer) -> None:
     chat.behaviour = lambda _: Reply(200, b"[" * 200_000)
     with pytest.raises(ModelFailed, match=r"2 tries .what came is not JSON: \[\[\["):
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+        ask_one(patience=Patience(first_pause_s=0.01, first_faults_s=60.0, tries=2))
 
 
 @pytest.mark.parametrize("fault", ["silence", "drip"])
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(chat: ChatServer, fault: str) -> None:
     chat.behaviour = at_first({"silence": silence, "drip": drip(0.01)}[fault])
     assert 0.25 <= seconds(lambda: ask_one(patience=HURRIED)) < 2 * STALL_S
-    assert chat.requests == 2
+    assert chat.requests >= 2
 
 
 def test_a_slow_drip_that_ends_in_time_is_an_answer(chat: ChatServer) -> None:
@@ -526,6 +531,7 @@ def test_passing_faults_change_no_result(chat: ChatServer, rate: float, seed: in
     assert chat.requests > len(prompts) * (2 + rate / 2)
 
 
+@pytest.mark.timed
 def test_an_endpoint_says_when_to_come_back_and_means_everybody(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: at_first(status(429, "0.5"))(asked) if asked.prompt == "first" else answer(asked)
 
@@ -562,7 +568,7 @@ def test_a_date_to_come_back_at_is_kept(chat: ChatServer, monkeypatch: pytest.Mo
         monkeypatch.undo()
         time.tzset()
     assert len(came) == 2
-    assert date - 0.02 <= came[1] < date + 5.0
+    assert date - 0.02 <= came[1] < date + STALL_S
 
 
 @pytest.mark.parametrize(
@@ -582,7 +588,7 @@ def test_a_date_to_come_back_at_is_kept(chat: ChatServer, monkeypatch: pytest.Mo
 )
 def test_a_time_to_come_back_at_that_is_none_is_ignored(chat: ChatServer, value: str) -> None:
     chat.behaviour = at_first(status(503, value))
-    patience = replace(QUICK, longest_wait_s=60.0)
+    patience = replace(QUICK, longest_wait_s=600.0)
     assert seconds(lambda: ask_one(patience=patience)) < 2 * STALL_S
     assert chat.requests == 2
 
@@ -590,10 +596,11 @@ def test_a_time_to_come_back_at_that_is_none_is_ignored(chat: ChatServer, value:
 @pytest.mark.parametrize("value", ["3600", http_date(time.time() + 3600)], ids=["seconds", "date"])
 def test_nobody_waits_for_an_hour(chat: ChatServer, value: str) -> None:
     chat.behaviour = at_first(status(503, value))
-    patience = Patience(first_pause_s=0.01, longest_wait_s=0.3)
+    patience = replace(QUICK, longest_wait_s=0.3)
     assert 0.3 <= seconds(lambda: ask_one(patience=patience)) < 2 * STALL_S
 
 
+@pytest.mark.timed
 def test_waiting_as_told_is_not_counted_as_fault(chat: ChatServer) -> None:
     chat.behaviour = at_first(status(429, "0.4"), times=2)
     patience = Patience(first_pause_s=0.01, faults_s=0.3)
@@ -615,6 +622,7 @@ def at_most_every(seconds_s: float, retry_after: str | None) -> Behaviour:
     return behave
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("retry_after", ["0.05", None])
 def test_an_endpoint_that_limits_the_rate_is_not_failing(chat: ChatServer, retry_after: str | None) -> None:
     chat.behaviour = at_most_every(0.05, retry_after)
@@ -624,6 +632,7 @@ def test_an_endpoint_that_limits_the_rate_is_not_failing(chat: ChatServer, retry
     assert chat.requests > 60  # more than three for each, on the average
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("retry_after", ["0", None])
 def test_one_that_limits_the_rate_to_nothing_is_given_up(chat: ChatServer, retry_after: str | None) -> None:
     patience = Patience(faults_s=0.3, first_pause_s=0.01, longest_pause_s=0.02, tries=4)
@@ -637,9 +646,10 @@ def test_one_that_limits_the_rate_to_nothing_is_given_up(chat: ChatServer, retry
         await completer.close()
         return time.monotonic() - started
 
-    assert 0.25 <= asyncio.run(ask()) < 3.0
+    assert 0.25 <= asyncio.run(ask()) < STALL_S
 
 
+@pytest.mark.timed
 def test_who_waits_as_told_takes_no_place_and_urgent_calls_go_first(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: (status(429, "0.6") if asked.at - chat.asked[0].at < 0.3 else answer)(asked)
     patience = Patience(first_pause_s=0.05, longest_pause_s=0.05)
@@ -663,6 +673,7 @@ def test_who_waits_as_told_takes_no_place_and_urgent_calls_go_first(chat: ChatSe
     assert len(after) == 9
 
 
+@pytest.mark.timed
 def test_one_slow_fault_is_not_the_end(chat: ChatServer) -> None:
     """A busy CPU server takes minutes for an answer; when one is lost, it is asked for again."""
     chat.latency_s = 0.25  # longer than faults_s, much shorter than request_s
@@ -690,13 +701,13 @@ def test_an_endpoint_that_comes_back_in_time_answers(chat: ChatServer) -> None:
     down_until = time.monotonic() + 0.3
     chat.behaviour = lambda asked: status(503)(asked) if time.monotonic() < down_until else answer(asked)
     prompts = [f"p{i}" for i in range(10)]
-    patience = Patience(faults_s=5.0, first_pause_s=0.02, longest_pause_s=0.1, tries=1000)
+    patience = Patience(faults_s=60.0, first_faults_s=60.0, first_pause_s=0.02, longest_pause_s=0.1, tries=1000)
     assert not any(isinstance(found, BaseException) for found in ask_all(prompts, patience=patience))
 
 
 def test_a_call_that_always_fails_ends_while_others_succeed(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: status(500)(asked) if asked.prompt == "cursed" else answer(asked)
-    patience = Patience(faults_s=60.0, first_pause_s=0.01, longest_pause_s=0.02, tries=7)
+    patience = Patience(faults_s=60.0, first_faults_s=60.0, first_pause_s=0.01, longest_pause_s=0.02, tries=7)
     cursed, *others = ask_all(["cursed", *(f"p{i}" for i in range(30))], patience=patience, concurrency=4)
     assert isinstance(cursed, ModelFailed)
     assert "7 tries (status 500: <html>not now</html>)" in str(cursed)
@@ -704,6 +715,7 @@ def test_a_call_that_always_fails_ends_while_others_succeed(chat: ChatServer) ->
     assert not any(isinstance(found, BaseException) for found in others)
 
 
+@pytest.mark.timed
 def test_an_address_that_takes_no_connection_fails_from_the_start_of_the_first_try(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -725,6 +737,7 @@ def test_a_host_that_is_not_known_is_called_so(monkeypatch: pytest.MonkeyPatch) 
         ask_one(patience=Patience(faults_s=0.1, first_pause_s=0.01))
 
 
+@pytest.mark.timed
 def test_nobody_is_patient_anew_with_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", dead_url())
     patience = Patience(faults_s=0.3, first_pause_s=0.02, longest_pause_s=0.05)
@@ -757,7 +770,7 @@ def test_the_endpoints_own_reason_is_told_without_the_key(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     chat.behaviour = refusal(code, f"{KEY} requires more memory (8.0 GiB)\nthan is there")
     with pytest.raises(ModelFailed, match=rf"2 tries \(status {code}: .*\*\*\* requires more memory") as caught:
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+        ask_one(patience=Patience(first_pause_s=0.01, first_faults_s=60.0, tries=2))
     assert KEY not in str(caught.value)
     assert chat.requests == 2
 
@@ -831,7 +844,7 @@ def test_so_is_a_web_page(chat: ChatServer, head: str) -> None:
     chat.behaviour = lambda _: Reply(200, f"{head}welcome".encode())
     says = r"\(a web page instead of JSON; does OPENAI_BASE_URL name a model server\?\)"  # /v1 is there
     with pytest.raises(ModelFailed, match=says):
-        ask_one(patience=Patience(first_pause_s=0.01, tries=2))
+        ask_one(patience=Patience(first_pause_s=0.01, first_faults_s=60.0, tries=2))
     chat.behaviour = lambda _: Reply(404, f"{head}not found".encode())
     assert "it is a web page instead of JSON" in refused(chat)
 
@@ -885,6 +898,7 @@ def test_what_surrounds_an_address_is_left_out(chat: ChatServer, monkeypatch: py
     assert chat.requests == 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("behaviour", [silence, drip(0.01)], ids=["silence", "drip"])
 def test_an_answer_that_never_comes_is_cut_off(chat: ChatServer, behaviour: Behaviour) -> None:
     chat.behaviour = behaviour
@@ -895,6 +909,7 @@ def test_an_answer_that_never_comes_is_cut_off(chat: ChatServer, behaviour: Beha
     assert chat.requests == 1
 
 
+@pytest.mark.timed
 def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
     chat.behaviour = silence
     patience = Patience(request_s=0.1, faults_s=0.25, first_pause_s=0.01, tries=1000)
@@ -906,9 +921,10 @@ def test_a_server_that_never_answers_is_given_up(chat: ChatServer) -> None:
 # Silence
 
 
-LISTENING = Patience(request_s=30.0, quiet_s=0.3, probe_s=0.2, probes=3)
+LISTENING = Patience(request_s=300.0, quiet_s=0.3, probe_s=0.2, probes=3)
 
 
+@pytest.mark.timed
 def test_an_endpoint_that_says_nothing_at_all_is_given_up(chat: ChatServer) -> None:
     chat.behaviour, chat.alive = silence, False
     started = time.monotonic()
@@ -929,6 +945,7 @@ def test_as_it_stands_a_silent_endpoint_is_given_up_within_a_minute() -> None:
     assert usual.quiet_s + usual.probes * usual.probe_s <= 50.0 < usual.request_s
 
 
+@pytest.mark.timed
 def test_an_endpoint_that_is_slow_but_lives_is_waited_for(chat: ChatServer) -> None:
     """Three minutes for an answer, of which here each lasts half a second."""
     chat.latency_s = 1.5
@@ -937,6 +954,7 @@ def test_an_endpoint_that_is_slow_but_lives_is_waited_for(chat: ChatServer) -> N
     assert chat.probes >= 2
 
 
+@pytest.mark.timed
 def test_nobody_asks_whether_an_endpoint_lives_that_keeps_answering(chat: ChatServer) -> None:
     chat.alive = False
     chat.behaviour = lambda asked: silence(asked) if asked.prompt == "stuck" else answer(asked)
@@ -957,6 +975,7 @@ def test_nobody_asks_whether_an_endpoint_lives_that_keeps_answering(chat: ChatSe
     assert chat.probes == 0
 
 
+@pytest.mark.timed
 def test_an_endpoint_nobody_asks_anything_is_left_alone(chat: ChatServer) -> None:
     async def ask() -> None:
         completer = EndpointCompleter("m", patience=LISTENING)
@@ -969,17 +988,19 @@ def test_an_endpoint_nobody_asks_anything_is_left_alone(chat: ChatServer) -> Non
     assert chat.probes == 0
 
 
+@pytest.mark.timed
 def test_an_endpoint_that_comes_to_itself_is_not_given_up(chat: ChatServer) -> None:
     chat.latency_s, chat.alive = 1.4, False
     threading.Timer(0.6, setattr, [chat, "alive", True]).start()
     assert ask_one(patience=LISTENING).output_tokens == 2
 
 
+@pytest.mark.timed
 def test_one_that_does_one_thing_at_a_time_is_waited_for_three_times_as_long_as_before(chat: ChatServer) -> None:
     chat.alive = False  # it answers no probe while it thinks
 
     async def ask() -> None:
-        completer = EndpointCompleter("m", patience=Patience(request_s=30.0, quiet_s=0.2, probe_s=0.1, probes=3))
+        completer = EndpointCompleter("m", patience=Patience(request_s=300.0, quiet_s=0.2, probe_s=0.1, probes=3))
         for chat.latency_s in (0.35, 0.75):
             assert await completer.complete("p", GREEDY)
         chat.behaviour = silence
@@ -991,6 +1012,7 @@ def test_one_that_does_one_thing_at_a_time_is_waited_for_three_times_as_long_as_
     assert chat.requests == 3
 
 
+@pytest.mark.timed
 def test_nobody_waits_longer_for_a_slow_one_that_used_to_say_that_it_lives(chat: ChatServer) -> None:
     async def ask() -> float:
         completer = EndpointCompleter("m", patience=LISTENING)
@@ -1006,6 +1028,7 @@ def test_nobody_waits_longer_for_a_slow_one_that_used_to_say_that_it_lives(chat:
     assert asyncio.run(ask()) < 3 * 2.5  # not three times as long as the answer took
 
 
+@pytest.mark.timed
 def test_a_slow_server_can_be_given_more_time_for_its_first_answer(chat: ChatServer) -> None:
     chat.alive, chat.latency_s = False, 1.4
     assert ask_one(patience=replace(LISTENING, silent_s=3.0)).output_tokens == 2
@@ -1027,6 +1050,7 @@ def test_and_what_is_no_time_is_refused(chat: ChatServer, monkeypatch: pytest.Mo
 # Queues
 
 
+@pytest.mark.timed
 def test_who_waits_while_others_are_answered_is_not_cut_off(chat: ChatServer) -> None:
     slot = threading.Lock()
 
@@ -1041,6 +1065,7 @@ def test_who_waits_while_others_are_answered_is_not_cut_off(chat: ChatServer) ->
     assert chat.requests == 24
 
 
+@pytest.mark.timed
 def test_but_not_for_ever(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: at_first(silence)(asked) if asked.prompt == "lost" else answer(asked)
 
@@ -1124,7 +1149,7 @@ def test_a_certificate_is_trusted_by_the_environment_only(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("places", [1, 5, 64])
 def test_no_more_are_under_way_than_allowed(chat: ChatServer, places: int) -> None:
-    all_taken = threading.Barrier(places, timeout=10.0)
+    all_taken = threading.Barrier(places, timeout=COMES_S)
 
     def answer_when_all_places_are_taken(asked: Asked) -> Action:
         all_taken.wait()
@@ -1145,6 +1170,7 @@ def test_nor_with_faults(chat: ChatServer) -> None:
     assert chat.most_at_once <= 8
 
 
+@pytest.mark.timed
 def test_a_call_that_pauses_leaves_its_place_to_others(chat: ChatServer) -> None:
     chat.behaviour = lambda asked: at_first(status(500))(asked) if asked.prompt == "slow" else answer(asked)
     patience = Patience(first_pause_s=0.2)

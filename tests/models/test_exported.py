@@ -43,7 +43,7 @@ def test_an_export_is_written_through_nothing_that_lies_in_its_way(tmp_path: Pat
     other = tmp_path / "other"
     other.write_text("precious")
     put_in_the_way(tmp_path / f"{name}.part", kind, other)
-    with no_waiting(20):
+    with no_waiting():
         write_exported(tmp_path / name, answers("p"))
     assert other.read_text() == "precious"
     assert not (tmp_path / name).is_symlink()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from merit.bundled import DatabaseSource, WrittenQuestion
 from merit.mutation import check
 
@@ -34,9 +35,9 @@ def test_workers_end_with_their_parent_in_the_middle_of_a_query(killed: bool) ->
     assert worker.exists()
     time.sleep(0.5)  # now the query runs
     parent.kill() if killed else os.killpg(parent.pid, signal.SIGINT)
-    parent.wait(timeout=30)
+    parent.wait(COMES_S)
     parent.stdout.close()
-    deadline = time.monotonic() + 10.0
+    deadline = time.monotonic() + COMES_S
     while worker.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not worker.exists()

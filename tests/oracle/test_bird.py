@@ -40,7 +40,7 @@ def bird(tmp_path: Path) -> Iterator[tuple[Judge, Question]]:
     }
     (tmp_path / "dev.json").write_text(json.dumps([entry]))
     dataset = load("bird", tmp_path)
-    judge = open_judge(dataset, cache=None, timeout_s=20.0)
+    judge = open_judge(dataset, cache=None, timeout_s=60.0)
     yield judge, dataset.questions[0]
     judge.close()
 

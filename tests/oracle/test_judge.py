@@ -26,7 +26,7 @@ def judge_of(library: Dataset) -> Iterator[Open]:
         protocol: str = "db",
         distinct: Distinct | None = None,
         cache: Path | None = None,
-        timeout_s: float = 2.0,
+        timeout_s: float = 60.0,
         dataset: Dataset = library,
     ) -> Judge:
         opened.append(open_judge(dataset, protocol, distinct, cache=cache, timeout_s=timeout_s))

@@ -27,7 +27,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 @pytest.fixture(scope="module")
 def judge(dataset: Dataset) -> Iterator[Judge]:
-    with closing(open_judge(dataset, "db", cache=None, timeout_s=20.0)) as opened:
+    with closing(open_judge(dataset, "db", cache=None, timeout_s=60.0)) as opened:
         yield opened
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from making.clock import COMES_S
 from making.disks import no_waiting
 from making.runs import Bench, make_bench
 from merit.errors import RunUnusable
@@ -128,7 +129,7 @@ def test_the_threads_of_a_page_survive_such_a_link(run: RunView) -> None:
     live = live_over(run.path.parent)
     live.start()
     try:
-        until = time.monotonic() + 20.0
+        until = time.monotonic() + COMES_S
         while not asked(live, "overview")["tables"] and time.monotonic() < until:
             time.sleep(0.1)
         assert asked(live, "overview")["tables"]
@@ -142,7 +143,7 @@ def test_a_pipe_for_a_lock_is_not_waited_for(run: RunView) -> None:
     (run.path / "run.lock").unlink()
     os.mkfifo(run.path / "run.lock")
     live = live_over(run.path.parent)
-    with no_waiting(5):
+    with no_waiting():
         live.look()
         (state,) = asked(live, "state")["runs"].values()
     assert state["state"] == "unfinished"

@@ -15,7 +15,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from making.benchmark import ITEMS, FickleModel
-from making.browser import browser, find_browser
+from making.browser import browser, find_browser, look_like
+from making.clock import COMES_S
 from making.episodes import changed, statement
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.reports import letters, questions, write_all
@@ -50,6 +51,13 @@ def driver() -> Iterator[Any]:
         yield found
 
 
+@pytest.fixture
+def window(driver: Any) -> Iterator[Any]:
+    """The browser, for a test that gives it another size or other colours."""
+    yield driver
+    look_like(driver)
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[RunView]:
     folder = tmp_path_factory.mktemp("runs")
@@ -81,7 +89,7 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[RunVie
 
 
 def until(driver: Any, seen: Callable[[], Any]) -> Any:
-    return WebDriverWait(driver, 10, poll_frequency=0.03).until(lambda _: seen())
+    return WebDriverWait(driver, COMES_S, poll_frequency=0.03).until(lambda _: seen())
 
 
 def go(driver: Any, page: str, place: str = "#/") -> None:
@@ -550,21 +558,23 @@ def test_a_page_made_with_references_says_so_and_shows_both_results(driver: Any,
 
 
 @pytest.mark.parametrize("width", [1400, 400])
-def test_nothing_is_cut_and_nothing_scrolls_sideways(runs: list[RunView], tmp_path: Path, width: int) -> None:
+def test_nothing_is_cut_and_nothing_scrolls_sideways(
+    window: Any, runs: list[RunView], tmp_path: Path, width: int
+) -> None:
     plain = [named(runs, name) for name in (*METHODS, "resample", "precedent")]
     write_page(build(plain), plain, tmp_path / "report.html")
     page = (tmp_path / "report.html").as_uri()
-    with browser(width, 900, phone=width < 500) as window:
-        for place in ("#/", "#/episodes", "#/episodes?as=list"):
-            go(window, page, place)
-            assert window.execute_script("return document.documentElement.scrollWidth") == width
-            if width == 1400:  # tables have room; questions in the grid are told whole below it
-                script = (
-                    "return [...document.querySelectorAll('main *:not(.asked)')].filter((one) => one.clientWidth &&"
-                    "one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible')"
-                    ".map((one) => one.textContent.slice(0, 80))"
-                )
-                assert window.execute_script(script) == []
+    look_like(window, width, 900, phone=width < 500)
+    for place in ("#/", "#/episodes", "#/episodes?as=list"):
+        go(window, page, place)
+        assert window.execute_script("return document.documentElement.scrollWidth") == width
+        if width == 1400:  # tables have room; questions in the grid are told whole below it
+            script = (
+                "return [...document.querySelectorAll('main *:not(.asked)')].filter((one) => one.clientWidth &&"
+                "one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible')"
+                ".map((one) => one.textContent.slice(0, 80))"
+            )
+            assert window.execute_script(script) == []
 
 
 def test_filters_count_what_the_accounting_counts(driver: Any, page: str, runs: list[RunView]) -> None:
@@ -673,15 +683,17 @@ def test_an_address_that_leads_nowhere_says_so(driver: Any, page: str) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_a_phone_shows_all_of_it_without_scrolling_sideways(page: str, dark: bool) -> None:
-    with browser(375, 812, dark=dark, phone=True) as phone:
-        for place in ("#/", "#/episodes", "#/episodes?as=list&memory=used&method=merit"):
-            go(phone, page, place)
-            assert phone.execute_script("return document.documentElement.scrollWidth") == 375
-        phone.execute_script("document.querySelector('a.row').click()")
-        until(phone, lambda: all_of(phone, "article.episode"))
-        phone.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
-        time.sleep(0.3)
-        assert phone.execute_script("return document.documentElement.scrollWidth") == 375
-        ground = phone.execute_script("return getComputedStyle(document.body).backgroundColor")
-        assert (sum(json.loads(ground.replace("rgb(", "[").replace(")", "]"))) < 200) == dark
+def test_a_phone_shows_all_of_it_without_scrolling_sideways(window: Any, page: str, dark: bool) -> None:
+    look_like(window, 375, 812, dark=dark, phone=True)
+    go(window, page)
+    window.execute_script("localStorage.clear()")  # what another test chose
+    for place in ("#/", "#/episodes", "#/episodes?as=list&memory=used&method=merit"):
+        go(window, page, place)
+        assert window.execute_script("return document.documentElement.scrollWidth") == 375
+    window.execute_script("document.querySelector('a.row').click()")
+    until(window, lambda: all_of(window, "article.episode"))
+    window.execute_script("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    time.sleep(0.3)
+    assert window.execute_script("return document.documentElement.scrollWidth") == 375
+    ground = window.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (sum(json.loads(ground.replace("rgb(", "[").replace(")", "]"))) < 200) == dark

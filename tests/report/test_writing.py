@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import COMES_S
 from making.commands import good
 from making.reports import letters, questions, write_all
 from merit.errors import InputError
@@ -65,7 +66,7 @@ def test_settings_of_a_stranger_are_not_read(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=COMES_S,
     )
     assert (done.stdout, done.stderr) == ("['png', 'svg']\n", "")
 

@@ -1,5 +1,6 @@
 """Whether two queries say the same: layout and spelling make no difference, whatever SQLite tells apart does."""
 
+import itertools
 import json
 import sqlite3
 import time
@@ -78,10 +79,10 @@ def opened(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 
 
-def outcome(db: sqlite3.Connection, sql: str, limit_s: float = 0.2) -> object:
-    """The rows and their types, in order; None where it fails or takes too long."""
-    deadline = time.monotonic() + limit_s
-    db.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+def outcome(db: sqlite3.Connection, sql: str, most_steps: int = 10_000_000) -> object:
+    """The rows and their types, in order; None where it fails or takes too many steps, which no machine changes."""
+    left = itertools.count(most_steps // 10_000, -1)
+    db.set_progress_handler(lambda: next(left) < 0, 10_000)
     try:
         rows = db.execute(sql).fetchall()
     except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError):
@@ -129,7 +130,7 @@ def test_any_text_has_a_form_and_its_form_is_its_own(text: str) -> None:
 def test_long_and_deep_texts_take_no_long_time(text: str) -> None:
     started = time.process_time()
     canonical(text[:LONGEST])
-    assert time.process_time() - started < 3.0  # a square of these lengths takes minutes
+    assert time.process_time() - started < 10.0  # a square of these lengths takes minutes
 
 
 @pytest.mark.parametrize("text", ["EXPLAIN SELECT 1", "ALTER TABLE t frobnicate", "PRAGMA x", "SELECT (", "no SQL", ""])
@@ -222,18 +223,16 @@ def predictions(root: Path) -> Iterator[tuple[str, object, str, str]]:
 
 
 def test_candidates_of_real_models_that_say_the_same_give_the_same_rows(real_data: Path) -> None:
-    """Both as their models wrote them, and as they are compared; as many as a few seconds allow."""
+    """Both as their models wrote them, and as they are compared; 300 of them, spread over all; more with MERIT_FUZZ."""
     said: dict[tuple[str, object, str, str], set[str]] = defaultdict(set)
     for benchmark, question, db_id, sql in predictions(real_data):
         said[benchmark, question, db_id, canonical(sql)].add(sql)
     groups = [(key, sorted(ways)) for key, ways in said.items() if len(ways) > 1]
     assert len(groups) > 100
-    until, compared = time.monotonic() + 6.0, 0
-    for (benchmark, _, db_id, form), ways in groups:
+    compared = 0
+    for (benchmark, _, db_id, form), ways in groups[:: max(1, 500 * len(groups) // (tries() * 300))]:
         folder = real_data / benchmark / ("database" if benchmark == "spider" else "dev_databases")
         path = folder / db_id / f"{db_id}.sqlite"
-        if time.monotonic() > until:
-            break
         if path.is_file():
             with closing(opened(path)) as db:
                 db.text_factory = bytes

@@ -193,7 +193,7 @@ def test_another_token_is_another_query(words: list[str], other: str, data: st.D
 def test_long_texts_take_no_long_time(text: str, dialect: str) -> None:
     started = time.process_time()
     canonical(text[:LONGEST], dialect)
-    assert time.process_time() - started < 3.0  # a square of these lengths takes minutes
+    assert time.process_time() - started < 10.0  # a square of these lengths takes minutes
 
 
 # Statements put together from tokens, written in two ways, on real engines: the same form is the same outcome.

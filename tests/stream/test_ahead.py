@@ -163,6 +163,7 @@ def test_a_statement_that_was_judged_ahead_is_not_run_again(
     assert statements.run.total() <= len(statements.run) + len(ITEMS)  # again only when its turn came while it ran
 
 
+@pytest.mark.timed
 def test_a_run_that_ends_leaves_no_statements_waiting(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from making.benchmark import ITEMS, build, write_initial
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.endpoint import (
     Action,
     Asked,
@@ -185,7 +185,7 @@ def test_killed_at_any_moment_it_goes_on(grid: Path, tmp_path: Path, monkeypatch
         calm = write_grid(tmp_path, out="calm")
         started = time.monotonic()
         command = [sys.executable, "-m", "merit", "grid", "--concurrency", str(PLACES)]
-        subprocess.run([*command, str(calm)], check=True, capture_output=True, timeout=120)
+        subprocess.run([*command, str(calm)], check=True, capture_output=True, timeout=COMES_S)
         length_s, whole = time.monotonic() - started, server.requests
         expected = files_of(tmp_path / "calm")
         while sum(len(lives) - 1 for lives in rounds) < KILLS:

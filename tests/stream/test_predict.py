@@ -116,6 +116,6 @@ def test_first_answers_go_through_no_link_and_wait_for_no_pipe(dataset: Dataset,
     path, other = tmp_path / "initial.jsonl", tmp_path / "other"
     put_in_the_way(path, kind, other)
     says = r"initial.jsonl: cannot be written \(a link or a pipe, not a regular file\); choose another place"
-    with no_waiting(20), pytest.raises(InputError, match=says):
+    with no_waiting(), pytest.raises(InputError, match=says):
         asyncio.run(predict(dataset, path))
     assert not other.exists()

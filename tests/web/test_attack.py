@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from making.outcomes import RIGHT, Tried, write_run
 from making.serving import Served, runs_in, served
 from merit.report import build
@@ -33,7 +33,7 @@ def server(folder: Path, tmp_path: Path) -> Iterator[Served]:
 
 
 def connected(server: Served) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=COMES_S)
 
 
 def read_all(connection: socket.socket) -> bytes:
@@ -135,6 +135,7 @@ def test_an_answer_comes_while_more_is_being_sent(server: Served) -> None:
         assert status(read_all(connection)) == 400
 
 
+@pytest.mark.timed
 def test_slow_clients_are_let_go_and_others_served(
     server: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,7 +152,6 @@ def test_slow_clients_are_let_go_and_others_served(
             time.sleep(0.05)
             works(server)
         for connection in slow:
-            connection.settimeout(5)
             try:
                 read_all(connection)
             except ConnectionError:
@@ -163,6 +163,7 @@ def test_slow_clients_are_let_go_and_others_served(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.timed
 def test_too_many_at_a_time_are_told_so(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -172,7 +173,6 @@ def test_too_many_at_a_time_are_told_so(
     live.look()
     with served(tmp_path / "own", runs=live) as server:
         idle = [connected(server) for _ in range(3)]
-        time.sleep(0.2)
         with connected(server) as one_more:
             assert status(read_all(one_more)) == 503
         for connection in idle:  # they are let go when they said nothing for too long
@@ -191,6 +191,6 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hold_up_the_page(folder: Path) -
     os.mkfifo(folder / "a" / "trajectories.jsonl")
     looking = threading.Thread(target=live.look, daemon=True)
     looking.start()
-    looking.join(5)
+    looking.join(COMES_S)
     assert not looking.is_alive()
     assert "only regular files are read" in (live.answer("overview") or "")

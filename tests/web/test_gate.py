@@ -5,7 +5,6 @@ import io
 import json
 import logging
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -14,6 +13,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from making.clock import COMES_S
 from making.live import ToldModel
 from making.serving import Served, ServeShop, until
 from merit import tracing
@@ -66,7 +66,7 @@ def test_every_response_is_protected(shop: Served) -> None:
 def test_a_body_that_is_too_large_is_refused_whether_or_not_it_says_so(shop: Served) -> None:
     found = shop.post("/api/answers", b"x" * (1 << 21), headers={"Content-Type": "application/json"})
     assert (found.status, found.json["error"]) == (413, "the body has more than 1 MiB")
-    connection = http.client.HTTPConnection("127.0.0.1", shop.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", shop.port, timeout=COMES_S)
     pieces = (b"x" * 65536 for _ in range(40))
     connection.request("POST", "/api/answers", pieces, {"Content-Type": "application/json"}, encode_chunked=True)
     assert connection.getresponse().status == 413
@@ -76,7 +76,7 @@ def test_a_body_that_is_too_large_is_refused_whether_or_not_it_says_so(shop: Ser
 
 def test_a_body_that_never_ends_is_not_waited_for(shop: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("merit.web.gate.BODY_S", 0.3)
-    with socket.create_connection(("127.0.0.1", shop.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", shop.port), timeout=COMES_S) as connection:
         connection.sendall(
             b"POST /api/answers HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
         )
@@ -86,12 +86,19 @@ def test_a_body_that_never_ends_is_not_waited_for(shop: Served, monkeypatch: pyt
 def test_a_client_that_takes_nothing_is_let_go(serve_shop: ServeShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TimedProtocol, "silence_s", 0.3)
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999) SELECT hex(zeroblob(500)), i FROM n"
+    let_go, lost = set[int](), TimedProtocol.connection_lost
+
+    def note(protocol: TimedProtocol, error: Exception | None) -> None:
+        let_go.add(protocol.client[1] if protocol.client else 0)
+        lost(protocol, error)
+
+    monkeypatch.setattr(TimedProtocol, "connection_lost", note)
     server = serve_shop(ToldModel(many))
     answer = server.post("/api/answers", {"question": "x"}).json["id"]
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=COMES_S) as connection:
         connection.sendall(f"GET /api/answers/{answer}/rows HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         connection.recv(1, socket.MSG_PEEK)  # the response has begun
-        time.sleep(3)
+        until(lambda: connection.getsockname()[1] in let_go)
         found = 0
         with suppress(ConnectionError):
             while piece := connection.recv(1 << 20):
@@ -318,7 +325,7 @@ def test_a_request_with_two_ends_is_refused_and_nothing_behind_it_is_read(shop: 
     """A proxy that goes by the other end would take what follows for part of the body."""
     head = b"POST /api/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n"
     behind = b"0\r\n\r\nGET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", shop.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", shop.port), timeout=COMES_S) as connection:
         connection.sendall(head + behind)
         received = b""
         with suppress(ConnectionResetError):

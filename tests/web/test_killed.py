@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from making.clock import COMES_S
 from making.live import COUNT, make_shop
 from merit.web.access_tokens import Right, TokenStore
 
@@ -19,7 +20,7 @@ KILLS = 2
 
 
 def request(port: int, token: str, method: str, path: str, body: object = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=COMES_S)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     try:
         connection.request(method, path, json.dumps(body) if body is not None else None, headers)
@@ -69,13 +70,13 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         before = len(confirmed)
         for one in people:
             one.start()
-        until = time.monotonic() + 30
+        until = time.monotonic() + COMES_S
         while len(confirmed) < before + 15 and time.monotonic() < until:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.wait()
         for one in people:
-            one.join(30)
+            one.join(COMES_S)
     assert len(confirmed) >= 15 * KILLS
     process, port = start(tmp_path)
     try:
@@ -87,4 +88,4 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         assert {entry for _, entry in confirmed} <= {one["id"] for one in memory["entries"]}
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) in (0, -signal.SIGTERM)
+        assert process.wait(COMES_S) in (0, -signal.SIGTERM)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from selenium.webdriver.common.by import By
 
 from making.browser import browser, find_browser
+from making.clock import COMES_S
 from making.runs import Bench, make_bench
 from making.serving import Served, runs_in, served, until
 from merit.cli.main import cli
@@ -100,7 +101,7 @@ def test_ctrl_c_ends_it_with_one_line(run: RunView) -> None:
         assert process.stdout is not None
         assert "http://127.0.0.1:" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=COMES_S)
     said = "merit: stopped; the page is closed, runs are as they were; the same command opens it again\n"
     assert (out, err, process.returncode) == ("", said, 130)
 

@@ -12,7 +12,7 @@ from merit.settings import FILE_NAME, ServeSettings, read_settings
 from merit.sql.address import masked
 from merit.web.logs import start_logging
 from merit.web.names import Names, check_proxy, check_public_url
-from merit.web.running import listen
+from merit.web.running import listen, share_one_heap
 from merit.web.running import serve as run_server
 from merit.web.site import Site
 
@@ -68,6 +68,7 @@ def serve(
     if runs is not None:
         check_folder(runs)
     start_logging_if(json_log)
+    share_one_heap()
     with listen(host, int(port)) as listening, followed(runs) as live:
         names = Names(host, int(listening.getsockname()[1]), check_public_url(public_url) if public_url else "")
         Site(names, folder, "").check()  # before anything else is opened

@@ -33,6 +33,7 @@ from merit.types import Completer, Completion, Limits, Sampling
 _log = logging.getLogger(__name__)
 DEFAULT_METHOD = "precedent_grounded"
 NAME_A_MODEL = "no model was named; give --model openai:MODEL, or 'uri' under [model] in merit.toml"
+_AT_HAND = 100  # entries and recalls: an agent may stay open for months
 FOLDER = Path(".merit")  # of a project: its memory and history
 
 
@@ -111,6 +112,7 @@ def open_live(
         store = open_store(location)
         memory = Memory(store, encoder, index_folder=index_folder(location, store, cache))
         stack.callback(memory.close)
+        memory.at_hand = _AT_HAND
         completer = _completer(model or settings.model.uri, settings.serve.asks, cache)
         maker = PartsMaker(
             settings=settings,

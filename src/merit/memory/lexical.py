@@ -16,6 +16,8 @@ K1 = 1.5
 B = 0.75
 _SHORT = 1024  # postings with fewer rows are scored together: alone, the calls cost more than the arithmetic
 
+_TIMES = 2**32  # more often than that no text has a token
+
 _TOKEN = re.compile(r"[a-z0-9_]+")
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -39,16 +41,21 @@ class Postings:
         self._rows: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
         self._times: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
         self._grown: dict[str, tuple[array[int], array[int]]] = {}
+        self._once: dict[str, int] = {}  # tokens of one later row: most words are rare, and two arrays take 250 bytes
 
     def add(self, text: str) -> None:
         """Append a row."""
         tokens = tokenise(text)
         for token, times in Counter(tokens).items():
-            grown = self._grown.get(token)
-            if grown is None:
-                grown = self._grown[token] = (array("I"), array("I"))
-            grown[0].append(self.count)
-            grown[1].append(times)
+            if token in self._grown:
+                rows, often = self._grown[token]
+                rows.append(self.count)
+                often.append(times)
+            elif token in self._once:
+                row, before = divmod(self._once.pop(token), _TIMES)
+                self._grown[token] = (array("I", [row, self.count]), array("I", [before, times]))
+            else:
+                self._once[token] = self.count * _TIMES + times
         self.lengths.append(len(tokens))
         self.total += len(tokens)
         self.count += 1
@@ -59,17 +66,20 @@ class Postings:
         if at is not None:
             span = slice(self._starts[at], self._starts[at + 1])
             yield self._rows[span], self._times[span]
-        grown = self._grown.get(token)
-        if grown is not None:
-            yield np.frombuffer(grown[0], np.uint32), np.frombuffer(grown[1], np.uint32)
+        if token in self._grown:
+            rows, times = self._grown[token]
+            yield np.frombuffer(rows, np.uint32), np.frombuffer(times, np.uint32)
+        elif token in self._once:
+            row, often = divmod(self._once[token], _TIMES)
+            yield np.array([row], np.uint32), np.array([often], np.uint32)
 
     def frequency(self, token: str, mask: Mask | None) -> int:
         """In how many rows, of those in `mask`, the token stands."""
         if mask is not None:
             return sum(int(np.count_nonzero(mask[rows])) for rows, _ in self.pieces(token))
-        at, grown = self._loaded.get(token), self._grown.get(token)
+        at = self._loaded.get(token)
         loaded = 0 if at is None else int(self._starts[at + 1] - self._starts[at])
-        return loaded + (0 if grown is None else len(grown[0]))
+        return loaded + (len(self._grown[token][0]) if token in self._grown else token in self._once)
 
     def score(self, weights: Mapping[str, float], mean_length: float, mask: Mask | None) -> Floats:
         """The BM25 score of every row in `mask`, in row order, for weighted tokens.
@@ -114,7 +124,8 @@ class Postings:
 
     def dump(self) -> dict[str, npt.NDArray[np.generic]]:
         """Everything as flat arrays."""
-        vocabulary = [*self._loaded, *(token for token in self._grown if token not in self._loaded)]
+        later = (*self._grown, *self._once)
+        vocabulary = [*self._loaded, *(token for token in later if token not in self._loaded)]
         pieces = [list(self.pieces(token)) for token in vocabulary]
         sizes = [sum(len(rows) for rows, _ in token_pieces) for token_pieces in pieces]
         flat = [piece for token_pieces in pieces for piece in token_pieces]

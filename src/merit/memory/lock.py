@@ -8,7 +8,8 @@ from pathlib import Path
 from merit.errors import MemoryUnusable
 from merit.memory.files import open_to_append
 
-_WAIT_S = 5.0  # an append takes milliseconds; whatever holds the lock for longer keeps the memory to itself
+# An append takes milliseconds, on a disk that stands still seconds; what holds the lock for longer keeps the memory.
+_WAIT_S = 15.0
 _LONGEST_PAUSE_S = 0.05
 
 

@@ -24,11 +24,12 @@ from merit.vectors import unit_vectors
 
 _logger = logging.getLogger(__name__)
 _ENCODED_AT_ONCE = 256
-_RECENT = 1000  # entries and recalls that are kept at hand
 
 
 class Memory:
     """Finalised experience under the causal rule. Usable from many threads; other processes may write to its store."""
+
+    at_hand = 1000  # entries, and recalls since the last change, that are kept
 
     def __init__(
         self, store: Store | Path, encoder: Encoder | None, *, keep_index: bool = True, index_folder: Path | None = None
@@ -198,7 +199,7 @@ class Memory:
             segments = list(index.segments.values())
             catalogue = Catalogue(segments, index.codes_of(cue), self._read, queries.__getitem__)
             recalled = replace(recall(catalogue, cue, policy), sequence=index.sequence)
-            if len(self._recalled) >= _RECENT:
+            if len(self._recalled) >= self.at_hand:
                 self._recalled.clear()
             self._recalled[asked] = recalled
             return recalled
@@ -281,7 +282,7 @@ class Memory:
                 "and open this memory again"
             )
         self._recent[identity] = entry
-        if len(self._recent) > _RECENT:
+        if len(self._recent) > self.at_hand:
             del self._recent[next(iter(self._recent))]
         return entry
 

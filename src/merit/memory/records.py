@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any
@@ -52,6 +53,7 @@ def repair_of(record: Mapping[str, Any], where: str, version: int, provenance: C
         return Repair(
             **{
                 **taken,
+                "schema": sys.intern(taken["schema"]),
                 "polarity": Polarity(taken["polarity"]),
                 "status": Status(taken["status"]),
                 "type": FailureType(taken["type"]),
@@ -72,6 +74,7 @@ def precedent_of(record: Mapping[str, Any], where: str, version: int, provenance
         return Precedent(
             **{
                 **taken,
+                "schema": sys.intern(taken["schema"]),  # entries of one database hold one text, however many there are
                 "observed": Status(taken["observed"]),
                 "outcome": Status(taken["outcome"]),
                 "grade": Grade(taken["grade"]),

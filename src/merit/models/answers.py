@@ -47,6 +47,7 @@ KEY_BYTES = 16
 MOST_TOKENS = 2**40
 MOST_BYTES = 2048 * MIB  # of all answers, unpacked: 1.4 million have a third of it
 _LONGEST_BYTES = 4 * ANSWER_CHARACTERS  # of an answer
+_PAGES_KIB = 256  # of the file that SQLite keeps in the process: keys are hashes, so hardly a page is looked at again
 _STEP_S = 30.0  # for one row; in an undamaged file it takes milliseconds
 _STEPS = 100_000  # instructions of SQLite's virtual machine between two looks at the clock
 
@@ -70,6 +71,7 @@ class AnswerStore:
         self.path = path
         fresh = path is not None and path.name == FILE and not path.exists()
         self._db = open_cache(path.parent if path else None, path.name if path else "", _TABLES, precious=True)
+        self._db.execute(f"PRAGMA cache_size = -{_PAGES_KIB}")
         self._text = _NEW_TEXT  # the SQL expression for a row's text
         self._models: dict[ModelIdentity, int] = {}
         self._step_ends = math.inf

@@ -14,7 +14,7 @@ from merit.files import atomic_write, open_regular, take_lock
 from merit.reading import parse_json, read_text
 
 T = TypeVar("T")
-_WAIT_S = 5.0
+_WAIT_S = 15.0  # writing takes milliseconds, on a disk that stands still seconds
 
 
 class PrivateFile(Generic[T]):

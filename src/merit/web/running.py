@@ -1,9 +1,11 @@
 """Running the server: one process, one event loop; told to stop, it finishes or drops what is under way."""
 
 import asyncio
+import ctypes
 import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import uvicorn
 from anyio.to_thread import current_default_thread_limiter
@@ -18,6 +20,7 @@ _HEAD_BYTES = 32 * 1024  # of a request line and its headers
 _THREADS = 64  # statements and files that are waited for at a time
 _LAST_S = 5.0  # for responses to end once their questions were dropped
 _KEEP_ALIVE_S = 15  # a connection without a request
+_ARENAS = -8  # the number of glibc's mallopt for the most heaps
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -30,6 +33,16 @@ def listen(host: str, port: int) -> socket.socket:
         raise InputError(f"{host}, port {port}: cannot be served on ({why}); choose another --port or --host") from None
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a response waits 40 ms for its second part
     return listening
+
+
+def share_one_heap() -> None:
+    """Have all threads of this process share one heap; called before they start.
+
+    glibc gives threads heaps of their own, and each keeps what its thread freed: a server with 64 threads grew by 0.3
+    MB for each 1,000 questions without keeping anything of them. Other systems have nothing to tell.
+    """
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(_ARENAS, 1)
 
 
 def serve(site: Site, listening: socket.socket, ready: Callable[[], object], *, trusted_proxy: str = "") -> None:

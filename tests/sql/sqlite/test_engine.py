@@ -14,7 +14,7 @@ from merit.data import load
 from merit.errors import DatabaseUnusable
 from merit.sql import SQLiteEngine, SQLiteSandbox
 from merit.sql.sqlite import catalogue
-from merit.types import Cause, Column, Engine, Error, Limits, Rows, Schema, Table, Timeout
+from merit.types import Cause, Column, Engine, Error, Limits, Result, Rows, Schema, Table, Timeout
 
 SHOP = """
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL, city TEXT);
@@ -237,14 +237,32 @@ def test_what_cannot_be_used_is_left_out(sandbox: SQLiteSandbox, tmp_path: Path)
 def test_a_view_that_never_ends_to_expand_is_left_out(
     sandbox: SQLiteSandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    views = "".join(f"CREATE VIEW v{n + 1} AS SELECT a.x FROM v{n} a, v{n} b;" for n in range(20))
+    views = "".join(f"CREATE VIEW v{n + 1} AS SELECT a.x FROM v{n} a, v{n} b;" for n in range(16))
     path = make(tmp_path / "doubling.sqlite", f"CREATE TABLE t (x); CREATE VIEW v0 AS SELECT x FROM t; {views}")
     monkeypatch.setattr(catalogue, "_OBJECT_S", 0.3)
     names = [table.name for table in schema(sandbox, path).tables]
     assert names[:3] == ["t", "v0", "v1"]
+    assert "v16" not in names
     monkeypatch.setattr(catalogue, "_READ_S", 0.0)
     with pytest.raises(DatabaseUnusable, match=r"doubling\.sqlite: its schema could not be read within"):
         schema(sandbox, path)
+
+
+def test_a_table_that_is_late_once_is_not_left_out(
+    sandbox: SQLiteSandbox, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The machine stood still, and not the table is to blame."""
+    whole, execute, late = schema(sandbox, database), sandbox.execute, set[str]()
+
+    def late_at_first(database: Path, sql: str, limits: Limits, **options: bool) -> Result:
+        if sql.startswith("PRAGMA") and sql not in late:
+            late.add(sql)
+            return Timeout(limits.timeout_s)
+        return execute(database, sql, limits, **options)
+
+    monkeypatch.setattr(sandbox, "execute", late_at_first)
+    assert schema(sandbox, database) == whole
+    assert len(late) > 4
 
 
 def test_a_name_that_is_not_text_does_no_harm(sandbox: SQLiteSandbox, tmp_path: Path) -> None:

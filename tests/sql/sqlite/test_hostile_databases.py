@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from making.clock import STALL_S
 from making.hostile import put_super_journal
 from merit.sql import SQLiteSandbox
 from merit.types import Cause, Error, Limits, Rows, Timeout
 
 FLIPS = int(os.environ.get("MERIT_FLIPS", "200"))
-LIMITS = Limits(timeout_s=1.0)
+LIMITS = Limits(timeout_s=60.0)
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +61,11 @@ def nested_columns(levels: int) -> str:
 def test_a_schema_that_explodes(sandbox: SQLiteSandbox, tmp_path: Path, script: str, sql: str) -> None:
     """SQLite is busy for seconds, and takes gigabytes, before the statement begins; no interrupt is heard then."""
     path = make(tmp_path / "hostile.sqlite", script)
-    took = []
-    for _ in range(3):  # a shared machine may stall
-        started = time.monotonic()
-        result = sandbox.execute(path, sql, LIMITS)
-        took.append(time.monotonic() - started)
-        assert isinstance(result, Timeout) or (
-            isinstance(result, Error) and result.cause in (Cause.DBMS, Cause.TOO_LARGE)
-        )
-        if took[-1] < 1.5:
-            break
-    assert min(took) < 1.5, took
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak of what ran before
+    started = time.monotonic()
+    result = sandbox.execute(path, sql, Limits(timeout_s=1.0))
+    assert time.monotonic() - started < 1.0 + STALL_S
+    assert isinstance(result, Timeout) or (isinstance(result, Error) and result.cause in (Cause.DBMS, Cause.TOO_LARGE))
     own = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     assert int(own.split()[1]) < 1024 * 1024  # this process never held it
     assert isinstance(sandbox.execute(path, "SELECT 1", LIMITS), Rows)

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from making.clock import STALL_S
+from making.clock import COMES_S, STALL_S
 from merit.sql import SQLiteSandbox
 from merit.types import Cause, Error, Limits, Rows, Timeout
 
-LIMITS = Limits(timeout_s=5.0)
+LIMITS = Limits(timeout_s=60.0)
 
 
 @pytest.fixture(params=[True, False], ids=["frozen", "live"])
@@ -434,10 +434,17 @@ def test_interrupted_by_the_user_nothing_keeps_running(database: Path) -> None:
     """Ctrl-C while a child works: the interrupt gets through, and the child is gone."""
     sandbox = SQLiteSandbox(frozen=True)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-    threading.Timer(0.6, os.kill, [os.getpid(), signal.SIGINT]).start()
+
+    def interrupt() -> None:
+        while not any(worker.pid for worker in sandbox._busy):
+            time.sleep(0.01)
+        time.sleep(0.3)  # so that it waits for the statement, as a rule
+        os.kill(os.getpid(), signal.SIGINT)
+
     try:
         with pytest.raises(KeyboardInterrupt):
-            sandbox.execute(database, "SELECT count(*) FROM n a, n b, n c", Limits(timeout_s=20.0))
+            threading.Thread(target=interrupt).start()
+            sandbox.execute(database, "SELECT count(*) FROM n a, n b, n c", Limits(timeout_s=300.0))
     finally:
         signal.signal(signal.SIGINT, before)
     assert sandbox._busy == set()
@@ -471,7 +478,7 @@ sandbox, database = SQLiteSandbox(), Path(sys.argv[1])
 sandbox.execute(database, "SELECT 1", Limits())
 print(sandbox._idle[0].pid, flush=True)
 endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
-sandbox.execute(database, endless, Limits(timeout_s=60.0))
+sandbox.execute(database, endless, Limits(timeout_s=300.0))
 """
 
 
@@ -491,7 +498,7 @@ def test_a_worker_ends_with_a_parent_that_is_killed(database: Path) -> None:
         time.sleep(0.5)  # the statement has begun
         assert is_running(worker)
         parent.kill()
-    until = time.monotonic() + 5.0
+    until = time.monotonic() + COMES_S
     while is_running(worker) and time.monotonic() < until:
         time.sleep(0.05)
     assert not is_running(worker)
@@ -506,9 +513,9 @@ def test_limits_that_a_user_set_are_kept(database: Path, kind: str, most: int) -
         from merit.sql import SQLiteSandbox
         from merit.types import Limits
         resource.setrlimit(resource.{kind}, ({most}, {most}))
-        print(SQLiteSandbox().execute(Path({str(database)!r}), "SELECT 1", Limits(timeout_s=20)).rows)
+        print(SQLiteSandbox().execute(Path({str(database)!r}), "SELECT 1", Limits(timeout_s=60)).rows)
     """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=COMES_S)
     assert (done.stdout, done.stderr) == ("[(1,)]\n", "")
 
 

@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if find_browser() is None:
         skip = pytest.mark.skip(reason="no browser: install chromium and chromium-driver, or set MERIT_BROWSER")
         for item in items:
-            if "look" in getattr(item, "fixturenames", ()):
+            if "opened" in getattr(item, "fixturenames", ()):
                 item.add_marker(skip)
 
 

@@ -2,13 +2,16 @@
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from merit.live.answer import LeftOut
 from merit.memory import Entry, Grade, Precedent
 from merit.selection import ConfirmedQuestions, Selection, Selector
 from merit.types import EVERYONE, Deletion, Restoration, Schema, Staleness, Store, Viewer
 
-_LATEST = 5000  # changes of the memory that are looked through: reading a statement's names takes half a millisecond
+_LATEST = (
+    5000  # changes that are looked through, and answers that are kept: reading a statement takes half a millisecond
+)
 _MOST_VIEWERS = 200  # groups of people who see the same
 
 
@@ -90,6 +93,14 @@ class _SeenAnswers:
                     self._without_tables.add(identity)
 
 
+class LearnedAnswer(NamedTuple):
+    """What is kept of a confirmed answer."""
+
+    question: str
+    sql: str
+    scope: str | None
+
+
 class LearnedAnswers:
     """The latest answers about a database that are sure enough and may be recalled, kept up with a memory's log."""
 
@@ -99,7 +110,7 @@ class LearnedAnswers:
         self.sequence: int | None = None  # up to which the log was followed
         self.purges = store.purges  # that were noticed
         self.scopes: frozenset[str] = frozenset()  # of all answers that were ever there
-        self._answers: dict[str, Precedent] = {}
+        self._answers: dict[str, LearnedAnswer] = {}
         self._deleted: set[str] = set()
         self._stale: set[str] = set()
 
@@ -122,17 +133,23 @@ class LearnedAnswers:
                 case Staleness():
                     (self._stale.add if change.stale else self._stale.discard)(change.id)
                 case Precedent() if change.provenance.db_id == self._database and change.grade.at_least(Grade.TESTED):
-                    self._answers[change.id] = change
-                    if change.provenance.scope is not None:
-                        self.scopes |= {change.provenance.scope}
+                    self._take_in(change)
 
-    def answers(self, viewer: Viewer) -> dict[str, Precedent]:
+    def _take_in(self, change: Precedent) -> None:
+        scope = change.provenance.scope
+        self._answers[change.id] = LearnedAnswer(change.question, change.sql, scope)
+        if len(self._answers) > _LATEST:
+            del self._answers[next(iter(self._answers))]
+        if scope is not None:
+            self.scopes |= {scope}
+
+    def answers(self, viewer: Viewer) -> dict[str, LearnedAnswer]:
         """Those that may be recalled for a person, by their ids, in the order in which they were learned."""
         withheld = self._deleted | self._stale
         return {
             identity: answer
             for identity, answer in self._answers.items()
-            if identity not in withheld and viewer.sees(answer.provenance.scope)
+            if identity not in withheld and viewer.sees(answer.scope)
         }
 
 

@@ -21,7 +21,7 @@ from merit.reading import LINES_BYTES, parse_json
 from merit.runs.text import decode_line, read_lines, to_json
 
 HISTORY = "history.jsonl"
-_WAIT_S = 5.0  # an append takes milliseconds
+_WAIT_S = 15.0  # an append takes milliseconds, on a disk that stands still seconds
 _AGAIN_S = 0.001
 _PART = 200  # answers that are read at a time
 

@@ -41,20 +41,26 @@ class KnownSchemas:
         self._present = fingerprint(schema.text())
         self._past: dict[str, Columns | None] = {self._present: self.now}
         self._cache: dict[str, Lineage] | None = None
+        self._distinct: dict[str, Lineage] = {}  # by what they say
         self._keep(self._present)
 
     def lineage_of(self, entry: Entry) -> Lineage:
         """What an entry uses; computed once, with the schema that it was learned with where that is known."""
         if self._cache is None:
-            self._cache = _read_cache(self._folder / LINEAGE)
+            known = _read_cache(self._folder / LINEAGE)
+            self._cache = {entry: self._shared(found) for entry, found in known.items()}
         if entry.id not in self._cache:
             learned = self._columns(entry.provenance.schema_fingerprint or "")
             dialect = entry.provenance.dialect or self._dialect
             found = lineage(statement(entry), learned or self.now, dialect, as_learned=learned is not None)
-            self._cache[entry.id] = found
+            self._cache[entry.id] = found = self._shared(found)
             if found.known:
                 self._append(entry.id, found)
         return self._cache[entry.id]
+
+    def _shared(self, found: Lineage) -> Lineage:
+        """One object for all lineages that are equal: most statements use what others use as well."""
+        return self._distinct.setdefault(_json(found.record()), found)
 
     def checked_until(self, memory: str) -> int | None:
         """Up to which number of a memory's log entries were compared with the present schema; None: they were not."""
@@ -90,13 +96,17 @@ class KnownSchemas:
             _write(path, {"format": _FORMAT, "tables": self.now.types})
 
     def _append(self, identity: str, found: Lineage) -> None:
-        line = json.dumps({"entry": identity, **found.record()}, ensure_ascii=False, separators=(",", ":")) + "\n"
+        line = _json({"entry": identity, **found.record()}) + "\n"
         with suppress(OSError):  # it is only a cache
             file = open_regular(self._folder / LINEAGE, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             try:
                 write_all(file, line.encode())
             finally:
                 os.close(file)
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
 
 
 def _write(path: Path, record: dict[str, Any]) -> None:

@@ -14,6 +14,7 @@ from merit.types import Cause, Column, Error, Limits, Row, Rows, Schema, Table, 
 
 _READ_S = 60.0  # for the whole catalogue; a few thousand tables take a second
 _OBJECT_S = 2.0  # for one table or view: preparing an ordinary one takes milliseconds
+_TRIES = 2  # of one that is late: the machine may have stood still
 _OBJECTS = """
 SELECT name, type, coalesce(sql LIKE 'CREATE VIRTUAL TABLE%', 0) FROM sqlite_master
 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
@@ -70,12 +71,19 @@ class _Catalogue:
     def details(self, pragma: str, name: str) -> list[Row]:
         """The rows of a pragma about one table; none where SQLite cannot prepare it."""
         quoted = "'" + name.replace("'", "''") + "'"
-        result = self._ask(f"PRAGMA main.{pragma}({quoted})", _OBJECT_S)
+        result = self._ask_about_object(f"PRAGMA main.{pragma}({quoted})")
         if (
             isinstance(result, Error) and result.cause is Cause.DBMS
         ):  # only this form can leave out bytes that are not text
-            result = self._ask(f"SELECT * FROM pragma_{pragma}({quoted}, 'main')", _OBJECT_S)
+            result = self._ask_about_object(f"SELECT * FROM pragma_{pragma}({quoted}, 'main')")
         return result.rows if isinstance(result, Rows) else []
+
+    def _ask_about_object(self, sql: str) -> Rows | Error | Timeout:
+        for _ in range(_TRIES):
+            result = self._ask(sql, _OBJECT_S)
+            if not isinstance(result, Timeout):
+                break
+        return result
 
     def _ask(self, sql: str, most_s: float) -> Rows | Error | Timeout:
         left_s = self._deadline - time.monotonic()

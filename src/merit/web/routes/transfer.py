@@ -54,7 +54,9 @@ def _import(site: Site, author: str, data: bytes, kind: str, grade: str, dry_run
     if grade == Grade.CONFIRMED:  # the importer's word, whoever the file says it is from
         pairs = replace(pairs, pairs=tuple(replace(pair, author="") for pair in pairs.pairs))
     imported = agent_of(site).import_pairs(pairs, grade=Grade(grade), author=author, source=plain, keep=not dry_run)
-    return {"format": found, "grade": grade, "dry_run": dry_run, **imported.record()}
+    record = imported.record()
+    left_out = [{**item, "where": item["where"].replace(f"{folder}/", "")} for item in record["left_out"]]
+    return {"format": found, "grade": grade, "dry_run": dry_run, **record, "left_out": left_out}
 
 
 @router.get("/memory/export", response_class=Response)

@@ -20,7 +20,7 @@ async function answerView(id) {
     "article",
     { class: "answer page" },
     answerHead(record, seen?.answer),
-    record.sql && record.status !== "not_executed" ? result : null,
+    ran(record.status) ? result : null,
     record.sql
       ? h(
           "section",
@@ -43,6 +43,9 @@ async function answerView(id) {
   }
   return view;
 }
+
+/** Whether there are rows to look at, and to say that they are right. */
+const ran = (status) => status === "answered" || status === "unsure";
 
 function answerHead(record, fresh) {
   const said = [

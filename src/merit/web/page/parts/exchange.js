@@ -71,7 +71,7 @@ function importView() {
 function importReport(reply, dry) {
   return h(
     "div",
-    {},
+    { class: "import-report" },
     h("h3", {}, dry ? "It would be so" : "Done"),
     factsOf([
       [dry ? "Would be imported" : "Imported", reply.imported.length.toLocaleString("en")],

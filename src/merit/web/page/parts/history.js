@@ -125,13 +125,14 @@ function searchable({
     "input",
     paused(() => change("words", search.value.trim())),
   );
+  const filtered = [...Object.keys(choices), ...Object.keys(texts)].some((name) => wanted[name]);
   const filters = h(
     "form",
     { class: "filters", role: "search", on: { submit: (event) => event.preventDefault() } },
     h("div", { class: "search" }, search),
     h(
       "details",
-      { class: "narrow", open: !matchMedia("(max-width: 700px)").matches },
+      { class: "narrow", open: filtered || !matchMedia("(max-width: 700px)").matches },
       h("summary", {}, "Filters"),
       h(
         "div",

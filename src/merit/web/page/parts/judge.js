@@ -20,7 +20,7 @@ function judgeView(record, changed) {
         ),
       ]
     : [
-        record.sql &&
+        ran(record.status) &&
           action("Confirm", () => say("confirm", {}), { class: "primary", "data-key": "c", title: "It is right (c)" }),
         action(
           "Reject",

@@ -104,8 +104,8 @@ function proofPicture(result) {
       `${count(result.questions, "confirmed question")}; ${signed(share(result.difference))} percentage points, ` +
         `95% interval ${signed(share(low))} to ${signed(share(high))}.`,
     ),
-    rates.length ? proofFigure("How often the answer was right", right) : null,
-    result.questions ? proofFigure("What the memory adds, with its interval", gain) : null,
+    rates.length ? proofFigure("How often the answer was right, in percent", right) : null,
+    result.questions ? proofFigure("What the memory adds, in percentage points, with its interval", gain) : null,
     result.turns?.length ? turnsView(result.turns) : null,
     calibrationFigure(result.turns ?? []),
     costFigure(result.turns ?? []),

@@ -56,7 +56,9 @@ function reviewLine(item) {
 function answerReview(item, post) {
   if (!may("confirm")) return null;
   return [
-    item.sql ? action("Confirm", post(pathOf("answers", item.id, "confirm"), "Confirmed"), { class: "small" }) : null,
+    ran(item.state)
+      ? action("Confirm", post(pathOf("answers", item.id, "confirm"), "Confirmed"), { class: "small" })
+      : null,
     action("Reject", post(pathOf("answers", item.id, "reject"), "Rejected"), { class: "small" }),
     h("a", { class: "button small", href: answerAddress(item.id) }, "Look and correct"),
   ];

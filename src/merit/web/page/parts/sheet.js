@@ -5,6 +5,8 @@ const AROUND = 12; // rows kept above and below those in sight
 const SAMPLED = 200; // rows that decide how wide a column is
 const WIDEST_COLUMN = 48; // letters
 const SHORTEST = 5; // letters
+const WIDE_HEAD = 1.15; // a letter of a head is wider than one of a cell
+const ARROW = 1; // letters that the mark of a sorted column takes
 
 /** A value as a cell shows it. */
 function cellText(value) {
@@ -67,7 +69,7 @@ function sheetView({ columns, rows, label }) {
   function widthOf(i) {
     const longest = rows
       .slice(0, SAMPLED)
-      .reduce((most, row) => Math.max(most, cellText(row[i]).length), columns[i].length);
+      .reduce((most, row) => Math.max(most, cellText(row[i]).length), Math.ceil(columns[i].length * WIDE_HEAD) + ARROW);
     return Math.max(SHORTEST, Math.min(WIDEST_COLUMN, longest)) + 4;
   }
 

@@ -15,7 +15,11 @@ function signInView() {
     field(
       "Token",
       token,
-      "Made with `merit token add` on the server. The browser keeps it as a cookie that no script can read.",
+      [
+        "Made with ",
+        h("code", {}, "merit token add"),
+        " on the server. The browser keeps it as a cookie that no script can read.",
+      ],
     ),
     h("div", { class: "actions" }, button),
   );
