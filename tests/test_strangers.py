@@ -35,7 +35,7 @@ from merit.report import open_runs
 from merit.report.labels import records, sample
 from merit.report.latex import latex_report
 from merit.report.markdown import markdown_report
-from merit.report.page import LiveRuns, write_page
+from merit.report.page import FollowedRuns, write_page
 from merit.runs import read_run
 from merit.stream import OwnParts, Setup, open_setup, run_stream
 
@@ -79,7 +79,7 @@ def report(runs: Path, out: Path) -> None:
 
 
 def page(runs: Path) -> None:
-    live = LiveRuns(runs, lambda views, refused: build_report(views, refused=refused))
+    live = FollowedRuns(runs, lambda views, refused: build_report(views, refused=refused))
     live.look()
     live.tabulate()
     state = live.answer("overview")

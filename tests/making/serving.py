@@ -13,7 +13,7 @@ from typing import Any
 from making.clock import COMES_S
 from merit.live import LiveAgent
 from merit.report import build
-from merit.report.page import LiveRuns
+from merit.report.page import FollowedRuns
 from merit.settings import ServeSettings
 from merit.web.names import Names
 from merit.web.running import listen, make_server
@@ -92,7 +92,7 @@ ServeShop = Callable[..., Served]  # of a model and tables of merit.toml
 def served(
     folder: Path,
     agent: LiveAgent | None = None,
-    runs: LiveRuns | None = None,
+    runs: FollowedRuns | None = None,
     *,
     public_url: str = "",
     host: str = "127.0.0.1",
@@ -115,9 +115,9 @@ def served(
             assert not thread.is_alive()
 
 
-def runs_in(folder: Path) -> LiveRuns:
+def runs_in(folder: Path) -> FollowedRuns:
     """The runs of a folder, looked at once."""
-    live = LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
+    live = FollowedRuns(folder, lambda runs, refused: build(runs, refused=refused))
     live.look()
     return live
 

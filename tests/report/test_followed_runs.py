@@ -17,9 +17,9 @@ from making.disks import no_waiting
 from making.runs import Bench, make_bench
 from merit.errors import RunUnusable
 from merit.report import build
-from merit.report.page import LiveRuns
+from merit.report.page import FollowedRuns
 from merit.report.page.pack import pack
-from merit.report.page.progress import LiveProgress, RunPace, duration, summary
+from merit.report.page.progress import RunPace, RunProgress, duration, summary
 from merit.runs import RunView
 from merit.runs.folder import RunFolder, in_use
 
@@ -34,11 +34,11 @@ def run(bench: Bench, tmp_path: Path) -> RunView:
     return bench.run(tmp_path / "runs" / "merit-0", "merit")
 
 
-def live_over(folder: Path) -> LiveRuns:
-    return LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
+def live_over(folder: Path) -> FollowedRuns:
+    return FollowedRuns(folder, lambda runs, refused: build(runs, refused=refused))
 
 
-def asked(live: LiveRuns, name: str, start: int = 0) -> Any:
+def asked(live: FollowedRuns, name: str, start: int = 0) -> Any:
     return json.loads(live.answer(name, start) or "null")
 
 
@@ -240,9 +240,9 @@ def test_time_left_goes_by_the_pace_that_was_seen() -> None:
     assert [duration(one) for one in (20, 61, 3600, 90 * 60, 49 * 3600)] == [
         "less than a minute", "1 min", "1 h 0 min", "1 h 30 min", "2 d 1 h",
     ]  # fmt: skip
-    going = LiveProgress("running", 312, 972, 5.0, 840.0)
+    going = RunProgress("running", 312, 972, 5.0, 840.0)
     assert going.sentence == "running: 312 of 972, about 14 min left"
-    assert summary([going, LiveProgress("finished", 10, 20, 0.0, None)]) == (
+    assert summary([going, RunProgress("finished", 10, 20, 0.0, None)]) == (
         "1 running, 1 finished: 322 of 992 episodes, about 14 min left"
     )
     assert summary([]) == "no runs yet: 0 of 0 episodes"

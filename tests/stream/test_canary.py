@@ -16,7 +16,7 @@ from merit.agent import METHODS, RELATED
 from merit.cli.main import cli
 from merit.models import AnswerStore, CachingCompleter
 from merit.report import build
-from merit.report.page import LiveRuns
+from merit.report.page import FollowedRuns
 from merit.report.page.shell import shell
 
 CANARY = "zzcanary7391zz"
@@ -69,7 +69,7 @@ def test_only_who_asks_for_references_sees_them(tmp_path: Path, regime: str) -> 
     said = merit("report", view.path, "--out", tmp_path / "plain") + merit("show", view.path, "1")
     assert CANARY not in said + written(tmp_path / "plain")
     assert "holds reference answers" not in written(tmp_path / "plain")
-    live = LiveRuns(tmp_path / "runs", lambda runs, refused: build(runs, refused=refused))
+    live = FollowedRuns(tmp_path / "runs", lambda runs, refused: build(runs, refused=refused))
     live.look()
     live.tabulate()
     names = [f"run/{one}" for one in json.loads(live.answer("index") or "")]

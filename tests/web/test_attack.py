@@ -15,7 +15,7 @@ from making.clock import COMES_S, STALL_S
 from making.outcomes import RIGHT, Tried, write_run
 from making.serving import Served, runs_in, served
 from merit.report import build
-from merit.report.page import LiveRuns
+from merit.report.page import FollowedRuns
 from merit.types import Question
 from merit.web.protocol import TimedProtocol
 
@@ -169,7 +169,7 @@ def test_too_many_at_a_time_are_told_so(
 ) -> None:
     monkeypatch.setattr(TimedProtocol, "most_connections", 3)
     monkeypatch.setattr(TimedProtocol, "request_s", 1.0)
-    live = LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
+    live = FollowedRuns(folder, lambda runs, refused: build(runs, refused=refused))
     live.look()
     with served(tmp_path / "own", runs=live) as server:
         idle = [connected(server) for _ in range(3)]
@@ -185,7 +185,7 @@ def test_too_many_at_a_time_are_told_so(
 def test_a_pipe_in_the_place_of_a_file_does_not_hold_up_the_page(folder: Path) -> None:
     (folder / "b").mkdir()
     os.mkfifo(folder / "b" / "manifest.json")
-    live = LiveRuns(folder, lambda runs, refused: build(runs, refused=refused))
+    live = FollowedRuns(folder, lambda runs, refused: build(runs, refused=refused))
     (folder / "a" / "metrics.json").unlink()
     (folder / "a" / "trajectories.jsonl").unlink()
     os.mkfifo(folder / "a" / "trajectories.jsonl")

@@ -1,4 +1,7 @@
-"""The live part of `merit demo`: one of its databases as if it were a person's own, questions, and a correction."""
+"""The live part of `merit demo`: one of its databases as if it were a person's own, questions, and a correction.
+
+The answers are recorded in `bundled/live.jsonl`. What the person says is written here and comes from no reference.
+"""
 
 import shlex
 import shutil

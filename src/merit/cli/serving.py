@@ -12,7 +12,7 @@ from merit.cli.plain import Number
 from merit.cli.terminal import print_json, say
 from merit.errors import InputError
 from merit.report import build
-from merit.report.page import LiveRuns
+from merit.report.page import FollowedRuns
 from merit.report.page.follow import DEEPEST
 from merit.runs.paths import MANIFEST, find_runs
 from merit.web.names import Names
@@ -25,12 +25,12 @@ NO_BROWSER = click.option("--no-browser", is_flag=True, help="Only say where the
 
 
 @contextmanager
-def followed(folder: Path | None) -> Iterator[LiveRuns | None]:
+def followed(folder: Path | None) -> Iterator[FollowedRuns | None]:
     """The runs in a folder, followed while they go on."""
     if folder is None:
         yield None
         return
-    live = LiveRuns(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
+    live = FollowedRuns(folder.resolve(), lambda runs, refused: build(runs, refused=refused))
     live.start()
     try:
         yield live

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from merit.errors import InputError
 from merit.live import LiveAgent
-from merit.report.page import LiveRuns
+from merit.report.page import FollowedRuns
 from merit.settings import ServeSettings
 from merit.web.access_tokens import TokenStore
 from merit.web.kept_rows import KeptRows
@@ -28,7 +28,7 @@ class Site:
     folder: Path  # of the project: memory, history, tokens
     author: str  # the user's name, under which everything is recorded where no token is needed
     agent: LiveAgent | None = None
-    runs: LiveRuns | None = None
+    runs: FollowedRuns | None = None
     memory: str = ""  # where the memory is, without secrets
     settings: ServeSettings = field(default_factory=ServeSettings)
     tokens: TokenStore = field(init=False)

@@ -11,7 +11,7 @@ from merit.errors import RunUnusable
 from merit.files import is_file
 from merit.reading import LINES_BYTES, open_file, parse_json
 from merit.report.page.pack import PackedRun, run_record
-from merit.report.page.progress import LiveProgress, RunPace, progress_of
+from merit.report.page.progress import RunPace, RunProgress, progress_of
 from merit.runs import Manifest, Turn, is_drawn, is_finished, read_manifest
 from merit.runs.paths import MANIFEST, RETRIEVALS, REVIEWS, STREAM, TRAJECTORIES
 from merit.runs.questions import read_stream
@@ -102,7 +102,7 @@ class FollowedRun:
         return replace(turn, review=review)
 
     @property
-    def progress(self) -> LiveProgress:
+    def progress(self) -> RunProgress:
         """The progress of the run at this moment."""
         passes = 1 if self.manifest.identity.method.online else 2
         done, answered = len(self.packed.turns), len(self.packed.index["q"])

@@ -19,7 +19,7 @@ REFRESH_S = 1.0
 Build = Callable[[Sequence[RunView], Sequence[str]], Report]
 
 
-class LiveRuns:
+class FollowedRuns:
     """The runs in a folder, followed while they go on, as data for the page."""
 
     def __init__(self, folder: Path, build: Build) -> None:

@@ -41,7 +41,7 @@ class RunPace:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveProgress:
+class RunProgress:
     """The progress of one run at this moment."""
 
     state: str  # finished, running, stopped, or unfinished where the lock cannot be checked
@@ -64,19 +64,19 @@ class LiveProgress:
         return ", ".join(known)
 
 
-def progress_of(path: Path, pace: RunPace, turns: int, answered: int, passes: int) -> LiveProgress:
+def progress_of(path: Path, pace: RunPace, turns: int, answered: int, passes: int) -> RunProgress:
     """The progress of the run in a folder, of which `turns` turns were read; it passes over the questions so often."""
     if is_finished(path):
-        return LiveProgress("finished", answered, answered, 0.0, None)
+        return RunProgress("finished", answered, answered, 0.0, None)
     held = in_use(path)
     state = "unfinished" if held is None else "running" if held else "stopped"
     planned = planned_turns(path)
     left = pace.left_s(max(0, planned - turns), time.monotonic()) if held and planned is not None else None
     questions = None if planned is None else planned // passes
-    return LiveProgress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
+    return RunProgress(state, answered, questions, max(0.0, time.time() - _changed(path)), left)
 
 
-def summary(runs: Iterable[LiveProgress]) -> str:
+def summary(runs: Iterable[RunProgress]) -> str:
     """All runs together, in a line."""
     progresses = list(runs)
     states = ("running", "stopped", "unfinished", "finished")

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Path, Query
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from merit.report.page.live import LiveRuns
+from merit.report.page.followed_runs import FollowedRuns
 from merit.report.page.shell import policy, shell
 from merit.web.authentication import MaybePerson, Reader, Served
 from merit.web.replies import JsonRouter, RefusedRequest
@@ -41,7 +41,7 @@ def data(
     return Response(content.encode("utf-8", "replace"), media_type="application/json")
 
 
-def _runs(site: Site) -> LiveRuns:
+def _runs(site: Site) -> FollowedRuns:
     if site.runs is None:
         raise RefusedRequest(404, "this server shows no runs; start it with --runs FOLDER")
     return site.runs
