@@ -59,9 +59,8 @@ class ScoredRun:
         self.answers: list[Turn] = sorted(view.answers, key=lambda turn: turn.episode.task.position)
         self.counts: dict[str, Any] = account(view.turns, view.method, view.identity.regime)
         self.kept = kept_by(view)
-        self.recalls_shown = (
-            recall_summaries(view) if view.method.recall is not None else {}
-        )  # None where the log is not whole
+        recalls = view.method.recall is not None
+        self.recalls_shown = recall_summaries(view) if recalls else {}  # None where the log is not whole
 
     @property
     def accuracy(self) -> float:
