@@ -89,8 +89,5 @@ class ReviewsAgain:
         assert self.view.identity.review is not None
         if turn.final_correct:
             return ReviewOutcome.CONFIRMED
-        return (
-            ReviewOutcome.CORRECTED
-            if self.view.identity.review.kind is ReviewKind.CORRECTIONS
-            else ReviewOutcome.REJECTED
-        )
+        corrects = self.view.identity.review.kind is ReviewKind.CORRECTIONS
+        return ReviewOutcome.CORRECTED if corrects else ReviewOutcome.REJECTED

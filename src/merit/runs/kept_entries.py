@@ -26,7 +26,6 @@ def kept_by(view: RunView) -> dict[str, KeptEntry]:
             poisoned = polarity is not Polarity.NEGATIVE and not turn.final_correct
             kept[turn.entry] = KeptEntry(polarity, grade_of(turn.episode, view.method, view.identity.regime), poisoned)
         if turn.review is not None:  # the reviewer goes by the judge
-            kept |= {
-                name: KeptEntry(polarity, Grade.CONFIRMED, False) for polarity, name in turn.review.learned.items()
-            }
+            learned = turn.review.learned.items()
+            kept |= {name: KeptEntry(polarity, Grade.CONFIRMED, False) for polarity, name in learned}
     return kept

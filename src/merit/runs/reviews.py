@@ -81,11 +81,8 @@ def read_review(record: Any, where: str) -> tuple[Any, AnswerReview]:
     check_fields(record, _FIELDS, where)
     check_format(record["format"], FORMAT, "reviews", where)
     said, sql, learned = record["said"], record["sql"], record["learned"]
-    if (
-        said not in tuple(ReviewOutcome)
-        or (sql is None) == (said == ReviewOutcome.CORRECTED)
-        or not isinstance(sql, str | None)
-    ):
+    fits = said in tuple(ReviewOutcome) and (sql is not None) == (said == ReviewOutcome.CORRECTED)
+    if not fits or not isinstance(sql, str | None):
         raise InputError(f"{where}: is not what a reviewer says ({shown(said)}, with the SQL {shown(sql)})")
     if not all(name in tuple(Polarity) and isinstance(entry, str) for name, entry in learned.items()):
         raise InputError(f"{where}: the field 'learned' should name entries by their polarity, not {shown(learned)}")
