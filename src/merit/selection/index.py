@@ -32,9 +32,9 @@ _HOUSEKEEPING = (5, 0.15)  # least number and share of a database's tables with 
 def fingerprint(schema: Schema, dialect: str, encoder: Encoder | None) -> str:
     """Changes with whatever an index is made of."""
     tables = [
-        [table.name, table.view, _comment(table)]
+        [table.name, table.view, table.comment]
         + [
-            [column.name, column.type, column.primary_key, column.foreign_keys, _comment(column)]
+            [column.name, column.type, column.primary_key, column.foreign_keys, column.comment]
             for column in table.columns
         ]
         for table in schema.tables
@@ -72,8 +72,8 @@ class SchemaIndex:
         self.word_numbers: dict[str, int] = {}
         named = [self._numbers(splitter.words(table)) for table, _ in names]
         spelled = [self._numbers(splitter.words(name)) for _, columns in names for name in columns]
-        comments = [self._numbers(splitter.words(_comment(table))) for table in self.tables]
-        explained = [self._numbers(splitter.words(_comment(column))) for column in self.columns]
+        comments = [self._numbers(splitter.words(table.comment)) for table in self.tables]
+        explained = [self._numbers(splitter.words(column.comment)) for column in self.columns]
         self.table_phrases = [" ".join(self.words[word] for word in words) for words in named]
         self.column_phrases = [" ".join(self.words[word] for word in words) for words in spelled]
         whole = [set(name) | set(about) for name, about in zip(named, comments, strict=True)]
@@ -226,10 +226,6 @@ class SchemaIndex:
 def _own_name(table: str) -> str:
     """A table's name without that of its database or schema."""
     return table.rpartition(".")[2]
-
-
-def _comment(noun: Table | Column) -> str:
-    return str(getattr(noun, "comment", ""))
 
 
 def _matrix(rows: Sequence[Sequence[int] | set[int]], columns: int) -> csr_array:
