@@ -72,6 +72,15 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def file_state(path: Path | bytes) -> tuple[int, ...]:
+    """What changes whenever a file is replaced or written to; empty where there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a path may be bytes, as it is sent to a worker
+    except OSError:
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def write_all(file: int, data: bytes) -> None:
     """Write all of the data; the system may take it in parts."""
     while data:

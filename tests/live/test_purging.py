@@ -113,6 +113,23 @@ def test_a_purge_that_was_cut_short_is_finished_by_the_next(
 
 
 @pytest.mark.usefixtures("answer")
+@pytest.mark.parametrize("linked", ["memory", "schemas"])
+def test_nothing_is_purged_through_a_link(tmp_path: Path, linked: str) -> None:
+    own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
+    (own / linked).rename(elsewhere)
+    (own / linked).symlink_to(elsewhere)
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    assert before
+    with pytest.raises(InputError, match=f"{linked}: a link"):
+        purge_all(own, Purge(databases=("shop",)))
+    assert not (own / INTENTION).exists()
+    (own / INTENTION).write_text('{"entries": [], "answers": [], "authors": [], "databases": ["shop"]}')
+    with pytest.raises(InputError, match=f"{linked}: a link"):  # a folder from elsewhere is only opened
+        open_shop(tmp_path, Model(COUNT))
+    assert {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.usefixtures("answer")
 def test_everything_that_a_person_said_goes(tmp_path: Path) -> None:
     done = purge_all(tmp_path / "own", Purge(authors=("countess",)))
     assert (done.entries, done.events) == (2, 1)

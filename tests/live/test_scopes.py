@@ -165,6 +165,47 @@ def test_a_conversation_does_not_carry_it_over(shop: LiveAgent, model: Model) ->
     assert "zebra" in "".join(model.prompts)
 
 
+def test_a_rejection_that_was_taken_back_stays_hidden_in_what_rests_on_it(tmp_path: Path) -> None:
+    model = Model(lambda prompt, _: SECRET if "zebra" in prompt else COUNT)
+    with open_shop(tmp_path, model, memory=PERSONAL) as shop:
+        first = shop.ask(QUESTION, author="ada").id
+        shop.reject(first, reason="zebra", author="ada")
+        resting = shop.ask(QUESTION, author="ada")
+        assert "zebra" in resting.sql
+        shop.withdraw(first, author="ada")
+        shop.why(first, author="bob")  # nothing stands against it any more
+        with pytest.raises(NotVisible):
+            shop.why(resting.id, author="bob")
+        assert "zebra" in shop.why(resting.id, author="ada").asked.sql
+
+
+def test_a_correction_that_was_taken_back_stays_hidden_in_what_follows_it(tmp_path: Path) -> None:
+    model = Model(lambda prompt, _: SECRET if "zebra" in prompt else COUNT)
+    with open_shop(tmp_path, model, memory=PERSONAL) as shop:
+        first = shop.ask(QUESTION, author="ada").id
+        said = shop.correct(first, SECRET, author="ada")
+        for entry in said.entries:  # so that the conversation alone carries it over
+            shop.parts.memory.delete(entry, "by hand")
+        following = shop.ask("And now?", author="ada", earlier=[first])
+        assert "zebra" in following.sql
+        assert not following.recalled
+        shop.withdraw(first, author="ada")
+        with pytest.raises(NotVisible):
+            shop.why(following.id, author="bob")
+
+
+def test_a_rejection_taken_back_before_the_question_hides_nothing(shop: LiveAgent, tmp_path: Path) -> None:
+    first = shop.ask(QUESTION, author="ada").id
+    shop.reject(first, reason="zebra", author="ada")
+    shop.withdraw(first, author="ada")
+    path = tmp_path / "own" / "history.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:  # as if it had been hours ago
+        line["time"] = "2026-01-01T00:00:00+00:00"
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8")
+    shop.why(shop.ask(QUESTION, author="ada").id, author="bob")
+
+
 def test_nobody_else_makes_it_everyones(shop: LiveAgent, everyone: LiveAgent) -> None:
     shop.correct(shop.ask(QUESTION, author="ada").id, SECRET, author="ada")
     resting = shop.ask("How many orders?", author="ada").id

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from making.clock import STALL_S
-from making.databases import Place, shop, with_database
+from making.databases import Place, empty, shop, with_database
 from making.engines import MARIADB, POSTGRES
 from merit.errors import DatabaseUnusable, InputError
 from merit.sql.address import parse
@@ -71,7 +71,15 @@ def test_passwords_are_masked(url: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["postgresql:/ann:secret@host/db", "ann:secret@host", "postgresql://ann:secret/db", "password=secret"]
+    "url",
+    [
+        "postgresql:/ann:secret@host/db",
+        "ann:secret@host",
+        "postgresql://ann:secret/db",
+        "password=secret",
+        "postgresql://ann:12?secret@host/db",  # 12 could be a port, and secret an option
+        "mysql://ann:12?secret=1@host/db",
+    ],
 )
 def test_a_url_with_a_slip_is_refused_without_its_password(url: str) -> None:
     assert "secret" not in refused(url, InputError)
@@ -298,3 +306,29 @@ def test_a_slow_statement_is_given_its_own_time(mariadb: Place) -> None:
     """Not that of connecting."""
     with closing(MySQLSession(parse(f"{mariadb.url}?connect_timeout=1"))) as session:
         assert isinstance(session.query("SELECT sleep(1.5)", Limits(timeout_s=60)), Rows)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("how", ["renamed", "copied"])
+def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, dialect: str, how: str) -> None:
+    names = {"now": "Ann", "then": "Eve", "at last": "Kim"}
+    for folder, name in names.items():
+        (tmp_path / folder).mkdir()
+        with empty(dialect, tmp_path / folder) as place:
+            place.run("CREATE TABLE customer (name VARCHAR(20))")
+            place.run(f"INSERT INTO customer VALUES ('{name}')")
+    now, then, last = (next((tmp_path / folder).iterdir()) for folder in names)
+    with closing(open_engine(f"{dialect}:///{now}")) as engine:
+
+        def customers() -> object:
+            result = engine.execute("SELECT name FROM customer", Limits())
+            return result.rows if isinstance(result, Rows) else result
+
+        assert customers() == [("Ann",)]
+        for path, name in ((then, "Eve"), (last, "Kim")):
+            if how == "renamed":
+                path.replace(now)
+            else:
+                now.write_bytes(path.read_bytes())
+            assert customers() == [(name,)]
+            assert [table.name for table in engine.schema().tables] == ["customer"]

@@ -85,7 +85,8 @@ def parse(url: str) -> DatabaseAddress:
     except ValueError:
         # What stands where a port should may be a password, with the @ and the host left out.
         raise InputError(f"{scheme}://...: cannot be read; {_QUOTED}, and a port as a number") from None
-    if dialect not in FILES and "@" in parts.path + parts.fragment:  # all before it may be a password with a slash
+    if dialect not in FILES and "@" in parts.path + parts.query + parts.fragment:
+        # All before it may be a password with a slash or a question mark.
         raise InputError(f"{scheme}://...: cannot be read; {_QUOTED}")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     zone = options.pop("timezone", "UTC")

@@ -24,7 +24,10 @@ class SessionLost(Exception):
 class Session(Protocol):
     """One connection to a database, or one process that has it open."""
 
-    usable: bool  # whether it can take another statement
+    @property
+    def usable(self) -> bool:
+        """Whether it can take another statement."""
+        ...
 
     def query(self, sql: str, limits: Limits) -> Result:
         """Run a query; raises SessionLost where the connection ends."""
@@ -64,9 +67,7 @@ class ConnectionPool(Generic[S]):
         if self._process != os.getpid():  # connections do not survive a fork
             self._reset()
         with self._free:
-            with self._lock:
-                session = self._idle.pop() if self._idle else None
-            session = session or self._opened()
+            session = self._kept() or self._opened()
             keep = False
             try:
                 yield session
@@ -78,6 +79,15 @@ class ConnectionPool(Generic[S]):
                         self._idle.append(session)
                 if not keep:
                     session.close()
+
+    def _kept(self) -> S | None:
+        """A session that is open and still usable: what it is about may have gone meanwhile."""
+        while True:
+            with self._lock:
+                session = self._idle.pop() if self._idle else None
+            if session is None or session.usable:
+                return session
+            session.close()
 
     def run(self, task: Callable[[S], T]) -> T:
         """Do something with a session; it only reads, so it is done once more where the connection was lost."""

@@ -116,6 +116,14 @@ def test_a_pipe_in_place_of_a_database_is_not_waited_for(sandbox: SQLiteSandbox,
     assert sandbox.execute(path, "SELECT 1", LIMITS) == Error(Cause.DATABASE_UNREADABLE, "not a regular file")
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-journal", "-shm"])
+def test_a_pipe_beside_a_database_is_not_waited_for(sandbox: SQLiteSandbox, tmp_path: Path, suffix: str) -> None:
+    path = make(tmp_path / "d.sqlite", "CREATE TABLE t (a); INSERT INTO t VALUES (1);")
+    os.mkfifo(f"{path}{suffix}")
+    refused = Error(Cause.DATABASE_UNREADABLE, f"its {suffix} file is not a regular file")
+    assert sandbox.execute(path, "SELECT a FROM t", LIMITS) == refused
+
+
 @pytest.mark.parametrize("suffix", ["-wal", "-journal"])
 def test_reading_through_a_journal_leaves_no_file(sandbox: SQLiteSandbox, tmp_path: Path, suffix: str) -> None:
     """A writer that was killed leaves its journal; what it says counts, and the data folder stays as it is."""

@@ -405,6 +405,44 @@ def test_a_live_database_that_was_replaced_is_another_one(database: Path, tmp_pa
     sandbox.close()
 
 
+def test_a_live_database_that_was_copied_over_is_another_one(tmp_path: Path) -> None:
+    database = filled(tmp_path / "live.sqlite", 300)
+    other = filled(tmp_path / "other.sqlite", 200).read_bytes()  # made alike: its header counts as many changes
+    sandbox = SQLiteSandbox()
+    sql = "SELECT sum(a), sum(length(b)) FROM t"
+    assert rows(sandbox.execute(database, sql, LIMITS)) == [(300 * 100, 100_000)]
+    status = database.stat()
+    assert status.st_size == len(other)
+    with database.open("r+b") as file:
+        file.write(other)
+    os.utime(database, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert rows(sandbox.execute(database, sql, LIMITS)) == [(200 * 100, 100_000)]
+    sandbox.close()
+
+
+def filled(path: Path, value: int) -> Path:
+    """A database of many pages that all hold a value."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE t (a, b)")
+        db.executemany("INSERT INTO t VALUES (?, ?)", [(value, "x" * 1000)] * 100)
+        db.commit()
+    return path
+
+
+def test_connections_to_a_file_that_changes_are_not_gathered(database: Path) -> None:
+    sandbox = SQLiteSandbox()
+    sandbox.execute(database, "SELECT 1", LIMITS)
+    (worker,) = sandbox._idle
+    for number in range(5):
+        with closing(sqlite3.connect(database)) as db:
+            db.execute("INSERT INTO t (id) VALUES (?)", (100 + number,))
+            db.commit()
+        assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(4 + number,)]
+    opened = [file.readlink() for file in Path(f"/proc/{worker.pid}/fd").iterdir() if file.is_symlink()]
+    assert opened.count(database.resolve()) == 1
+    sandbox.close()
+
+
 def test_the_databases_own_virtual_tables_can_be_read(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
     path = tmp_path / "search.sqlite"
     db = sqlite3.connect(path)

@@ -107,6 +107,17 @@ class History:
         feedback = valid_feedback(self._event(*line) for line in self._lines.feedback_on(list(by_id)))
         return [(by_id[answer], word) for answer, word in feedback.items()]
 
+    def stood(self, answers: Iterable[Asked], since: str, until: str) -> list[tuple[Asked, Feedback]]:
+        """What was said about some answers and stood at a moment between two times, also if it was taken back later."""
+        by_id = {asked.id: asked for asked in answers}
+        words: list[tuple[Asked, Feedback]] = []
+        for event in (self._event(*line) for line in self._lines.feedback_on(list(by_id))):
+            if isinstance(event, Feedback) and event.time <= until:
+                words.append((by_id[event.answer], event))
+            elif isinstance(event, Withdrawn) and event.time < since:
+                words = [(asked, word) for asked, word in words if asked.id != event.answer]
+        return words
+
     def same_question(
         self, database: str, before: Sequence[str], question: str, *, judged: bool = False, scoped: bool = False
     ) -> list[Asked]:

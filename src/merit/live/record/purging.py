@@ -17,6 +17,7 @@ from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn
 from merit.live.record.history import HISTORY, History
 from merit.live.schema.schemas import LINEAGE, SCHEMAS
 from merit.memory import LIVE_RUN, Entry, FileStore, entries_in
+from merit.memory.files import refuse_link
 from merit.memory.store import has_memory
 from merit.models import AnswerStore
 from merit.models.answers import FILE as ANSWERS
@@ -51,6 +52,7 @@ class Purged:
 def purge_all(folder: Path, wanted: Purge) -> Purged:
     """Erase from memory, history and the cache of answers; a purge that was cut short before is finished first."""
     finish_purge(folder)
+    _refuse_links(folder)
     with atomic_write(folder / INTENTION) as file:
         file.write(json.dumps(asdict(wanted)).encode())
     return finish_purge(folder)
@@ -61,6 +63,7 @@ def finish_purge(folder: Path) -> Purged:
     path = folder / INTENTION
     if not path.exists():
         return Purged()
+    _refuse_links(folder)
     wanted = _read(path)
     history = History(folder)
     if not history.path.exists():
@@ -72,6 +75,12 @@ def finish_purge(folder: Path) -> Purged:
         left.unlink(missing_ok=True)  # lineages are computed again
     path.unlink()
     return purged
+
+
+def _refuse_links(folder: Path) -> None:
+    """Nothing is erased where a link leads: in a folder from elsewhere, that may be anything of the user's."""
+    for name in (MEMORY, SCHEMAS):
+        refuse_link(folder / name)
 
 
 def _purge(

@@ -1,6 +1,7 @@
 """Which answers a person may be shown: none that rests on entries that are for other people alone."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from merit.errors import NotVisible
 from merit.live.judging.ladder import rejected_in
@@ -29,11 +30,15 @@ def check_seen(parts: LiveParts, asked: Asked, feedback: Feedback | None, author
 
 
 def scopes_in(parts: LiveParts, asked: Asked, feedback: Feedback | None = None) -> set[str | None]:
-    """The scopes of all that entered an answer: entries and rejections in its prompts, words about what it follows."""
+    """The scopes of all that entered an answer: entries and rejections in its prompts, words about what it follows.
+
+    A word that was taken back since entered it all the same.
+    """
     turns = parts.history.turns(asked) if asked.earlier else []
     entries = {_scope_of(parts, turn, identity) for turn in (asked, *turns) for identity in turn.recalled}
     rejections = {scope for turn in (asked, *turns) for scope in _rejections(parts, turn)}
     words = [word.scope or None for _, word in parts.history.judged(turns)] if turns else []
+    words += [word.scope or None for _, word in parts.history.stood(turns, _began(asked), asked.time)] if turns else []
     own = [feedback.scope or None] if feedback is not None else []
     return {*entries, *rejections, *words, *own}
 
@@ -48,12 +53,23 @@ def _rejections(parts: LiveParts, asked: Asked) -> set[str | None]:
     history, viewer = parts.history, parts.viewer(asked.author)
     words = [
         (other, word)
-        for other, word in history.judged(
-            history.same_question(asked.database, history.before(asked), asked.question, scoped=True)
+        for other, word in history.stood(
+            history.same_question(asked.database, history.before(asked), asked.question, scoped=True),
+            _began(asked),
+            asked.time,
         )
-        if other.id != asked.id and word.time <= asked.time and viewer.sees(word.scope or None)
+        if other.id != asked.id and viewer.sees(word.scope or None)
     ]
     return {rejected.scope for rejected in rejected_in(words, asked.dialect).values()}
+
+
+def _began(asked: Asked) -> str:
+    """A time before which what was taken back entered no prompt of an answer: events know whole seconds alone."""
+    try:
+        began = datetime.fromisoformat(asked.time) - timedelta(seconds=asked.seconds + 1)
+    except (ValueError, OverflowError):  # edited: then nothing counts as taken back
+        return ""
+    return began.isoformat(timespec="seconds")
 
 
 def narrowest(scopes: Iterable[str | None]) -> str | None:

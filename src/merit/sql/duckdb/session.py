@@ -6,6 +6,7 @@ import signal
 from typing import Any
 
 from merit.errors import DatabaseUnusable
+from merit.files import file_state
 from merit.sql.address import DatabaseAddress
 from merit.sql.database_file import database_file
 from merit.sql.encoding import decode
@@ -24,9 +25,10 @@ class DuckDBSession:
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._address = address
-        self.usable = True
+        self._sound = True
         self._fresh = True  # no statement has run
-        path = database_file(address)
+        self._path = path = database_file(address)
+        self._state = file_state(path)
         self._child = Child("merit.sql.duckdb.worker", [str(path), address.timezone])
         kind, *words = marshal.loads(self._child.greeting)
         if kind != "ready":
@@ -37,6 +39,11 @@ class DuckDBSession:
             way_out = "close the program that has it open, or give a DuckDB database of this version"
             raise DatabaseUnusable(f"{address.shown}: cannot be opened: {address.scrubbed(words[0])}; {way_out}")
         self.version = str(words[0])
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can take another statement: not on a file that was replaced or copied over meanwhile."""
+        return self._sound and file_state(self._path) == self._state
 
     def query(self, sql: str, limits: Limits) -> Result:
         """Run one query."""
@@ -52,13 +59,13 @@ class DuckDBSession:
         try:
             answer = marshal.loads(self._child.ask(request, limits.timeout_s + _SPARE_S))
         except TimeoutError:
-            self.usable = False
+            self._sound = False
             return Timeout(limits.timeout_s)
         except (EOFError, ConnectionError):
             return self._ended(limits)
         result = _decoded(answer, sql)
         if isinstance(result, Error) and result.cause in (Cause.TOO_LARGE, Cause.CRASHED) and result.code:
-            self.usable = False  # DuckDB does not give back all memory after it ran out of it
+            self._sound = False  # DuckDB does not give back all memory after it ran out of it
             if not self._fresh:
                 raise SessionLost(result.message)  # an earlier statement may have taken it
         self._fresh = False
@@ -76,7 +83,7 @@ class DuckDBSession:
         self._child.close()
 
     def _ended(self, limits: Limits) -> Result:
-        self.usable = False
+        self._sound = False
         if self._child.process.wait() == -signal.SIGALRM:
             return Timeout(limits.timeout_s)
         if not self._fresh:

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ _SUPER_JOURNAL = (
     "its journal names another file, which SQLite would delete; remove the journal if the database is right "
     "without it, or get the data anew"
 )
+_BESIDE = ("-wal", "-journal", "-shm")  # files that SQLite opens together with a database
 CAUSES = {
     apsw.SQLITE_READONLY: Cause.READ_ONLY,
     apsw.SQLITE_TOOBIG: Cause.TOO_LARGE,
@@ -67,6 +69,10 @@ def open_file(path: Path, frozen: bool, scratch: Path) -> apsw.Connection:
         raise Unopened(Error(Cause.DATABASE_MISSING, "there is no such database file")) from None
     except OSError as error:
         raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
+    for suffix in _BESIDE:
+        with suppress(OSError):  # most have none, and it may go at any time
+            if not stat.S_ISREG(Path(f"{path}{suffix}").stat().st_mode):  # as above
+                raise Unopened(Error(Cause.DATABASE_UNREADABLE, f"its {suffix} file is not a regular file"))
     try:
         if not frozen:
             return _connect(path, "mode=ro")

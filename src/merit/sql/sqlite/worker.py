@@ -24,6 +24,7 @@ from typing import Any
 import apsw
 
 from merit.errors import DatabaseUnusable
+from merit.files import file_state
 from merit.sql.encoding import decode, digest, encode
 from merit.sql.process import Child, cap_this_process, end_with_parent, limit_this_process, receive, send
 from merit.sql.sqlite.connection import GuardedConnection, OutOfMemory
@@ -123,7 +124,7 @@ class OpenDatabases:
 
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
-        self._open: OrderedDict[tuple[bytes, int], GuardedConnection] = OrderedDict()
+        self._open: OrderedDict[bytes, tuple[tuple[int, ...], GuardedConnection]] = OrderedDict()  # with their files
         open_files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = min(MOST_CONNECTIONS, open_files // 3) if open_files > 0 else MOST_CONNECTIONS
         self._allowed_bytes = 0
@@ -157,25 +158,22 @@ class OpenDatabases:
             self._allowed_bytes = rows_bytes
 
     def _connection(self, database: bytes, frozen: bool) -> GuardedConnection:
-        key = (database, 0 if frozen else _inode(database))  # a live file that was replaced is another one
-        connection = self._open.get(key)
-        if connection is None:
-            connection = self._open[key] = GuardedConnection(
-                Path(os.fsdecode(database)), frozen=frozen, scratch=self._scratch
-            )
-        self._open.move_to_end(key)
-        return connection
+        # A live file that was replaced or copied over is another one; SQLite would go on with pages that it has read.
+        state = () if frozen else file_state(database)
+        known = self._open.pop(database, None)
+        if known is not None and known[0] != state:
+            known[1].close()
+            known = None
+        if known is None:
+            path = Path(os.fsdecode(database))
+            known = state, GuardedConnection(path, frozen=frozen, scratch=self._scratch)
+        self._open[database] = known
+        return known[1]
 
     def _close_down_to(self, most: int) -> None:
         while len(self._open) > max(0, most - 1) or (self._open and apsw.memory_used() > MOST_HELD_BYTES):
-            self._open.popitem(last=False)[1].close()
-
-
-def _inode(path: bytes) -> int:
-    try:
-        return os.stat(path).st_ino  # noqa: PTH116 - a path in bytes, as it is sent
-    except OSError:
-        return 0
+            _, (_, connection) = self._open.popitem(last=False)
+            connection.close()
 
 
 def _serve(channel: socket.socket, progress: mmap.mmap, scratch: Path) -> None:
