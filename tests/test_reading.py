@@ -23,6 +23,7 @@ from merit.reading import (
     read_text,
     split_lines,
 )
+from merit.runs.text import read_lines
 
 
 def test_a_file_of_holes_is_not_hashed_for_hours(tmp_path: Path) -> None:
@@ -80,6 +81,20 @@ def test_lines_without_an_end_come_to_one(chunk: bytes, times: int, said: str) -
     with pytest.raises(InputError, match=said):
         for _ in split_lines((chunk for _ in range(times)), Path("a.jsonl"), 64 * MIB):
             pass
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n"])
+def test_a_file_of_empty_lines_is_not_split(end: bytes, tmp_path: Path) -> None:
+    """Each line takes eight bytes at least: half a gigabyte of them would take four."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"1" + end * 9_999_999 + b"2\n")
+    if end == b"\r\n":
+        assert len(read_text(path)) == 10_000_002
+    path.write_bytes(b"1" + end * 10_000_001)
+    with pytest.raises(InputError, match=r"a\.jsonl: more than 10000000 lines; is it the right file\?"):
+        read_text(path)
+    with pytest.raises(InputError, match="more than 10000000 lines"):
+        read_lines(path)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 100])

@@ -22,16 +22,15 @@ from merit.errors import InputError
 
 MIB = 1 << 20
 _UNITS = ((1 << 30, "GiB"), (MIB, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
-# Limits, so that an endless file ends in an error message. Ordinary files are far below them: the
-# largest document known is Spider's training split (25 MB), the largest file of a run has tens of megabytes.
+# So that an endless file ends in an error message. The largest ordinary document is Spider's training split (25 MB).
 DOCUMENT_BYTES = 64 * MIB  # a JSON document
 LINES_BYTES = 512 * MIB  # a file that grows with the answers of a run: turns, stream, predictions, labels
 LINE_BYTES = 16 * MIB
 WHOLE_BYTES = 16 * 1024 * MIB  # a file that is hashed or copied; all of BIRD's databases together have twice as much
-# Of one answer of a model; 512 tokens have a few thousand. An answer that is stored or exported, and an entry with two
-# of them, then fit into a line even where JSON needs six bytes a character, and a turn of 7 repairs into a document.
+# Of one answer of a model; 512 tokens have a few thousand. An entry with two fits into a line even where JSON needs
+# six bytes a character, and a turn of 7 repairs into a document.
 ANSWER_CHARACTERS = 1 << 20
-_MOST_LINES = 10_000_000
+_MOST_LINES = 10_000_000  # empty ones, too: each takes memory once they are split
 _DEEPEST = 100  # levels of nested lists and objects; Spider's parsed SQL has 20
 _LONGEST_NAME = 200  # bytes; with an ending it must be a file's name
 _MOST = 2**63  # beyond SQLite's and numpy's integers; nothing we read counts that far
@@ -124,7 +123,7 @@ def hash_file(path: Path) -> str:
 
 
 def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
-    """A file's content, of at most so many bytes."""
+    """A file's content, of at most so many bytes and lines."""
     with open_file(path, most) as file:
         try:
             content = file.read(most + 1 if _from_shell(path) else os.fstat(file.fileno()).st_size)
@@ -132,6 +131,8 @@ def read_bytes(path: Path, most: int = DOCUMENT_BYTES) -> bytes:
             raise InputError(f"{path}: cannot be read ({error.strerror})") from None
         if len(content) > most:
             raise _too_large(path, most)
+        if max(content.count(b"\n"), content.count(b"\r")) > _MOST_LINES:
+            raise InputError(f"{path}: more than {_MOST_LINES} lines; is it the right file?")
         return content
 
 
@@ -238,8 +239,7 @@ def _check_depth(value: Any) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        raise ValueError(f"the key {shown(counts.most_common(1)[0][0])} is there twice")
+        raise ValueError(f"the key {shown(Counter(name for name, _ in pairs).most_common(1)[0][0])} is there twice")
     return unique
 
 

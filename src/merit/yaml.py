@@ -15,6 +15,7 @@ from merit.reading import MIB, read_text, sendable, shown
 
 _MOST_BYTES = 4 * MIB  # Snowflake refuses semantic models of more than 1 MB
 _MOST_EVENTS = 200_000  # 1 MB of a semantic model has less than half
+_MOST_DIRECTIVES = 100  # lines before a document, such as %YAML 1.1; each is compared with all before it
 _WIDEST = 1 << 20  # columns: a long line stays one line
 _DEEPEST = 50  # levels; semantic models have about 8
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C is ten times as fast, and not everywhere
@@ -32,6 +33,8 @@ def parse_yaml(text: str, path: Path, first_line: int = 1, most_events: int = _M
 
     It has objects, lists, texts (numbers too, as they are written) and null.
     """
+    if f"\n{text}".count("\n%") > _MOST_DIRECTIVES:
+        raise InputError(f"{path}: more than {_MOST_DIRECTIVES} lines begin with %; is it the right file?")
     builder = _Builder(path, first_line)
     try:
         for number, event in enumerate(yaml.parse(text, Loader=_LOADER)):

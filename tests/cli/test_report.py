@@ -1,8 +1,11 @@
 """`merit report` and `merit label`, as a person uses them."""
 
+import base64
 import csv
 import fcntl
+import gzip
 import json
+import os
 import re
 import subprocess
 import sys
@@ -87,6 +90,15 @@ def test_a_damaged_run_is_said_and_the_rest_reported(runs: Path, tmp_path: Path)
     assert "it was edited" in (tmp_path / "out" / "report.md").read_text()
     again = merit("report", runs, "--out", tmp_path / "out", "--unfinished")
     assert again.stdout.startswith("5 runs, ")
+
+
+def test_a_folder_whose_name_is_not_utf8_takes_no_report_down(runs: Path, tmp_path: Path) -> None:
+    (runs / "merit" / "seed0").rename(runs / "merit" / os.fsdecode(b"seed\xff"))
+    for more in ((), ("--json",)):
+        result = merit("report", runs, "--out", tmp_path / "out", *more)
+        assert result.exit_code == 0, result.exception
+    (overview,) = re.findall(r'data-chunk="overview">([^<]*)<', (tmp_path / "out" / "report.html").read_text())
+    assert "seed?" in gzip.decompress(base64.b64decode(overview)).decode()
 
 
 def test_a_run_whose_recalls_are_damaged_is_said_and_left_out(tmp_path: Path) -> None:

@@ -112,6 +112,18 @@ def test_nothing_is_guessed_about_json(library: Dataset, file: Path, text: str, 
     assert len(str(caught.value)) < 600
 
 
+def test_a_first_line_that_is_longer_than_a_document_is_not_taken_apart(
+    library: Dataset, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    loads = json.loads
+    monkeypatch.setattr(json, "loads", lambda text: taken.append(len(text)) or loads(text))
+    read(library, file, '{"id": 0, "sql": "SELECT 1"}\n')
+    with pytest.raises(InputError, match="line 1: more than 64 MiB of JSON"):
+        read(library, file, '{"0": [' + "{}," * (22 << 20) + "1]}")
+    assert max(taken) < 100
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

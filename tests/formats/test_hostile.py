@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from making.commands import refusal
+from making.disks import no_waiting
 from making.fuzzing import tries
 from making.hostile import exchange_in, flip_in
 from making.pairs import BIRD, CORTEX_MODEL, VANNA_CSV, VANNA_RECORDS, WREN_MARKDOWN, as_lines, manifest, write_all
@@ -53,6 +54,22 @@ def test_values_of_other_types_are_left_out_with_their_place(tmp_path: Path) -> 
         "its SQL should be a text, not ['SELECT']",
         "its question is blank",
     ]
+
+
+def test_a_header_of_a_million_columns_is_read_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("question,sql," + ",".join(f"c{number}" for number in range(1_000_000)) + "\nq,SELECT 1\n")
+    with no_waiting(60):
+        assert [pair.sql for pair in read_pairs(path)[1].pairs] == ["SELECT 1"]
+
+
+def test_a_document_of_directives_is_refused(tmp_path: Path) -> None:
+    """Each is compared with all before it, in C, where nothing can stop it."""
+    path = tmp_path / "a.yaml"
+    tags = "".join(f"%TAG !a{number}! x\n" for number in range(101))
+    path.write_text(f"{tags}---\nverified_queries: []\n")
+    with pytest.raises(InputError, match="a.yaml: more than 100 lines begin with %; is it the right file?"):
+        read_pairs(path)
 
 
 def test_a_question_of_pages_is_left_out(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 from making.memories import make_entry, make_precedent
 from merit.live.schema.drift import Drift, find_drift, statement
 from merit.live.schema.lineage import Columns, Lineage, lineage
-from merit.live.schema.schemas import LINEAGE, SCHEMAS, KnownSchemas, fingerprint
+from merit.live.schema.schemas import CHECKED, LINEAGE, SCHEMAS, KnownSchemas, fingerprint
+from merit.live.switch import SWITCHED, switch_off, switched_off
 from merit.memory import Entry, Listed, with_id
 from merit.sql import SQLiteEngine
 from merit.types import Error, Limits, Polarity, Schema, Timeout
@@ -154,6 +155,20 @@ def test_a_damaged_cache_is_made_anew(shop: Shop) -> None:
         path.write_text('{"tables": {"customer": 7}}')
     shop.change("ALTER TABLE customer DROP COLUMN name")
     assert set(shop.look()[0]) == {"names", "totals", "unqualified"}
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"tables": ' + "9" * 5000 + "}"])
+def test_state_that_came_from_elsewhere_is_as_none(text: str, shop: Shop) -> None:
+    (shop.folder / LINEAGE).unlink()
+    for path in [*(shop.folder / SCHEMAS).iterdir(), shop.folder / SCHEMAS / CHECKED]:
+        path.write_text(text)
+    shop.change("ALTER TABLE customer DROP COLUMN name")
+    assert set(shop.look()[0]) == {"names", "totals", "unqualified"}
+    shop.known().note_checked("memory", 7)
+    assert shop.known().checked_until("memory") == 7
+    (shop.folder / SWITCHED).write_text('{"\\ud800": "slow"}')
+    switch_off(shop.folder, "shop", "wrong")
+    assert switched_off(shop.folder, "shop") == "wrong"
 
 
 def test_a_fingerprint_cannot_lead_out_of_the_folder(shop: Shop) -> None:

@@ -226,6 +226,34 @@ def test_what_the_servers_own_limit_does_not_stop_is_cancelled(place: Place, mon
         assert rows(engine, "SELECT 1") == [(1,)]
 
 
+@pytest.mark.parametrize("streams", [False, True], ids=["nothing comes", "rows come"])
+def test_what_no_server_cancels_is_given_up(place: Place, streams: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some functions of a server never look whether they were cancelled: the connection is cut, whoever reads from it."""
+    if place.dialect not in SERVERS:
+        pytest.skip("the kernel keeps the deadline of these engines")
+    many = Limits(timeout_s=0.4, rows=10**9, result_bytes=10**12)
+    with closing(open_engine(place.url)) as engine:
+        if place.dialect == "postgresql":
+            from merit.sql.postgres.session import PostgresSession
+
+            beginning = PostgresSession._beginning
+            monkeypatch.setattr(PostgresSession, "_beginning", lambda self, _: beginning(self, 20.0))
+            monkeypatch.setattr(PostgresSession, "_cancel", lambda _: None)
+        else:
+            from merit.sql.mysql.session import MySQLSession
+
+            limit = MySQLSession._limit
+            monkeypatch.setattr(MySQLSession, "_limit", lambda self, _: limit(self, 20.0))
+            monkeypatch.setattr(MySQLSession, "_kill", lambda _: None)
+        started = time.monotonic()
+        sql = "SELECT a.i FROM n a, n b, n c, n d" if streams else SLOW
+        assert engine.execute(sql, many if streams else SHORT) == Timeout(SHORT.timeout_s)
+        assert time.monotonic() - started < SHORT.timeout_s + STALL_S
+        monkeypatch.undo()
+        assert rows(engine, "SELECT 1") == [(1,)]
+        end_running(place)
+
+
 def test_threads_share_an_engine(engine: Engine) -> None:
     with ThreadPoolExecutor(8) as threads:
         results = list(threads.map(lambda number: rows(engine, f"SELECT i FROM n WHERE i = {number}"), range(40)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from merit.errors import InputError, counted
-from merit.reading import LINES_BYTES, check_fields, parse_json, read_json_lines, read_text, shown
+from merit.reading import DOCUMENT_BYTES, LINES_BYTES, check_fields, parse_json, read_json_lines, read_text, shown
 from merit.types import Question, QuestionId
 
 _BIRD_MARK = "\t----- bird -----\t"
@@ -94,7 +94,7 @@ _OTHER_NAMES = frozenset({"id", "sql", "question_id", "prediction", "pred_sql", 
 def _json(text: str, path: Path, form: str) -> Iterator[_Answer]:
     first, _, rest = text.strip().partition("\n")
     try:
-        record = json.loads(first)
+        record = json.loads(first) if len(first) <= DOCUMENT_BYTES else None
     except (ValueError, RecursionError):
         record = None  # an object over several lines, or one that is broken: both are read as a whole
     if isinstance(record, dict) and (rest or not _OTHER_NAMES.isdisjoint(record)):

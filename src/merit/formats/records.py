@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def _cells(document: Document) -> list[tuple[int, list[str]]]:
 
 def _header(row: list[str], path: Path) -> list[str]:
     columns = [_plain(name) for name in row]
-    if doubled := {name for name in columns if name and columns.count(name) > 1}:
+    if doubled := {name for name, count in Counter(columns).items() if name and count > 1}:
         raise InputError(f"{path}, line 1: the column {shown(min(doubled))} is there twice; rename one")
     return columns
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from merit.errors import MeritError
 from merit.files import atomic_write
-from merit.reading import read_text
+from merit.reading import parse_json, read_text
 
 SWITCHED = "switched_off.json"  # the databases whose memory is not used, and why
 
@@ -29,8 +29,8 @@ def switch_on(folder: Path, database: str) -> None:
 
 
 def _read(folder: Path) -> dict[str, Any]:
-    with suppress(MeritError, ValueError, RecursionError):
-        record = json.loads(read_text(folder / SWITCHED))
+    with suppress(MeritError):
+        record = parse_json(read_text(folder / SWITCHED), folder / SWITCHED)
         return record if isinstance(record, dict) else {}
     return {}
 

@@ -12,7 +12,7 @@ from merit.files import atomic_write
 from merit.live import LiveAgent
 from merit.live.measuring.proof import Proof
 from merit.live.record.events import now
-from merit.reading import read_text
+from merit.reading import parse_json, read_text
 
 FILE = "proof.json"
 
@@ -64,8 +64,8 @@ class RunningProof:
             file.write(json.dumps(record, ensure_ascii=False).encode())
 
     def _last(self) -> dict[str, Any] | None:
-        with suppress(MeritError, ValueError, RecursionError):
-            record = json.loads(read_text(self._path))
+        with suppress(MeritError):
+            record = parse_json(read_text(self._path), self._path)
             return record if isinstance(record, dict) else None
         return None
 

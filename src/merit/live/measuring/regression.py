@@ -11,7 +11,7 @@ from merit.errors import MeritError
 from merit.files import atomic_write
 from merit.live.asking.asker import Asker
 from merit.live.measuring.asked_again import Tell, confirmed_questions, repeating, say_nothing
-from merit.reading import read_text
+from merit.reading import parse_json, read_text
 
 ACCEPTED = "check.json"  # which questions were answered right at the last check that was accepted
 
@@ -97,8 +97,8 @@ def accept(folder: Path, result: RegressionResult) -> None:
 
 def _read(path: Path) -> dict[str, bool] | None:
     """What the last check saw; None where there was none, or the file is damaged."""
-    with suppress(MeritError, ValueError, RecursionError):
-        record: Any = json.loads(read_text(path))
+    with suppress(MeritError):
+        record: Any = parse_json(read_text(path), path)
         if isinstance(record, dict) and all(isinstance(value, bool) for value in record.values()):
             return record
     return None

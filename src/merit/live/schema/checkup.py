@@ -15,7 +15,7 @@ from merit.files import atomic_write
 from merit.live.parts import LiveParts
 from merit.live.schema.drift import gone, statement
 from merit.memory import Entry, Grade, Listed
-from merit.reading import read_text
+from merit.reading import parse_json, read_text
 from merit.types import Error, Limits, Polarity, Rows
 
 SHAPES = "shapes.json"  # the columns that each entry's statement gave at the last checkup
@@ -79,8 +79,8 @@ def _gone(entry: Entry, parts: LiveParts) -> str | None:
 
 def _read(path: Path) -> dict[str, list[str]]:
     """The shapes of the last checkup; none where there was none, or the file is damaged."""
-    with suppress(MeritError, ValueError, RecursionError):
-        record: Any = json.loads(read_text(path))
+    with suppress(MeritError):
+        record: Any = parse_json(read_text(path), path)
         if isinstance(record, dict) and all(isinstance(columns, list) for columns in record.values()):
             return {str(identity): [str(name) for name in columns] for identity, columns in record.items()}
     return {}

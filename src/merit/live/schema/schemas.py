@@ -16,7 +16,7 @@ from merit.files import atomic_write, is_file, open_regular, write_all
 from merit.live.schema.drift import statement
 from merit.live.schema.lineage import Columns, Lineage, lineage, read_lineage
 from merit.memory import Entry
-from merit.reading import LINES_BYTES, read_bytes, read_text
+from merit.reading import LINES_BYTES, parse_json, read_bytes, read_text
 from merit.types import Schema
 
 SCHEMAS, LINEAGE, CHECKED = "schemas", "lineage.jsonl", "checked.json"
@@ -77,8 +77,9 @@ class KnownSchemas:
 
     def _checked(self) -> dict[str, Any]:
         """Which schema each database's entries were compared with last, and up to where."""
-        with suppress(MeritError, ValueError, RecursionError):
-            known = json.loads(read_text(self._folder / SCHEMAS / CHECKED))
+        path = self._folder / SCHEMAS / CHECKED
+        with suppress(MeritError):
+            known = parse_json(read_text(path), path)
             return known if isinstance(known, dict) else {}
         return {}
 
@@ -118,8 +119,8 @@ def _write(path: Path, record: dict[str, Any]) -> None:
 
 def _read_columns(path: Path) -> Columns | None:
     """The columns of a schema that was kept; None where the file is damaged."""
-    with suppress(MeritError, ValueError, KeyError, TypeError, AttributeError):
-        tables = json.loads(read_text(path))["tables"]
+    with suppress(MeritError, KeyError, TypeError, AttributeError):
+        tables = parse_json(read_text(path), path)["tables"]
         if all(isinstance(text, str) for used in tables.values() for pair in used.items() for text in pair):
             return Columns(tables)
     return None

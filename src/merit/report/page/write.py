@@ -116,7 +116,7 @@ def _write_chunk(file: BinaryIO, name: str, pieces: Iterable[str]) -> None:
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 31)  # 31: a gzip stream, whose header has no time
     rest = b""
     for piece in pieces:
-        rest += packer.compress(piece.encode())
+        rest += packer.compress(piece.encode("utf-8", "replace"))  # a folder's name need not be UTF-8
         whole = len(rest) - len(rest) % _BLOCK
         file.write(base64.b64encode(rest[:whole]))
         rest = rest[whole:]

@@ -1,6 +1,8 @@
 """One connection to MySQL or MariaDB."""
 
+import os
 import re
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
@@ -215,7 +217,10 @@ class MySQLSession:
             other.query(f"KILL QUERY {int(self._connection.thread_id())}")
 
     def _cut(self) -> None:
-        self._connection._force_close()
+        """End the connection while another thread reads from it; closing the socket would not wake that one."""
+        if (served := self._connection._sock) is not None:
+            with suppress(OSError), socket.socket(fileno=os.dup(served.fileno())) as copy:
+                copy.shutdown(socket.SHUT_RDWR)
 
 
 def _streamed(cursor: Any) -> Iterator[Row]:
