@@ -116,7 +116,9 @@ def trace(
     if questions == given.warm:
         return tracemalloc.take_snapshot()
     if before is not None and questions == given.questions:
-        for found in tracemalloc.take_snapshot().compare_to(before, "lineno")[:30]:
+        kept = tracemalloc.take_snapshot().compare_to(before, "lineno")
+        print(f"{sum(found.size_diff for found in kept) / (questions - given.warm):9.1f} bytes a question in all")
+        for found in kept[:30]:
             frame = found.traceback[0]
             bytes_each = found.size_diff / (questions - given.warm)
             print(f"{bytes_each:9.1f} bytes a question  {'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno}")

@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
@@ -11,6 +13,13 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from making.clock import COMES_S
+
+_BAD = ("serious", "critical")
+
+
+@cache
+def _axe() -> str:
+    return (files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
 class Looking:
@@ -103,6 +112,26 @@ class Looking:
     def errors(self) -> list[str]:
         """What the browser complained about since the last look."""
         return [line["message"] for line in self.driver.get_log("browser") if line["level"] == "SEVERE"]
+
+    def barriers(self) -> list[str]:
+        """What axe-core finds serious on what is shown, with where it is."""
+        self.driver.execute_script(_axe())
+        found = self.driver.execute_async_script(
+            "const done = arguments[0];axe.run(document, {resultTypes: ['violations']}).then((r) => done(r.violations))"
+        )
+        return [
+            f"{one['id']}: {node['html'][:160]} ({node['any'][:1]})"
+            for one in found
+            if one["impact"] in _BAD
+            for node in one["nodes"]
+        ]
+
+    def barriers_in_both_themes(self) -> list[str]:
+        found = []
+        for theme in ("dark", "light"):
+            self.set_theme(theme)
+            found += [f"{theme}: {one}" for one in self.barriers()]
+        return found
 
     def resize(self, width: int) -> None:
         """Another width; 400 px and less as a phone has it."""

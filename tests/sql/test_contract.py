@@ -251,7 +251,7 @@ def test_what_no_server_cancels_is_given_up(place: Place, streams: bool, monkeyp
         assert time.monotonic() - started < SHORT.timeout_s + STALL_S
         monkeypatch.undo()
         assert rows(engine, "SELECT 1") == [(1,)]
-        end_running(place)
+        end_slow(place)
 
 
 def test_threads_share_an_engine(engine: Engine) -> None:
@@ -294,15 +294,20 @@ def test_a_connection_that_is_lost_in_the_middle_of_a_statement(place: Place, ki
 
 def end_running(place: Place, asked: "Future[Any]") -> bool:
     """End the connection that runs SLOW, from outside; False where the statement was over first."""
-    while not (found := place.run(AT_SLOW[place.dialect])):
+    while not end_slow(place):
         if asked.done():
             return False
         time.sleep(0.02)
-    for (number,) in found:
-        place.run(
-            f"SELECT pg_terminate_backend({number}, 60000)" if place.dialect == "postgresql" else f"KILL {number}"
-        )
     return True
+
+
+def end_slow(place: Place) -> int:
+    """End the connections that run SLOW now: how many."""
+    found = place.run(AT_SLOW[place.dialect])
+    kill = "SELECT pg_terminate_backend({}, 60000)" if place.dialect == "postgresql" else "KILL {}"
+    for (number,) in found:
+        place.run(kill.format(number))
+    return len(found)
 
 
 def disconnect(place: Place, engine: Any) -> None:

@@ -62,6 +62,7 @@ def test_what_did_not_run_offers_no_rows_and_cannot_be_confirmed(look: Looking, 
     look.sees("no such function: gizmo")
     assert "cannot be shown" not in look.text()
     assert look.texts(".judge button") == ["Reject", "Correct…"]
+    assert "Is this right?" not in look.text(".judge")
 
 
 def test_what_belongs_to_something_else_does_not_touch_it(look: Looking, served: ServedPage, tmp_path: Path) -> None:

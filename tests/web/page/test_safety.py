@@ -116,6 +116,7 @@ def test_tokens_sign_in_and_out_and_give_their_rights_alone(opened: Looking, tmp
             look.go("#/history")
             look.sees("Sign in", "h1")
             assert not look.one("header nav").is_displayed()
+            assert look.barriers_in_both_themes() == []
             look.one("#token").send_keys("wrong", Keys.ENTER)
             look.until(lambda: look.all(".sign-in .problem"))
             look.one("#token").clear()

@@ -32,11 +32,15 @@ function judgeView(record, changed) {
   return h(
     "section",
     { class: "judge", "aria-label": "Your word" },
-    said ? saidView(record) : h("p", { class: "ask-word" }, "Is this right? What you say is shown to later questions."),
+    said
+      ? saidView(record)
+      : h("p", { class: "ask-word" }, `${isRight(record.status)} What you say is shown to later questions.`),
     h("div", { class: "actions" }, buttons),
     place,
   );
 }
+
+const isRight = (status) => (ran(status) ? "Is this right?" : "How should it have been answered?");
 
 function saidView({ feedback, sql }) {
   return h(
