@@ -11,5 +11,5 @@
   tells its progress. `kept_rows` keeps the rows of recent answers in memory, and nowhere else. `running_proof` is the
   proof under way.
 - `replies` writes JSON and turns errors into one sentence with a status; `records` is what is shown of an answer.
-- `running` starts and stops it all; `upkeep` erases old answers.
+- `running` starts and stops it all, and has all threads share one heap; `upkeep` erases old answers.
 """
