@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -26,6 +27,8 @@ from merit.live import History
 from merit.mcp.sessions import MOST_EACH
 from merit.web.access_tokens import Right, TokenStore
 
+# Reading certificates takes longer than a request; none is asked for here.
+PATIENT: dict[str, Any] = {"timeout": COMES_S, "verify": False}
 POST = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 HELLO = {
     "jsonrpc": "2.0",
@@ -47,7 +50,7 @@ class Server:
     async def client(self, owner: str = "", era: str = "auto", person: Person | None = None) -> AsyncIterator[Client]:
         headers = {"Authorization": f"Bearer {self.tokens[owner]}"} if owner else {}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=COMES_S) as http,
+            httpx2.AsyncClient(headers=headers, **PATIENT) as http,
             Client(
                 streamable_http_client(self.address, http_client=http), mode=era, elicitation_callback=person
             ) as client,
@@ -56,7 +59,7 @@ class Server:
 
     def post(self, content: object = HELLO, **headers: str) -> httpx2.Response:
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        return httpx2.post(self.address, content=body, headers={**POST, **headers}, timeout=COMES_S)
+        return httpx2.post(self.address, content=body, headers={**POST, **headers}, **PATIENT)
 
 
 def running(folder: Path, *options: str) -> Iterator[Server]:
@@ -195,8 +198,8 @@ def test_requests_that_are_wrong_are_refused(local: Server) -> None:
     assert local.post(**{"Content-Type": "text/plain"}).status_code in (400, 415)
     assert local.post(**{"Mcp-Session-Id": "0" * 32}).status_code == 404
     for method in ("GET", "PUT", "DELETE"):
-        assert 400 <= httpx2.request(method, local.address, timeout=COMES_S).status_code < 500
-    assert httpx2.get(local.address.removesuffix("mcp"), timeout=COMES_S).status_code == 404
+        assert 400 <= httpx2.request(method, local.address, **PATIENT).status_code < 500
+    assert httpx2.get(local.address.removesuffix("mcp"), **PATIENT).status_code == 404
     assert local.post().status_code == 200
 
 
@@ -253,5 +256,5 @@ def test_one_person_cannot_take_the_sessions_of_all(closed: Server) -> None:
     assert closed.post(Authorization=f"Bearer {closed.tokens['cleo']}").status_code == 200
     for reply in begun[:20]:
         ending = {**POST, **own, "Mcp-Session-Id": reply.headers["mcp-session-id"]}
-        assert httpx2.delete(closed.address, headers=ending).status_code == 200
+        assert httpx2.delete(closed.address, headers=ending, **PATIENT).status_code == 200
     assert closed.post(**own).status_code == 200, "a session that was closed makes room"

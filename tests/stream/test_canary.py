@@ -5,12 +5,14 @@ import gzip
 import json
 import logging
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from making.benchmark import FickleModel, write_initial
+from making.fuzzing import tries
 from making.runs import files_of, make_bench
 from merit.agent import METHODS, RELATED
 from merit.cli.main import cli
@@ -20,11 +22,18 @@ from merit.report.page import FollowedRuns
 from merit.report.page.shell import shell
 
 CANARY = "zzcanary7391zz"
+CONFIRMED, DBMS = "denotation_confirmed", "dbms_only"
 
 
-@pytest.mark.parametrize("regime", ["denotation_confirmed", "dbms_only"])
-@pytest.mark.parametrize("layout", ["spider", "bird"])
-@pytest.mark.parametrize("method", [*METHODS, *RELATED])
+def cases() -> Iterator[tuple[str, str, str]]:
+    """Every method in every layout and in every regime; in all pairs of these for longer runs (MERIT_FUZZ)."""
+    pairs = [("spider", CONFIRMED), ("bird", DBMS), ("spider", DBMS), ("bird", CONFIRMED)]
+    for number, method in enumerate([*METHODS, *RELATED]):
+        chosen = pairs if tries() > 500 else pairs[2 * (number % 2) :][:2]
+        yield from ((method, layout, regime) for layout, regime in chosen)
+
+
+@pytest.mark.parametrize(("method", "layout", "regime"), [*cases()])
 def test_a_canary_in_every_reference_is_never_seen(
     tmp_path: Path, method: str, layout: str, regime: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -156,10 +156,11 @@ def test_a_correction_is_written_with_the_schemas_names_tried_and_kept(look: Loo
     look.key("SELECT count(*) FROM cust")
     assert look.offers("customers")
     look.key(Keys.ENTER, " WHERE customers")
-    look.settle(0.3)  # no person types faster than the suggestions follow
+    assert look.offers("customers")  # no person types faster than the suggestions follow
     look.key(".")
     assert look.offers("city")
     look.key("ci")
+    look.until(lambda: look.text(".ace_autocomplete .ace_selected").startswith("city"))
     look.settle(0.3)
     look.key(Keys.ENTER, " = 'Berlin' AND nowhere", Keys.ESCAPE)
     look.press("Try it")
