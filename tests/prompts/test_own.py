@@ -2,7 +2,10 @@
 
 import pytest
 
+from making.disks import no_waiting
 from merit.prompts import LIVE_VERSION, Family, LiveContext, initial, parse_decline, templates_hash
+from merit.prompts.fence import MOST_CHARACTERS, escaped
+from merit.reading import ANSWER_CHARACTERS
 from merit.types import Question
 
 FAMILY = Family("own", evidence=False, live=True)
@@ -32,6 +35,21 @@ LIVE = LiveContext("CREATE TABLE orders (id);", "CREATE TABLE orders (id);")
 )  # fmt: skip
 def test_a_reply_that_declines_is_told_from_a_query(reply: str, reason: str | None) -> None:
     assert parse_decline(reply) == reason
+
+
+@pytest.mark.parametrize("piece", [" ", "`", "* ", "> ", "\t", "-- "])
+def test_a_reply_of_blanks_is_read_at_once(piece: str) -> None:
+    """Up to the longest answer that is kept; a search that tries every way to part the blanks takes hours."""
+    with no_waiting(60):
+        assert parse_decline("no cars\n" + piece * (ANSWER_CHARACTERS // len(piece)) + "x") is None
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_data_of_blanks_is_fenced_at_once(slash: str) -> None:
+    text = f"<{slash}{' ' * (MOST_CHARACTERS - 10)}data"
+    with no_waiting(60):
+        assert escaped(text) == f"< {text[1:]}"
+        assert escaped(text[:-1]) == text[:-1]
 
 
 @pytest.mark.parametrize("draw", [0, 1, 2])

@@ -8,7 +8,7 @@ import re
 
 OPEN, CLOSE = "<data>", "</data>"
 MOST_CHARACTERS = 200_000  # of one part of a prompt: beyond any schema that a model has room for
-_TAG = re.compile(r"<(?=\s*/?\s*(?:data|answer)\b)", re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*+/?\s*+(?:data|answer)\b)", re.IGNORECASE)
 _BLOCK = "```"  # a template's own fence
 
 

@@ -40,7 +40,7 @@ _END = {dialect: re.compile(rf"(?:{quoted})|(?P<end>;|\n[ \t\r]*\n)", re.DOTALL)
 _REFLECTION = re.compile(r"<reflection>(.*?)(?:</reflection>|\Z)", re.DOTALL | re.IGNORECASE)
 _LONGEST_NOTE = 4000  # characters
 _THOUGHT = re.compile(r"</think>", re.IGNORECASE)
-_DECLINED = re.compile(r"^[ \t>*`]*(?:--|\#)?[ \t`*]*UNANSWERABLE\b[ \t:.*`-]*(.*)$", re.MULTILINE)
+_DECLINED = re.compile(r"^[ \t>*`]*+(?:(?:--|\#)[ \t`*]*+)?UNANSWERABLE\b[ \t:.*`-]*(.*)$", re.MULTILINE)
 _LONGEST_REASON = 300  # characters
 
 
