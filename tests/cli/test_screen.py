@@ -21,13 +21,16 @@ from making.memories import WordEncoder, make_entry
 from making.outcomes import NO_COLUMN, RIGHT, WRONG, Tried, write_run
 from making.terminal import COLOURS, on_terminal
 from merit.cli.main import cli
-from merit.cli.terminal import Console, broken, inline, listed, say, shown, visible
+from merit.cli.terminal import Console, broken, inline, json_line, listed, say, shown, visible
 from merit.memory import Memory
 from merit.types import Question, Status, Verdict
 
-EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u200f\u061c [red]no[/red] [link=http://x]l[/link] :skull: é"
-ESCAPED = "\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\x7f\\u202eevil\\u2066\\u200f\\u061c [red]no[/red] [link=http://x]l[/link] :skull: é"
-DANGEROUS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u200f\u061c\u200b\U000e0041 [red]no[/red] [link=http://x]l[/link] :skull: é"
+ESCAPED = "\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\x7f\\u202eevil\\u2066\\u200f\\u061c\\u200b\\U000e0041 [red]no[/red] [link=http://x]l[/link] :skull: é"
+DANGEROUS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
 
 
 @pytest.fixture
@@ -61,6 +64,12 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
     assert not re.search(r"[\n\t]", visible(text, one_line=True))
     if not DANGEROUS.search(text):
         assert visible(text) == text
+
+
+def test_json_is_the_same_value_with_its_control_characters_spelled() -> None:
+    line = json_line(json.dumps(EVIL, ensure_ascii=False))
+    assert not DANGEROUS.search(line)
+    assert json.loads(line) == EVIL
 
 
 def test_an_episode_is_shown_with_its_control_characters_spelled(run: Path) -> None:

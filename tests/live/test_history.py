@@ -15,6 +15,7 @@ import pytest
 from merit.agent.feedback import ExecutedStatement
 from merit.errors import InputError, MeritError
 from merit.live import AnswerStatus, Asked, Confirmed, Corrected, Feedback, History, Rejected
+from merit.live.record.browsing import HistorySearch, search_history
 from merit.live.record.events import event_record
 from merit.runs.text import to_json
 from merit.types import Status
@@ -29,6 +30,19 @@ SAID: list[Feedback] = [
     Rejected("a1", "t", "ada", (), "it counts"),
     Corrected("a1", "t", "ada", ("pre-1", "pos-1"), "SELECT 2"),
 ]
+
+
+@pytest.mark.parametrize("words", ["many", "zebra"])
+def test_a_search_looks_at_what_is_hidden_whether_it_has_the_words_or_not(tmp_path: Path, words: str) -> None:
+    history, looked = History(tmp_path), list[str]()
+    history.append(ASKED)
+
+    def seen(asked: Asked, _: Feedback | None) -> bool:
+        looked.append(asked.id)
+        return False
+
+    assert search_history(history, HistorySearch(words), 10, seen=seen).items == ()
+    assert looked == ["a1"]
 
 
 def test_events_come_back_as_they_were(tmp_path: Path) -> None:

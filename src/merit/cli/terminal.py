@@ -22,8 +22,12 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
-# C0 but for tab and newline, DEL, C1, what turns the direction of writing, other line ends, and lone surrogates
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# C0 but for tab and newline, DEL, C1, what turns the direction of writing, other line ends, and lone surrogates; and
+# what cannot be seen, so that two texts look alike, but for what joins letters and shapes emoji.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+)
 _WORD = re.compile(r"\s*(?:[^\s`]|`[^`]*`|`)+")  # with the space before it
 _MOST_LISTED = 10
 _NARROWEST = 20  # columns for a text, however deep it is indented
@@ -48,7 +52,7 @@ def listed(items: Sequence[str]) -> str:
 
 def _spelled(character: str) -> str:
     code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 class _EscapingStream(io.TextIOBase):
@@ -182,4 +186,9 @@ def print_json(value: Any) -> None:
 
 def json_line(text: str) -> str:
     """JSON of the same value in which every control character is spelled as JSON spells it."""
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+    def spelled(match: re.Match[str]) -> str:
+        units = match[0].encode("utf-16-be", "surrogatepass")
+        return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+    return _CONTROL.sub(spelled, text)

@@ -57,10 +57,13 @@ def search_history(
     before: str = "",
     seen: Callable[[Asked, Feedback | None], bool] = lambda _asked, _said: True,
 ) -> Page[tuple[Asked, Feedback | None]]:
-    """A page of answers, newest first; only such as are `seen`."""
+    """A page of answers, newest first; only such as are `seen`.
+
+    That is found out first: else the time that a search takes would tell whether what is hidden has its words.
+    """
 
     def fits(item: tuple[Asked, Feedback | None]) -> bool:
-        return search.fits(*item) and seen(*item)
+        return seen(*item) and search.fits(*item)
 
     return _page(history.newest_first(before), fits, lambda item: item[0].id, limit)
 
