@@ -151,6 +151,8 @@ def main() -> None:
         parser.add_argument(f"--{name}", type=type(default), default=default)
     parser.add_argument("--trace", action="store_true")
     given = parser.parse_args()
+    if given.questions < given.warm + given.every:
+        parser.error("--questions must be more than --warm, by --every at least")
     share_one_heap()
     with tempfile.TemporaryDirectory(prefix="merit-footprint-") as folder:
         os.environ["MERIT_CACHE"] = str(Path(folder) / "cache")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -216,3 +218,15 @@ def test_whatever_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         acknowledged = 25 + len(process.stdout.read().splitlines())
     assert len(History(tmp_path).answers()) >= acknowledged
+
+
+def test_threads_of_one_process_wait_for_each_other_however_long_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("merit.live.record.history._WAIT_S", 0.05)  # for other processes
+    monkeypatch.setattr("merit.files._TRIES", 1)
+    monkeypatch.setattr("merit.live.record.history.os.fsync", lambda _: time.sleep(0.05))  # a busy disk
+    history = History(tmp_path)
+    with ThreadPoolExecutor(10) as threads:
+        list(threads.map(lambda number: history.append(replace(ASKED, id=f"a{number}")), range(10)))
+    assert len(history.answers()) == 10

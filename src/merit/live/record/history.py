@@ -21,7 +21,7 @@ from merit.reading import LINES_BYTES, parse_json
 from merit.runs.text import decode_line, read_lines, to_json
 
 HISTORY = "history.jsonl"
-_WAIT_S = 15.0  # an append takes milliseconds, on a disk that stands still seconds
+_WAIT_S = 15.0  # for another process: an append takes milliseconds, on a disk that stands still seconds
 _AGAIN_S = 0.001
 _PART = 200  # answers that are read at a time
 
@@ -33,6 +33,7 @@ class History:
         self.path = folder / HISTORY
         self._day = _Day(self.path)
         self._lines = HistoryLines(self.path)
+        self._turn = threading.Lock()  # of the thread that writes, or waits for another process to have written
 
     def append(self, event: Event) -> None:
         """Write an event down; it survives a crash once this returns."""
@@ -181,6 +182,10 @@ class History:
     @contextmanager
     def _open(self) -> Iterator[int]:
         """The file, with other writers kept out; one that a purge replaced meanwhile is left for the new one."""
+        with self._turn:
+            yield from self._opened()
+
+    def _opened(self) -> Iterator[int]:
         until = time.monotonic() + _WAIT_S
         while True:
             try:
