@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from merit.agent import RESAMPLE_GROUNDED
+from merit.agent import METHODS
 from merit.agent.agreement import Vote, choose, share_of_votes
 from merit.report.statistics import bootstrap
 from merit.types import Status, Verdict
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 NAMES = {"dev": "Spider dev-972", "bird": "BIRD-303", "bundled": "the bundled 360", "train": "Spider train, 684"}
 ORDERS = range(1, 13)  # of the draws, for means
 RECORDED = range(1)  # the recorded order, for intervals
-GROUNDED_VOTE = RESAMPLE_GROUNDED.grounded_vote  # chosen on Spider train
+GROUNDED_VOTE = METHODS["resample_grounded"].grounded_vote  # chosen on Spider train
 Outcome = tuple[int, int, int, int]  # result, right, grounded, right as written
 Wordings = dict[str, list[Outcome]]  # the greedy answer's outcome, then those of the draws
 Right = npt.NDArray[np.float64]  # of each question, from 0 to 1

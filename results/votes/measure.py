@@ -1,12 +1,11 @@
 """What became of every recorded answer: executed, grounded where its database refused it, judged. Without a model.
 
-    MERIT_DATA=FOLDER python results/votes/measure.py dev > dev.json
-    MERIT_DATA=FOLDER python results/votes/measure.py train > train.json
+    MERIT_DATA=FOLDER python results/votes/measure.py dev bird bundled train | gzip -9n > results/votes/scores.json.gz
 
 MERIT_DATA holds `recordings/samples-*.jsonl.gz`, `spider` and `bird`. `dev`, `bird` and `bundled` are the questions of
 the recordings, asked in three wordings (p0, p1, p2); `train` are the draws of results/tuning-live (wordings A to F, and
 the paper's, P). Spider is judged with DISTINCT dropped: dev by the suite, train on the original databases. The bundled
-benchmark is judged with DISTINCT kept. What is printed for each goes into scores.json.gz under its name.
+benchmark is judged with DISTINCT kept.
 
 An answer is written as four numbers: which result it gave (counted from 1 for each question; 0 an empty one, -1 it
 failed, -2 it took too long), whether it is right, whether it was grounded, and whether it was right as it was written.
@@ -80,16 +79,14 @@ def outcome(benchmark: Benchmark, question: Question, sql: str, results: dict[st
     return number, int(is_right(final)), int(final != sql), int(before)
 
 
-def measure(spec: DataSpec, answers: Answers) -> dict[str, dict[str, list[Outcome]]]:
-    """The outcomes of all answers to a set."""
+def measure(spec: DataSpec, answers: Answers, *, by_place: bool = False) -> dict[str, dict[str, list[Outcome]]]:
+    """The outcomes of all answers to a set; `by_place` where they number the questions that have a database."""
     outcomes = {}
     with spec.open() as benchmark:
-        for question in benchmark.usable_questions():
-            if question.id not in answers:
-                continue
+        for place, question in enumerate(benchmark.usable_questions()):
+            wordings = answers[place if by_place else question.id]
             results: dict[str, int] = {}
             known: dict[str, Outcome] = {}
-            wordings = answers[question.id]
             for sql in (sql for wording in wordings.values() for sql in wording):
                 if sql not in known:
                     known[sql] = outcome(benchmark, question, sql, results)
@@ -101,19 +98,22 @@ def measure(spec: DataSpec, answers: Answers) -> dict[str, dict[str, list[Outcom
     return outcomes
 
 
-def main() -> None:
-    """Measure one set."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=(*SPECS, "train"))
-    name = parser.parse_args().name
+def measured(name: str) -> dict[str, dict[str, list[Outcome]]]:
+    """One set."""
+    if name in SPECS:
+        return measure(SPECS[name], recorded(name), by_place=name == "dev")
     with tempfile.TemporaryDirectory() as folder:
-        if name == "train":
-            subset = ["merit", "data", "subset", "spider", "--data", str(DATA / "spider"), "--split", "train"]
-            subprocess.run([*subset, "--databases", "14", "--out", folder], check=True, stdout=sys.stderr)
-        spec = SPECS.get(name) or DataSpec("spider", Path(folder), timeout_s=5, distinct=Distinct.DROPPED)
-        print(
-            json.dumps(measure(spec, recorded(name)), separators=(",", ":")).replace("true", "1").replace("false", "0")
-        )
+        subset = ["merit", "data", "subset", "spider", "--data", str(DATA / "spider"), "--split", "train"]
+        subprocess.run([*subset, "--databases", "14", "--out", f"{folder}/train"], check=True, stdout=sys.stderr)
+        spec = DataSpec("spider", Path(folder, "train"), timeout_s=5, distinct=Distinct.DROPPED)
+        return measure(spec, recorded(name))
+
+
+def main() -> None:
+    """Measure some sets."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="+", choices=(*SPECS, "train"))
+    print(json.dumps({name: measured(name) for name in parser.parse_args().names}, separators=(",", ":")))
 
 
 if __name__ == "__main__":
