@@ -13,13 +13,14 @@ from merit.cli.live import (
     NAME,
     OWN_MODEL,
     author_or_user,
+    check_learned,
     memory_place,
     open_agent,
     viewer_here,
 )
 from merit.cli.options import JSON
 from merit.cli.terminal import Console, inline, print_json
-from merit.errors import InputError, NotVisible, short_hash
+from merit.errors import NotVisible, short_hash
 from merit.live import History, MemoryComparison, Why
 from merit.live.record.events import Asked
 from merit.live.record.receipt import CandidateVote, Receipt, ShownEntry
@@ -54,8 +55,7 @@ def why(
     With --without-memory the question is asked again, of the same model unless you name another: no entry is recalled,
     nothing is learned from it, and the history keeps only what it took. --json prints one object.
     """
-    if not folder.is_dir():
-        raise InputError(f"{folder}: there is no history here; ask something first, or name another --folder")
+    check_learned(folder)
     if without_memory:
         with open_agent(url, folder, name, model, memory=memory) as agent:
             comparison = agent.without_memory(answer, progress=progress_shown(), author=author_or_user(""))
