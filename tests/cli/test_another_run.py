@@ -78,7 +78,9 @@ def test_a_folder_of_runs_is_refused_and_left_as_it_is(data: Path, first: Path, 
     runs = tmp_path / "runs"
     assert merit(*running(data, first, model, runs / "one", "--limit", 1)).exit_code == 0
     before = files_of(runs)
-    assert "holds one and no run; choose a new or empty folder" in refused(*running(data, first, model, runs))
+    assert refused(*running(data, first, model, runs)) == (
+        f"{runs}: holds runs (one); name a new folder in it, such as {runs / 'NAME'}"
+    )
     assert files_of(runs) == before
 
 

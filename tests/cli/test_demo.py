@@ -19,6 +19,7 @@ from merit.bundled import read_sources, recorded
 from merit.bundled.source import HERE
 from merit.cli import demo as door
 from merit.cli.main import cli
+from merit.cli.tables import show_table
 from merit.cli.terminal import Console
 from merit.errors import InputError, MeritError
 from merit.models import answer_key
@@ -181,9 +182,7 @@ def test_no_figure_of_the_table_is_cut(capsys: pytest.CaptureFixture[str]) -> No
     )
     texts = ("Transductive batch (not online)", "59.91 [55.28, 64.44]", "+24.63 [+20.74, +28.80]", "192.7", "11998")
     row = {column.key: Cell(None, text) for column, text in zip(columns, texts, strict=True)}
-    door.show_table(
-        Console(width=80, soft_wrap=True), ReportTable("summary", "All methods", "A note.", columns, (row,))
-    )
+    show_table(Console(width=80, soft_wrap=True), ReportTable("summary", "All methods", "A note.", columns, (row,)))
     shown = capsys.readouterr().out
     assert "…" not in shown
     assert all(text in shown for text in texts[1:])

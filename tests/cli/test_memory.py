@@ -113,7 +113,7 @@ def test_what_cannot_be_confirmed_is_one_sentence(folder: Path) -> None:
     output("delete", folder, gone, "--reason", "wrong")
     before = (folder / "memory.jsonl").read_bytes()
     for identity, said in (
-        ("pos-nowhere", "there is no entry 'pos-nowhere'; merit memory list shows all ids"),
+        ("pos-nowhere", f"there is no entry 'pos-nowhere'; `merit memory list {folder}` shows all ids"),
         (sure, f"{sure} is confirmed already"),
         (negative, f"{negative} is a direction seen to fail; only a right answer can be confirmed"),
         (gone, f"{gone} is deleted already (wrong)"),

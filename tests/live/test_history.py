@@ -43,7 +43,7 @@ def test_a_search_looks_at_what_is_hidden_whether_it_has_the_words_or_not(tmp_pa
         looked.append(asked.id)
         return False
 
-    assert search_history(history, HistorySearch(words), 10, seen=seen).items == ()
+    assert search_history(history, HistorySearch((words,)), 10, seen=seen).items == ()
     assert looked == ["a1"]
 
 

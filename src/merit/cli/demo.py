@@ -9,10 +9,6 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.markup import escape
-from rich.table import Table
-from rich.text import Text
 
 from merit.agent import METHODS as ALL_METHODS
 from merit.agent import find_method
@@ -27,12 +23,13 @@ from merit.cli.importing import AGAIN
 from merit.cli.options import CACHE, CONCURRENCY, ENCODER, JSON, stoppable, this_command
 from merit.cli.plain import at_least
 from merit.cli.progress import progress_bar, warn_without_sql
+from merit.cli.tables import show_table
 from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError, counted
 from merit.files import atomic_write, unfinished_path
 from merit.models import CachingEncoder, open_encoder
 from merit.models.completers import KNOWN
-from merit.report import Mark, Report, ReportTable, build, summary_table, write_report
+from merit.report import Report, build, summary_table, write_report
 from merit.report.page import write_page
 from merit.runs import RunView, account, read_run
 from merit.stream import Gap, Grid, Progress, RunSpec, Workshop, run_covered
@@ -41,7 +38,6 @@ from merit.types import QuestionId
 METHODS = "zero_shot,grounded,iterative,reflexion,dynamic_rag,merit,precedent,resample"
 _AGAINST = ("merit", "iterative", "zero_shot")  # what the others are compared with: the first that was run
 _MARKER = "made-by-merit-demo.txt"  # says that the folder is a demo's, which the next one may make anew
-_STYLES: dict[Mark | None, str] = {Mark.BEST: "bold", Mark.SECOND: "underline"}
 _DATA = DataSpec(NAME, None)
 _RUNS, _REPORT, _INITIAL, _LIVE = "runs", "report", "initial.jsonl", "live"
 _MADE = (_RUNS, _REPORT, _INITIAL, _LIVE)
@@ -154,10 +150,11 @@ def _announce(console: Console, grid: Grid, recording: Recording | None, limit: 
     names = dict.fromkeys(spec.method for spec in grid.runs.values())
     if limit is not None and limit >= sum(len(source.questions) for source in read_sources()):
         limit = None
+    asked = f"the first {counted(limit, 'question')}" if limit else "all questions"
     seeds = dict.fromkeys(spec.seed for spec in grid.runs.values())
     console.print(
         f"[bold]merit demo[/]: {', '.join(names)}\n"
-        f"over {f'the first {limit}' if limit else 'all'} questions of the benchmark that comes with merit, seed"
+        f"over {asked} of the benchmark that comes with merit, seed"
         f"{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}: {counted(len(grid.runs), 'run')}.\n"
         "Judge, failure classifier, memory, recall and audit work for real.",
     )
@@ -255,24 +252,6 @@ def left_out(grid: Grid, gaps: Mapping[str, Gap | None]) -> Iterator[str]:
             by_method.setdefault(grid.runs[name].method, {})[grid.runs[name].seed] = gap
     for method, missing in by_method.items():
         yield f"{method}, seed {', '.join(map(str, missing))}: {Gap.together(missing.values())}"
-
-
-def show_table(console: Console, table: ReportTable) -> None:
-    """Print a table of a report."""
-    datasets = {row["dataset"].text for row in table.rows if "dataset" in row}
-    columns = [column for column in table.columns if column.shown and (column.key != "dataset" or len(datasets) > 1)]
-    shown = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        if column.numeric:  # figures are never cut; names are folded where a line is too short for both
-            longest = max(len(text) for text in (column.label, *(row[column.key].text for row in table.rows)))
-            shown.add_column(escape(column.label), justify="right", no_wrap=True, min_width=longest)
-        else:
-            shown.add_column(escape(column.label), overflow="fold", min_width=10)
-    for row in table.rows:
-        cells = [row[column.key] for column in columns]
-        shown.add_row(*(Text(cell.text, _STYLES.get(cell.mark, "")) for cell in cells))
-    console.print(shown)
-    console.print(f"[dim]{escape(table.note)}[/]\n")
 
 
 def _audit(console: Console, views: Sequence[RunView], encoder: str, cache: Path) -> None:

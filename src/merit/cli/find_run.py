@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from merit.cli.terminal import listed
@@ -53,7 +54,8 @@ def _why_not(view: RunView, wanted: str, done: int) -> str:
     order = stream_order([asked.question for asked in view.questions.values()], view.identity.seed)
     position = next((number for number, question in enumerate(order) if str(question.id) == wanted), None)
     if position is None:
-        return "is not in its stream"
+        near = get_close_matches(wanted, [str(question.id) for question in order], 1)
+        return "is not in its stream" + (f" (did you mean {near[0]!r}?)" if near else "")
     length = view.identity.length or (done if is_finished(view.path) else len(order))
     if position >= length:
         return f"is left out: this run takes only the first {length} of {len(order)} questions (--limit of `merit run`)"

@@ -100,6 +100,8 @@ def _fill(view: RunView, out: Path, lines: list[labels.Record], console: Console
             key = click.getchar().lower()
         except EOFError:
             return
+        except OSError:
+            raise InputError("--fill: there is no terminal to ask in; fill in the column 'human' by hand") from None
         if key in ("q", "", "\x04"):
             return
         if key in _KEYS:

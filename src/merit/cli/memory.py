@@ -1,6 +1,7 @@
 """`merit memory`: look after what was learned."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from merit.runs.paths import MANIFEST
 from merit.types import FailureType, Polarity, shown_scope
 
 Location = Path | str  # a folder, or a URL
+_ENTRY = re.compile("(pos|neg|pre)-[0-9a-f]*")  # an entry's id, or its beginning
 _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are never cut
 
 
@@ -59,6 +61,10 @@ def memory_at(context: click.Context, _argument: click.Parameter, location: str)
     folder = Path(location)
     if folder.is_file():
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
+    if _ENTRY.fullmatch(location) and not folder.exists():
+        raise InputError(
+            f"{location}: the memory comes first, as in `merit memory {context.info_name} .merit {location}`"
+        )
     memory_path = memory_folder(folder)
     if memory_path == folder and context.info_name not in ("import", "copy"):  # these may create one in any folder
         refuse_project(folder)

@@ -16,7 +16,7 @@ from merit.benchmark import DEFAULT_TIMEOUT_S
 from merit.cli.plain import Number, Price, at_least
 from merit.cli.terminal import say
 from merit.data import LAYOUTS, PROTOCOLS
-from merit.errors import InputError, Stopped, counted
+from merit.errors import InputError, Stopped
 from merit.models import Allowance, Prices, check_encoder
 from merit.models.completers import KNOWN
 from merit.prompts import VERSIONS
@@ -204,7 +204,8 @@ def drawing(max_prompt_tokens: int | None, truncate: str | None) -> Sampling:
 def note_limit(limit: int | None, there: int) -> None:
     """Say that a --limit is beyond what there is."""
     if limit is not None and limit > there:
-        say(f"merit: --limit {limit}: there are only {counted(there, 'question')}, and all are taken", err=True)
+        are = "is only 1 question, and it is" if there == 1 else f"are only {there} questions, and all are"
+        say(f"merit: --limit {limit}: there {are} taken", err=True)
 
 
 def allowed(max_tokens: int | None, max_cost: float | None, prices: tuple[float, float] | None) -> Allowance:

@@ -54,7 +54,7 @@ def at_least(least: int) -> Number:
 
 
 def with_hint(error: click.UsageError) -> click.UsageError:
-    """The error, with what a missing option is for, or how a dataset's or the cache's folder is given."""
+    """The error, with what a missing option is for, or how a folder is given."""
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option) and not error.message:
         choices = error.param.type.get_missing_message(error.param, error.ctx)  # click puts a full stop before these
         words = (error.param.help or "").rstrip(".") if choices else error.param.help
@@ -67,6 +67,10 @@ def with_hint(error: click.UsageError) -> click.UsageError:
         folder = error.message.partition("(")[2].rstrip(")")
         if any("--data" in parameter.opts for parameter in command.params) and Path(folder).is_dir():
             return click.UsageError(f"{error.message}. A dataset's folder is given with --data {folder}", error.ctx)
+        if any("--folder" in parameter.opts for parameter in command.params) and Path(folder).is_dir():
+            return click.UsageError(
+                f"{error.message}. The folder of memory and history is given with --folder", error.ctx
+            )
     return error
 
 

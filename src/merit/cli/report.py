@@ -7,9 +7,9 @@ import click
 
 from merit.agent import find_method
 from merit.agent.confidence import read_calibration
-from merit.cli.demo import show_table
 from merit.cli.options import JSON, PRICES, stoppable
 from merit.cli.references import DATA, WITH_REFERENCES, answers, check_asked
+from merit.cli.tables import show_table
 from merit.cli.terminal import Console, print_json, say
 from merit.errors import InputError, counted
 from merit.report import TokenPrices, build, open_runs, read_labels, write_report

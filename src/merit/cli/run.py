@@ -220,7 +220,7 @@ async def _answer_first(spec: RunSpec, shop: Workshop, bar: Bar) -> None:
     shop.benchmark(spec.data)  # data that cannot be opened is refused first
     say(f"merit: {spec.initial}: not there yet; asking {shop.model} for the first answers", err=True)
     with bar:
-        task = bar.add_task(_FIRST, detail="")
+        task = bar.add_task(_FIRST, total=None, detail="")
         await predict_for_runs([spec], shop, lambda done, total: bar.update(task, completed=done, total=total))
     bar.remove_task(task)
 

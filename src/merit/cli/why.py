@@ -13,7 +13,7 @@ from merit.cli.live import (
     NAME,
     OWN_MODEL,
     author_or_user,
-    check_history,
+    check_learned,
     memory_location,
     open_agent,
     viewer_here,
@@ -55,7 +55,7 @@ def why(
     With --without-memory the question is asked again, of the same model unless you name another: no entry is recalled,
     nothing is learned from it, and the history keeps only what it took. --json prints one object.
     """
-    check_history(folder)
+    check_learned(folder)
     if without_memory:
         with open_agent(url, folder, name, model, memory=memory) as agent:
             comparison = agent.without_memory(answer, progress=progress_shown(), author=author_or_user(""))

@@ -14,9 +14,10 @@ from merit.live.following import NO_MODEL, PartsMaker, SchemaFollower
 from merit.live.record.history import History
 from merit.live.record.purging import finish_purge
 from merit.live.switch import switched_off
-from merit.memory import Grade, Memory, index_folder, open_store
+from merit.memory import Grade, Memory, index_folder, is_url, open_store
 from merit.models import AnswerStore, CachingCompleter, check_encoder, open_completer, open_encoder
 from merit.models.answers import FILE as ANSWERS
+from merit.runs.paths import MANIFEST
 from merit.settings import (
     AskingSettings,
     BudgetSettings,
@@ -108,7 +109,7 @@ def open_live(
         engine = open_engine(url, shown=shown, cache=cache)
         stack.callback(engine.close)
         encoder = open_encoder(settings.model.encoder) if chosen.encodes else None
-        location = settings.memory.resolved_url() or folder / "memory"
+        location = _memory_location(settings, folder)
         store = open_store(location)
         memory = Memory(store, encoder, index_folder=index_folder(location, store, cache))
         stack.callback(memory.close)
@@ -133,6 +134,16 @@ def open_live(
         )
         stack.pop_all()
         return agent
+
+
+def _memory_location(settings: Settings, folder: Path) -> str | Path:
+    """Where the memory is: a team's URL, or in the folder, which may not be a run's: that would break its audit."""
+    url = settings.memory.resolved_url()
+    if url and not is_url(url):
+        raise InputError(f"the memory: {url!r} should be a URL, postgresql://...; a folder is named with --folder")
+    if (folder / MANIFEST).is_file():
+        raise InputError(f"{folder}: is the folder of a run, which is not changed; name another --folder")
+    return url or folder / "memory"
 
 
 def full_url(url: str) -> str:

@@ -1,6 +1,7 @@
 """What people do to a memory by hand, in any store: list, find, delete, confirm, export, import, copy, count."""
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -173,7 +174,9 @@ def _find(store: Store, contents: Contents, identity: str) -> Listed:
     matches = [listed for known, listed in contents.entries.items() if known.startswith(identity)]
     if len(matches) != 1:
         count = counted(len(matches), "entry begins with", "entries begin with") if matches else "there is no entry"
-        raise NotFound(f"{store.name}: {count} {identity!r}; merit memory list shows all ids")
+        raise NotFound(
+            f"{store.name}: {count} {identity!r}; `merit memory list {shlex.quote(store.name)}` shows all ids"
+        )
     return matches[0]
 
 

@@ -15,6 +15,8 @@ INDEXES = "memories"  # in the cache folder: the indexes of memories that are no
 # A beginning with a scheme; or, wherever it begins, a user with a password, or libpq's own spelling of one.
 _URL = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*://|postgres(?:ql)?:)|.*(?::.*@|\bpassword\s*=)", re.IGNORECASE | re.DOTALL)
 
+_OTHER = re.compile(r"\s*(?!postgres(?:ql)?:)[a-z][a-z0-9+.-]*://", re.IGNORECASE)  # another scheme than PostgreSQL's
+
 
 @runtime_checkable
 class SizedStore(Store, Protocol):
@@ -35,6 +37,10 @@ def is_url(location: str | Path) -> bool:
 
 def open_on_server(url: str, *, writable: bool = True) -> SizedStore:
     """The store at a URL. Its driver is imported only here."""
+    if _OTHER.match(url):  # which may hold a password, and is not shown
+        raise MemoryUnusable(
+            "the memory: should be a folder, or a PostgreSQL database as in postgresql://ann@host/shop"
+        )
     try:
         import_module("psycopg")
     except ImportError as error:

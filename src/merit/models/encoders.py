@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import version
@@ -181,7 +182,10 @@ def check_encoder(uri: str) -> None:
     """Refuse a URI that names no encoder, without loading one."""
     kind, _, name = uri.partition(":")
     if not (uri == "wordllama" or kind == "sentence-transformers" or (kind == "openai" and name)):
-        raise InputError(f"{uri}: unknown encoder; use wordllama, sentence-transformers:NAME or openai:MODEL")
+        near = get_close_matches(kind.lower(), ("wordllama", "sentence-transformers", "openai"), 1)
+        meant = near[0] if near == ["wordllama"] else f"{near[0]}:{name}" if near and name else ""
+        hint = f"did you mean {meant}?" if meant else "use wordllama, sentence-transformers:NAME or openai:MODEL"
+        raise InputError(f"{uri}: unknown encoder; {hint}")
 
 
 def open_encoder(uri: str) -> Encoder:

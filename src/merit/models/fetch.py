@@ -82,7 +82,10 @@ def fetch_model(name: str, folder: Path, on_bytes: Callable[[int], None] = lambd
     path = folder / source.file
     if is_file(path) and hash_file(path) == source.sha256:
         return path
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror}); name another folder") from None
     faults = []
     for origin, pieces in (("its official place", _official(source)), ("the mirror", _mirrored(source))):
         try:

@@ -40,7 +40,8 @@ def write_subset(
 
 def _draw(names: list[str], count: int, seed: int) -> set[str]:
     if count > len(names):
-        raise InputError(f"--databases {count}: there are only {len(names)} with questions")
+        there = f"is only {names[0]}" if len(names) == 1 else f"are only {len(names)}"
+        raise InputError(f"--databases {count}: there {there} with questions")
     return set(random.Random(seed).sample(names, count))  # noqa: S311
 
 

@@ -62,6 +62,8 @@ class RunFolder:
             _check_own(path)
             _check_free(path)  # before anything is written there
             self._lock = open_regular(path / LOCK, os.O_RDWR | os.O_CREAT)
+        except FileExistsError as error:
+            raise RunUnusable(f"{path}: is a file, and a run is kept in a folder; choose another place") from error
         except OSError as error:
             raise RunUnusable(f"{path}: no run can be kept here ({error.strerror}); choose another folder") from error
         try:
@@ -179,6 +181,8 @@ def _check_free(path: Path) -> None:
     """Complain about a folder that is not a run's and holds what is not merit's."""
     ours = {LOCK, STREAM, *(f"{name}.part" for name in (STREAM, MANIFEST))}
     if not (path / MANIFEST).is_file() and (strangers := sorted({inside.name for inside in path.iterdir()} - ours)):
+        if runs := [name for name in strangers if (path / name / MANIFEST).is_file()]:
+            raise RunUnusable(f"{path}: holds runs ({runs[0]}); name a new folder in it, such as {path / 'NAME'}")
         raise RunUnusable(f"{path}: holds {strangers[0]} and no run; choose a new or empty folder")
 
 

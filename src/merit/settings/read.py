@@ -268,7 +268,9 @@ def checked_scope(memory: MemorySettings, where: str) -> MemorySettings:
     if memory.team and not is_scope(f"team:{memory.team}"):
         raise InputError(f"{where}: the field 'team' should be a name on one line, of at most 200 characters")
     if memory.scope == "team" and not memory.team:
-        raise InputError(f"{where}: the scope 'team' needs the team's name; write team = \"sales\"")
+        raise InputError(
+            f"{where}: the scope 'team' needs the team's name; give --team, set MERIT_TEAM, or write team = \"sales\""
+        )
     return memory
 
 
