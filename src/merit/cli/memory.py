@@ -30,8 +30,8 @@ _WIDTHS = (20, 15, 12, 8)  # of all columns of a list but the last; ids are neve
 
 def _visible(text: str) -> str:
     """A text on one line, with what this terminal has no character for spelled out, so that its width is known."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return visible(text, one_line=True).encode(encoding, "backslashreplace").decode(encoding)
+    known = sys.stdout.encoding or "utf-8"
+    return visible(text, one_line=True).encode(known, "backslashreplace").decode(known)
 
 
 def _print_json(value: object) -> None:
@@ -62,9 +62,8 @@ def memory_at(context: click.Context, _argument: click.Parameter, location: str)
     if folder.is_file():
         raise InputError(f"{folder}: is a file; give the folder of a memory or of a run")
     if _ENTRY.fullmatch(location) and not folder.exists():
-        raise InputError(
-            f"{location}: the memory comes first, as in `merit memory {context.info_name} .merit {location}`"
-        )
+        example = f"merit memory {context.info_name} .merit {location}"
+        raise InputError(f"{location}: the memory comes first, as in `{example}`")
     memory_path = memory_folder(folder)
     if memory_path == folder and context.info_name not in ("import", "copy"):  # these may create one in any folder
         refuse_project(folder)

@@ -2,13 +2,14 @@
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from merit.agent.feedback import ExecutedStatement
 from merit.errors import InputError
 from merit.live.answer import AnswerStatus
 from merit.live.record.receipt import Receipt, read_receipt
-from merit.reading import check_fields, check_format, shown
+from merit.reading import check_fields, check_format, parse_json, shown
 from merit.types import DIALECTS, Status, is_scope
 
 FORMAT = 3
@@ -162,6 +163,15 @@ def feedback_record(feedback: Feedback | Withdrawn) -> dict[str, Any]:
 def event_record(event: Event) -> dict[str, Any]:
     """An event as plain values."""
     return {"format": FORMAT, "kind": kind_of(event), **asdict(event)}
+
+
+def event_in(line: str, path: Path, number: int) -> Event:
+    """The event of a line of a history."""
+    try:
+        record = parse_json(line, path, number)
+    except InputError as error:
+        raise InputError(f"{error}; restore the file from a copy, or remove that line") from None
+    return read_event(record, f"{path}, line {number}")
 
 
 def read_event(record: Any, where: str) -> Event:

@@ -14,10 +14,11 @@ from pathlib import Path
 
 from merit.errors import Conflict, InputError, NotFound, RunUnusable, check_type
 from merit.files import atomic_write, open_regular, take_lock, what_to_do, write_all
-from merit.live.record.events import Asked, Event, Feedback, Spent, Withdrawn, event_record, kind_of, read_event
+from merit.live.record.day_usage import DayUsage
+from merit.live.record.events import Asked, Event, Feedback, Withdrawn, event_in, event_record, kind_of
 from merit.live.record.lines import HistoryLines, plain_question
 from merit.models import Usage
-from merit.reading import LINES_BYTES, parse_json
+from merit.reading import LINES_BYTES
 from merit.runs.text import decode_line, read_lines, to_json
 
 HISTORY = "history.jsonl"
@@ -31,7 +32,7 @@ class History:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / HISTORY
-        self._day = _Day(self.path)
+        self._day = DayUsage(self.path)
         self._lines = HistoryLines(self.path)
         self._turn = threading.Lock()  # of the thread that writes, or waits for another process to have written
 
@@ -73,7 +74,7 @@ class History:
         if not self.path.exists():
             return []
         lines = read_lines(self.path, torn=True)
-        return [_event(line, self.path, number) for number, line in enumerate(lines, 1)]
+        return [event_in(line, self.path, number) for number, line in enumerate(lines, 1)]
 
     def answers(self) -> dict[str, Asked]:
         """The questions that were asked, by the ids of their answers."""
@@ -152,7 +153,7 @@ class History:
         return self._day.sent(day)
 
     def _event(self, line: bytes, number: int) -> Event:
-        return _event(decode_line(line, self.path, number), self.path, number)
+        return event_in(decode_line(line, self.path, number), self.path, number)
 
     def _asked(self, lines: list[tuple[bytes, int]]) -> list[Asked]:
         events = [self._event(*line) for line in lines]
@@ -207,45 +208,6 @@ class History:
                 os.close(file)
 
 
-class _Day:
-    """What the questions of one day took. It follows the file, and begins again where a purge replaced it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = threading.Lock()
-        self._day = ""
-        self._file = (0, 0)  # device and inode
-        self._read = self._lines = 0  # bytes and lines
-        self._sent = Usage()
-
-    def sent(self, day: str) -> Usage:
-        """What they took so far, as far as it is written down."""
-        with self._lock:
-            try:
-                file = open_regular(self._path, os.O_RDONLY)
-            except FileNotFoundError:
-                return Usage()
-            try:
-                status = os.fstat(file)
-                if (day, (status.st_dev, status.st_ino)) != (self._day, self._file) or status.st_size < self._read:
-                    self._day, self._file = day, (status.st_dev, status.st_ino)
-                    self._read, self._lines, self._sent = 0, 0, Usage()
-                with os.fdopen(os.dup(file), "rb") as stream:
-                    stream.seek(self._read)
-                    data = stream.read(LINES_BYTES)
-            finally:
-                os.close(file)
-            whole = data[: data.rfind(b"\n") + 1]
-            for start, line in _lines_with(whole, f'"time":"{day}'.encode()):
-                number = self._lines + whole.count(b"\n", 0, start) + 1
-                event = _event(decode_line(line, self._path, number), self._path, number)
-                if isinstance(event, Asked | Spent):
-                    spent = Usage(event.calls, event.prompt_tokens, event.output_tokens, event.seconds)
-                    self._sent = Usage.total([self._sent, spent])
-            self._read, self._lines = self._read + len(whole), self._lines + whole.count(b"\n")
-            return self._sent
-
-
 def valid_feedback(events: Iterable[Event]) -> dict[str, Feedback]:
     """What was said about answers and not taken back, by their ids."""
     feedback: dict[str, Feedback] = {}
@@ -271,25 +233,6 @@ def _is_at(file: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(file), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _event(line: str, path: Path, number: int) -> Event:
-    try:
-        record = parse_json(line, path, number)
-    except InputError as error:
-        raise InputError(f"{error}; restore the file from a copy, or remove that line") from None
-    return read_event(record, f"{path}, line {number}")
-
-
-def _lines_with(data: bytes, mark: bytes) -> Iterator[tuple[int, bytes]]:
-    """The whole lines that have a mark, and where each begins; inside a JSON text, a mark's quotes are escaped."""
-    at = data.find(mark)
-    while at >= 0:
-        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-        if end < 0:
-            return
-        yield start, data[start:end]
-        at = data.find(mark, end)
 
 
 def _whole_lines(file: int) -> int:
