@@ -73,7 +73,7 @@ def test_what_decides_nothing_leaves_it_as_it_is(name: str, copied: Path) -> Non
         "runs/turn.py",
         "runs/accounting.py",
         "stream/run.py",
-        "stream/initial.py",
+        "stream/first_answers.py",
         "models/token_counts.py",
         "data/schema.py",
         "reading.py",
