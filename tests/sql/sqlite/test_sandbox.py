@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from making.clock import COMES_S, STALL_S
 from merit.sql import SQLiteSandbox
+from merit.sql.process import Child
+from merit.sql.sqlite import worker as worker_module
 from merit.types import Cause, Error, Limits, Rows, Timeout
 
 LIMITS = Limits(timeout_s=60.0)
@@ -489,6 +492,32 @@ def test_interrupted_by_the_user_nothing_keeps_running(database: Path) -> None:
     assert sandbox._idle == []
     assert rows(sandbox.execute(database, "SELECT count(*) FROM t", LIMITS)) == [(3,)]
     sandbox.close()
+
+
+def test_closed_while_a_worker_starts_it_runs_nothing(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else Ctrl-C would wait for a statement that begins after it."""
+    starting, closed = threading.Event(), threading.Event()
+    results: list[object] = []
+
+    def started(*given: Any) -> Child:
+        starting.set()
+        assert closed.wait(COMES_S)
+        return Child(*given)
+
+    monkeypatch.setattr(worker_module, "Child", started)
+    sandbox = SQLiteSandbox()
+    endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT count(*) FROM c"
+    asking = threading.Thread(
+        target=lambda: results.append(sandbox.execute(database, endless, Limits(timeout_s=2 * STALL_S)))
+    )
+    asking.start()
+    assert starting.wait(COMES_S)
+    sandbox.close()
+    closed.set()
+    asking.join(STALL_S)
+    assert not asking.is_alive()
+    assert cause(results[0]) is Cause.CRASHED
+    assert cause(sandbox.execute(database, "SELECT 1", LIMITS)) is Cause.CRASHED  # nor does anything begin later
 
 
 def test_more_databases_than_connections_kept(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class SQLiteSandbox:
             workers = [*self._idle, *self._busy]
             self._idle = []
         for worker in workers:
-            worker.close()
+            worker.end()
 
     def _run(
         self, tasks: Sequence[Task], sql: str, distinct: bool, lossy: bool, every: bool
@@ -79,6 +79,8 @@ class SQLiteSandbox:
             with self._lock:
                 worker = self._idle.pop() if self._idle else Worker(frozen=self._frozen)
                 self._busy.add(worker)
+                if self._closed:
+                    worker.end()
             usable = False
             try:
                 results = worker.run(tasks, sql, distinct=distinct, lossy=lossy, every=every)

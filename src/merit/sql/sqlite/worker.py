@@ -53,6 +53,7 @@ class Worker:
         self._frozen = frozen
         self._child: Child | None = None
         self._progress: mmap.mmap | None = None  # shared memory: the number of the task the child is at
+        self._over = False  # ended for good, perhaps while its child was being started
         self._scratch: str | None = None  # the child's folder for copies, removed here because the child is killed
 
     @property
@@ -65,6 +66,9 @@ class Worker:
     ) -> list[tuple[int, Result]]:
         """Run `sql` on one database after the other: the first result that is not the expected one, or every one."""
         child = self._started()
+        if self._over:
+            self.close()
+            return [self._ended(tasks, late=False)]
         try:
             text = sql.encode("utf-8", "surrogatepass")
             request = marshal.dumps((list(tasks), text, self._frozen, distinct, lossy, every), 2)
@@ -72,6 +76,11 @@ class Worker:
         except (EOFError, ConnectionError, TimeoutError) as error:
             return [self._ended(tasks, late=isinstance(error, TimeoutError))]
         return [(number, _decoded(answer)) for number, answer in answers]
+
+    def end(self) -> None:
+        """Kill the child, also one that another thread is just starting, and start no other."""
+        self._over = True
+        self.close()
 
     def close(self) -> None:
         """Kill the child, if there is one."""
