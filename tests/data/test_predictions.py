@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,7 +118,12 @@ def test_a_first_line_that_is_longer_than_a_document_is_not_taken_apart(
 ) -> None:
     taken: list[int] = []
     loads = json.loads
-    monkeypatch.setattr(json, "loads", lambda text: taken.append(len(text)) or loads(text))
+
+    def noted(text: str) -> Any:
+        taken.append(len(text))
+        return loads(text)
+
+    monkeypatch.setattr(json, "loads", noted)
     read(library, file, '{"id": 0, "sql": "SELECT 1"}\n')
     with pytest.raises(InputError, match="line 1: more than 64 MiB of JSON"):
         read(library, file, '{"0": [' + "{}," * (22 << 20) + "1]}")
