@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from making.clock import STALL_S
-from making.databases import Place, empty, shop, with_database
+from making.databases import SERVERS, Place, empty, shop, with_database
 from making.engines import MARIADB, POSTGRES
+from making.relay import relay
 from merit.errors import DatabaseUnusable, InputError
 from merit.sql.address import parse
 from merit.sql.connect import SchemaFilter, masked, open_engine
@@ -332,3 +333,33 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, dialect: str, how
                 now.write_bytes(path.read_bytes())
             assert customers() == [(name,)]
             assert [table.name for table in engine.schema().tables] == ["customer"]
+
+
+@pytest.mark.parametrize("dialect", SERVERS)
+def test_a_server_that_falls_silent_while_its_catalogue_is_read_is_given_up(
+    dialect: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = "merit.sql.mysql.session" if dialect == "mariadb" else "merit.sql.postgres.session"
+    place = request.getfixturevalue("mariadb" if dialect == "mariadb" else "postgres")
+    with relay(place.url) as way, closing(open_engine(f"{way.url}?connect_timeout=2")) as engine:
+        monkeypatch.setattr(f"{session}._CATALOGUE_S", 0.2)
+        way.silent.set()
+        started = time.monotonic()
+        with pytest.raises(DatabaseUnusable):
+            engine.health()
+        assert time.monotonic() - started < 5 + STALL_S
+
+
+def test_a_server_that_falls_silent_after_the_login_is_given_up(
+    mariadb: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare = MySQLSession._prepare
+    with relay(mariadb.url) as way:
+
+        def prepare_in_silence(session: MySQLSession) -> None:
+            way.silent.set()
+            prepare(session)
+
+        monkeypatch.setattr(MySQLSession, "_prepare", prepare_in_silence)
+        with pytest.raises(DatabaseUnusable, match="timed out"):
+            open_engine(f"{way.url}?connect_timeout=2")

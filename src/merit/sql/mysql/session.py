@@ -78,6 +78,7 @@ class MySQLSession:
         except pymysql.Error as error:
             self.close()
             raise DatabaseUnusable(f"{address.shown}: {address.scrubbed(_words(error))}") from None
+        self._connection._read_timeout = None  # from here on a statement's own limit holds
 
     def query(self, sql: str, limits: Limits) -> Result:
         """Run one query in a transaction of its own, which is rolled back."""
@@ -107,13 +108,16 @@ class MySQLSession:
     def rows(self, sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query of our own, over the catalogue."""
         try:
-            self._limit(_CATALOGUE_S)
-            with closing(self._connection.cursor(pymysql.cursors.Cursor)) as cursor:
+            with (
+                Deadline(_CATALOGUE_S, self._kill, self._cut),
+                closing(self._connection.cursor(pymysql.cursors.Cursor)) as cursor,
+            ):
+                self._limit(_CATALOGUE_S)
                 cursor.execute(sql, parameters or None)
                 return list(cursor.fetchall())
-        except pymysql.Error as error:
+        except (pymysql.Error, OSError) as error:
             self.usable = False
-            if error.args and error.args[0] in (*_LOST, 0):
+            if isinstance(error, OSError) or _code(error) in (*_LOST, 0):
                 raise SessionLost(self._address.scrubbed(_words(error))) from None
             raise DatabaseUnusable(
                 f"{self._address.shown}: its catalogue cannot be read: {self._address.scrubbed(_words(error))}"
@@ -127,9 +131,8 @@ class MySQLSession:
     def _connected(self, **more: Any) -> Any:
         arguments = {**self._arguments, **more}
         try:
-            # A server that takes the connection and says nothing is given up, too. Later a statement's own limit holds.
+            # A server that takes the connection and says nothing is given up, too.
             connection = pymysql.connect(**{"read_timeout": arguments["connect_timeout"], **arguments})
-            connection._read_timeout = arguments.get("read_timeout")
         except (pymysql.Error, OSError) as error:
             raise DatabaseUnusable(
                 f"{self._address.shown}: cannot connect: {self._address.scrubbed(_words(error))}; check that the "

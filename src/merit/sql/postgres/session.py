@@ -129,9 +129,10 @@ class PostgresSession:
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query of our own, over the catalogue."""
         try:
-            self._connection.execute(self._beginning(_CATALOGUE_S).encode())
-            found = self._connection.execute(sql.encode(), parameters or None).fetchall()
-            self._connection.execute(b"ROLLBACK")
+            with Deadline(_CATALOGUE_S, self._cancel, self._cut):
+                self._connection.execute(self._beginning(_CATALOGUE_S).encode())
+                found = self._connection.execute(sql.encode(), parameters or None).fetchall()
+                self._connection.execute(b"ROLLBACK")
         except psycopg.Error as error:
             self.usable = False
             if self._connection.closed:
