@@ -89,8 +89,22 @@ class Looking:
 
     def offers(self, name: str) -> bool:
         """Wait until the SQL editor offers a name, which it shows in pieces."""
+        return bool(self.until(lambda: self._is_offered(name)))
+
+    def _is_offered(self, name: str) -> bool:
         code = "return [...document.querySelectorAll('.ace_autocomplete .ace_line')].map((one) => one.textContent)"
-        return bool(self.until(lambda: any(name in line for line in self.script(code))))
+        return any(name in line for line in self.script(code))
+
+    def key_offering(self, key: str, name: str) -> None:
+        """Press a key after which the SQL editor offers a name, again where it does not: typing overtook it."""
+        for _ in range(10):
+            self.key(key)
+            try:
+                self.until(lambda: self._is_offered(name), 5)
+                return
+            except TimeoutException:
+                self.key(Keys.BACKSPACE)
+        raise AssertionError(f"{name} is not offered")
 
     def rewrite(self, text: str) -> None:
         """Another text in the SQL editor, whose suggestions are closed."""

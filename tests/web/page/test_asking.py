@@ -156,9 +156,8 @@ def test_a_correction_is_written_with_the_schemas_names_tried_and_kept(look: Loo
     look.key("SELECT count(*) FROM cust")
     assert look.offers("customers")
     look.key(Keys.ENTER, " WHERE customers")
-    assert look.offers("customers")  # no person types faster than the suggestions follow
-    look.key(".")
-    assert look.offers("city")
+    look.settle(0.3)  # no person types faster than the suggestions follow
+    look.key_offering(".", "city")
     look.key("ci")
     look.until(lambda: look.text(".ace_autocomplete .ace_selected").startswith("city"))
     look.settle(0.3)
