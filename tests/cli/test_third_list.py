@@ -1,13 +1,20 @@
 """What a third newcomer met: swapped arguments, the folders of others, and figures that a narrow terminal cut."""
 
+import asyncio
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from making.benchmark import ITEMS, build
 from making.commands import good, merit, refused
 from making.runs import make_bench
 from making.shop import make_shop
+from merit.cli import run as running
+from merit.cli.options import note_limit
+from merit.cli.progress import progress_bar
 from merit.cli.tables import show_table
 from merit.cli.terminal import Console
 from merit.errors import InputError
@@ -35,7 +42,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("width", [40, 60, 66, 70])
+@pytest.mark.parametrize("width", [40, 60, 66])
 def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str], width: int) -> None:
     columns = (
         ReportColumn("method", "Method", numeric=False),
@@ -46,7 +53,8 @@ def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str], wi
     )
     texts = ("Precedent", "60.83 [55.56, 65.83]", "+25.56 [+21.11, +30.28]", "95.0", "1645")
     row = {column.key: Cell(None, text) for column, text in zip(columns, texts, strict=True)}
-    show_table(Console(width=width), ReportTable("summary", "All methods", "A note.", columns, (row,)))
+    console = Console(width=width, force_terminal=True, color_system=None)
+    show_table(console, ReportTable("summary", "All methods", "A note.", columns, (row,)))
     shown = capsys.readouterr().out.split()
     assert [word for text in texts for word in text.split() if word not in shown] == []
     assert [word for column in columns[1:] for word in column.label.split() if word not in shown] == []
@@ -116,6 +124,7 @@ def test_a_file_where_a_folder_is_to_be_made(tmp_path: Path) -> None:
     ("uri", "meant"),
     [
         ("wordlama", "wordllama"),
+        ("wordllama:big", "wordllama"),
         ("opnai:small", "openai:small"),
         ("sentence-transformer:a/b", "sentence-transformers:a/b"),
     ],
@@ -140,3 +149,33 @@ def test_a_folder_without_a_history_is_told_from_one_without_the_answer(shop: Pa
     assert refused("why", "a1", "--folder", shop / "empty") == (
         f"{shop / 'empty'}: there is no history here; ask something first, or name another --folder"
     )
+
+
+def test_one_question_is_no_plural(capsys: pytest.CaptureFixture[str]) -> None:
+    note_limit(5, 1)
+    assert capsys.readouterr().err == "merit: --limit 5: there is only 1 question, and it is taken\n"
+
+
+def test_a_file_where_a_run_is_to_be_kept(tmp_path: Path) -> None:
+    data, out = build(tmp_path / "data"), tmp_path / "there"
+    (tmp_path / "first.jsonl").write_text("".join(f'{{"id": {i}, "sql": "SELECT 1"}}\n' for i in range(len(ITEMS))))
+    out.write_text("mine")
+    command = ["run", "spider", "--data", data, "--initial", tmp_path / "first.jsonl", "--method", "iterative"]
+    (tmp_path / "script.jsonl").write_text('{"reply": "SELECT 1"}\n')
+    said = refused(*command, "--limit", 1, "--model", f"scripted:{tmp_path / 'script.jsonl'}", "--out", out)
+    assert said == f"{out}: is a file, and a run is kept in a folder; choose another place"
+
+
+def test_no_number_of_first_answers_is_shown_before_it_is_known(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bar, totals = progress_bar(), []
+
+    async def asked(*_: object) -> None:
+        totals.append(bar.tasks[0].total)
+
+    monkeypatch.setattr(running, "first_answers", asked)
+    spec: Any = SimpleNamespace(initial=tmp_path / "first.jsonl", data=None)
+    shop: Any = SimpleNamespace(model="openai:m", benchmark=lambda _: None)
+    asyncio.run(running._answer_first(spec, shop, bar))
+    assert totals == [None]

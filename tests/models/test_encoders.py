@@ -76,7 +76,7 @@ def test_the_default_encoder_keeps_no_text_in_any_thread() -> None:
     assert int(done.stdout) < 4 << 20  # measured 1 MB; 29 MB where each thread keeps 500 texts
 
 
-@pytest.mark.parametrize("uri", ["", "wordlama", "openai:", "wordllama:big", "bge"])
+@pytest.mark.parametrize("uri", ["", "openai:", "bge"])
 def test_an_unknown_encoder_is_named(uri: str) -> None:
     with pytest.raises(InputError, match="unknown encoder; use wordllama, sentence-transformers:NAME or openai:MODEL"):
         open_encoder(uri)

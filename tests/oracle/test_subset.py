@@ -68,6 +68,9 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
         write_subset(whole, tmp_path / "data", databases=None, distinct=False, seed=0)
     with pytest.raises(InputError, match=r"--databases 3: there are only 2 with questions"):
         write_subset(whole, tmp_path / "part", databases=3, distinct=False, seed=0)
+    write_subset(whole, tmp_path / "one", databases=1, distinct=False, seed=0)
+    with pytest.raises(InputError, match=r"--databases 2: there is only \w+ with questions"):
+        write_subset(load("spider", tmp_path / "one"), tmp_path / "part", databases=2, distinct=False, seed=0)
 
 
 def test_a_part_without_questions_is_refused_for_its_databases(tmp_path: Path) -> None:
