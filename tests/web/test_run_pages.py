@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from making.browser import browser, find_browser
 from making.clock import COMES_S
 from making.runs import Bench, make_bench
-from making.serving import Served, runs_in, served, until
+from making.serving import Served, ServeShop, runs_in, served, until
 from merit.cli.main import cli
 from merit.errors import InputError
 from merit.runs import RunView
@@ -125,3 +125,10 @@ def test_a_browser_sees_a_run_grow(run: RunView, tmp_path: Path) -> None:
         until(lambda: "1 finished: " in driver.find_element(By.CSS_SELECTOR, ".live").text)
         assert [one for one in driver.get_log("browser") if "favicon" not in one["message"]] == []
     live.stop()
+
+
+def test_a_server_that_also_asks_leads_back_to_asking(serve_shop: ServeShop, run: RunView, tmp_path: Path) -> None:
+    there = '<a href="../">Ask</a>'
+    assert there in serve_shop(runs=runs_in(run.path.parent)).get("/runs/").body.decode()
+    with served(tmp_path / "alone", runs=runs_in(run.path.parent)) as alone:
+        assert there not in alone.get("/runs/").body.decode()

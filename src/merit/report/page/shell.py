@@ -70,12 +70,16 @@ def policy(live: bool) -> str:
     return "; ".join(rules)
 
 
-def shell(title: str, *, live: bool, references: bool = False) -> tuple[str, str]:
-    """The page up to its data, and what comes after it; `references`: a page that holds reference answers says so."""
+def shell(title: str, *, live: bool, references: bool = False, asks: bool = False) -> tuple[str, str]:
+    """The page up to its data, and what comes after it.
+
+    `references`: a page that holds reference answers says so. `asks`: its server also has a page to ask, one level up.
+    """
     values = {
         "POLICY": escape(policy(live)),
         "TITLE": escape(title),
         "MODE": "live" if live else "file",
+        "ASK": '<a href="../">Ask</a>\n    ' if asks else "",
         "MARK": f'<p class="holding" role="note">{_HOLDING}</p>\n' if references else "",
         "STYLE": style(),
         "SCRIPT": script(),

@@ -20,7 +20,7 @@ def page(site: Served, found: MaybePerson) -> Response:
     runs = _runs(site)
     if found is None:
         return RedirectResponse("/", 303)
-    text = "".join(shell(f"merit · {runs.folder.name}", live=True))
+    text = "".join(shell(f"merit · {runs.folder.name}", live=True, asks=site.agent is not None))
     return HTMLResponse(
         text.encode("utf-8", "replace"),
         headers={"Content-Security-Policy": f"{policy(True)}; frame-ancestors 'none'"},
