@@ -6,7 +6,7 @@ import pytest
 
 from making.shop import COUNT, PAID, Model, open_shop
 from merit.live.asking.chat import MOST_TURNS
-from merit.memory import entries_in
+from merit.memory import Cue, Memory, Recall, RecallPolicy, entries_in
 
 
 @pytest.fixture(autouse=True)
@@ -72,3 +72,22 @@ def test_a_long_conversation_does_not_grow_the_prompt_without_end(tmp_path: Path
             chat.ask(f"Number {number}?")
     assert "Question: Number 0?" not in model.prompts[-1]
     assert model.prompts[-1].count("Question: Number") == MOST_TURNS
+
+
+def test_every_candidate_of_a_follow_up_is_recalled_for_by_the_whole_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked_for, recall = list[str](), Memory.recall
+
+    def noted(memory: Memory, cue: Cue, policy: RecallPolicy) -> Recall:
+        asked_for.append(cue.question)
+        return recall(memory, cue, policy)
+
+    monkeypatch.setattr(Memory, "recall", noted)
+    with open_shop(tmp_path, Model(COUNT)) as agent:
+        chat = agent.chat()
+        chat.ask("How many orders?")
+        asked_for.clear()
+        chat.ask("And in May?")
+    assert len(asked_for) > 1
+    assert set(asked_for) == {"How many orders? | And in May?"}

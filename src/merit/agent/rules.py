@@ -83,7 +83,7 @@ def cue_of(task: Task, attempts: Sequence[Attempt]) -> Cue:
     """What the memory is asked after the latest of these attempts."""
     last = attempts[-1]
     return Cue(
-        question=task.question.text,
+        question=task.whole_question,
         question_id=task.question.id,
         db_id=task.question.db_id,
         position=task.reads_from,

@@ -34,6 +34,12 @@ class Task:
     live: LiveContext | None = None  # what the prompts for live use show of the database instead
     until: int | None = None  # the last change of the memory that may be known; None where only positions count
     viewer: Viewer = EVERYONE  # who asks: what is for other people is not recalled
+    follow_up: str = ""  # in a conversation: the question behind those before it
+
+    @property
+    def whole_question(self) -> str:
+        """The question as it stands by itself, by which the memory is asked."""
+        return self.follow_up or self.question.text
 
     @property
     def schema_block(self) -> str:

@@ -113,6 +113,7 @@ class Asker:
             live=prepared.live,
             until=position,
             viewer=prepared.viewer,
+            follow_up=prepared.whole_question,
         )
         oracle = LiveOracle(self.parts.engine, self.limits, account)
         election = Election(self.method, most, self.asking.least, self.asking.enough)

@@ -23,6 +23,7 @@ class Prepared:
     """A question with everything that its first prompt shows."""
 
     question: Question
+    whole_question: str  # behind those before it in its conversation
     method: Method
     position: int  # the memory's sequence number: what was committed by then may be recalled
     live: LiveContext
@@ -86,6 +87,7 @@ def prepare(
     columns = tuple(dict.fromkeys(f"{table}.{column}" for table, column, _ in mentioned))
     return Prepared(
         question=question,
+        whole_question=whole.text,
         method=method,
         position=position,
         live=live,

@@ -24,7 +24,7 @@ class Widening:
         if missing == self._missing or self._parts.selection is None:
             return task
         self._missing = missing
-        wider = self._parts.selection.choose(task.question.text, missing, viewer=task.viewer)
+        wider = self._parts.selection.choose(task.whole_question, missing, viewer=task.viewer)
         if wider.whole:  # then nothing was left out before
             return task
         self.count += 1
