@@ -8,7 +8,7 @@ import pytest
 
 from merit.failure import classify
 from merit.failure.classify import observe
-from merit.failure.tables import TABLES
+from merit.failure.error_rules import TABLES
 from merit.sql import SQLiteSandbox
 from merit.types import DIALECTS, Cause, Error, Failure, FailureSubtype, FailureType, Limits, Status, Timeout, Verdict
 

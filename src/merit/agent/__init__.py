@@ -3,7 +3,7 @@
 - `episode`: `repair` is Algorithm 1 for one question. It reads the memory and never writes it; `finalise` turns a
   finished episode into at most one entry. `rules` has the rules of an episode, which runs and audits share,
   `trajectory` its nouns.
-- `method`: a method is a value of `Method`; `method_table` has the paper's, `known_methods` finds one by name, those of
+- `method`: a method is a value of `Method`; `methods` has the paper's, `known_methods` finds one by name, those of
   other packages too (entry point group `merit.methods`), `variants` changes single fields by name, and `related` has
   ideas of related work, one file each.
 - `behaviour`: what a method decides besides its fields: what to recall, how to ask, what to keep. A behaviour sees a
@@ -23,7 +23,7 @@ from merit.agent.feedback import SIMULATED_REVIEWER, learned_from, only_sure
 from merit.agent.finalise import finalise, grade_of, polarity_of
 from merit.agent.known_methods import all_methods, find_method, restored, unavailable
 from merit.agent.method import Method, Origin
-from merit.agent.method_table import METHODS
+from merit.agent.methods import METHODS
 from merit.agent.oracle_wrappers import KnownVerdicts, OneAtATime, RememberingOracle, ThreadedOracle
 from merit.agent.related import RELATED
 from merit.agent.trajectory import Attempt, Episode, FirstAnswer, Reflection, RefusedStatement, Task

@@ -15,7 +15,7 @@ from typing import Any
 
 from merit.agent.behaviour import Moment, PaperBehaviour, error_in_words
 from merit.agent.method import Method, Origin
-from merit.agent.method_table import METHODS
+from merit.agent.methods import METHODS
 from merit.agent.related import RELATED
 from merit.agent.variants import contradiction, varied
 from merit.errors import InputError, check_type

@@ -1,6 +1,6 @@
 """What went wrong, named from what can be observed. Must never look at the SQL or a reference.
 
-`classify` goes through one ordered table for each dialect (`tables`); the first match wins. SQLite's table is the
+`classify` goes through one ordered table for each dialect (`error_rules`); the first match wins. SQLite's table is the
 paper's, by the engine's text. The others go by the engine's code (SQLSTATE, MySQL's numbers, DuckDB's exception
 classes), and by the text where a code covers several failures. All end with the same rules: typed causes, timeouts,
 other errors, wrong rows.

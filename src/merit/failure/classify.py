@@ -1,6 +1,6 @@
-"""Naming the failure of an attempt, by its engine's table (`merit.failure.tables`)."""
+"""Naming the failure of an attempt, by its engine's table (`merit.failure.error_rules`)."""
 
-from merit.failure.tables import TABLES, Observation
+from merit.failure.error_rules import TABLES, Observation
 from merit.types import Failure, FailureSubtype, FailureType, Verdict
 
 

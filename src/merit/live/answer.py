@@ -17,7 +17,7 @@ class AnswerStatus(StrEnum):
 
     ANSWERED = "answered"  # enough candidates agree on it
     UNSURE = "unsure"  # it ran, but too few candidates agree
-    UNANSWERABLE = "unanswerable"  # most say that the database holds no answer
+    UNANSWERABLE = "unanswerable"  # more say that the database holds no answer than agree on any result
     FAILED = "failed"  # no candidate ran
     NOT_EXECUTED = "not_executed"  # as it was asked for: one candidate, which only the guard has seen
 

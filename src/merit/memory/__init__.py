@@ -20,7 +20,7 @@ The index over it (`memory.Memory` puts both together):
 A recall:
 
 - `policy`: `RecallPolicy` has the paper's policy, variants and ablations as fields; `Cue` is what a recall starts from.
-- `eligibility`: the causal checks, as one mask over a segment's rows. Every recall passes through it.
+- `causal`: the causal checks, as one mask over a segment's rows. Every recall passes through it.
 - `recall` chooses the pool and scores it by both channels, `rank` scales, weighs and orders. Scores near the top are
   computed again exactly, so that results are those of exact arithmetic.
 

@@ -4,7 +4,7 @@ import uuid
 
 import numpy as np
 
-from merit.memory.eligibility import CueCodes
+from merit.memory.causal import CueCodes
 from merit.memory.policy import Cue
 from merit.memory.segment import Segment, SegmentKey
 from merit.memory.vectors import Matrix, Vectors

@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from merit.memory.eligibility import CueCodes, Mask, legal
+from merit.memory.causal import CueCodes, Mask, legal
 from merit.memory.lexical import mean_length, weigh
 from merit.memory.policy import RELIABLE_TYPES, Cue, Match, PoolReport, Recall, RecallPolicy, TypeFilter
 from merit.memory.rank import Dense, Floats, Ranking, Rows, Scored, rank

@@ -1,4 +1,4 @@
-"""The causal boundary: every recall passes through here (paper, section 3.1, checks i to iv).
+"""The causal rule: every recall passes through here (paper, section 3.1, checks i to iv).
 
 (i)   Only finalised episodes: nothing but committed entries has a row at all.
 (ii)  Never the current question's own attempts, whenever they were made.
