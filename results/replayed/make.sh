@@ -52,8 +52,10 @@ gzip -9nc missing.jsonl > "$results/replayed/missing.jsonl.gz"
 # The runs that miss nothing:
 : > audit.part
 run() {  # SET: its grid
+  local data=()
+  case $1 in spider*) data=(--data "$spider") ;; bird*) data=(--data "$bird") ;; esac
   merit grid "$1.toml"
-  merit audit "runs/$1" --data "$spider" --data "$bird" | tee -a audit.part
+  merit audit "runs/$1" "${data[@]}" | grep '^runs/' >> audit.part
 }
 
 made() {  # SET SEEDS METHOD ...
