@@ -48,6 +48,9 @@ methods="zero_shot grounded resample resample_grounded"
   python3 "$results/replayed/missing.py" spider-live-dropped all.toml
 } > missing.jsonl
 gzip -9nc missing.jsonl > "$results/replayed/missing.jsonl.gz"
+mkdir -p "$results/replayed/tables"
+python3 "$results/replayed/table.py" > bounds.part
+mv bounds.part "$results/replayed/tables/bounds.md"
 
 # The runs that miss nothing:
 : > audit.part
