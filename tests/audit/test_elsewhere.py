@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from making.runs import Bench, make_bench
 from making.tampering import TURNS, Record, rewrite, settle
-from merit.audit import AuditData, audit_run
+from merit.agent import Attempt
+from merit.audit import AuditData, Findings, audit_run
+from merit.audit.verdicts import VerdictChecks
 from merit.cli.audit import gone_through
 from merit.errors import AuditFailed
 from merit.oracle import Judge
@@ -87,3 +90,23 @@ def test_another_engine_is_named_where_a_verdict_differs(run: Path, data: AuditD
         caught.value
     )
     assert ("the run was made with SQLite 3.8.3, and this is" in str(caught.value)) == (version is not None)
+
+
+@pytest.mark.parametrize(("sql", "unsteady"), [("SELECT julianday('now')", 1), ("SELECT 1.5", 0)])
+def test_rows_that_depend_on_the_time_are_said_to_and_contradict_nothing(
+    bench: Bench, data: AuditData, tmp_path: Path, sql: str, unsteady: int
+) -> None:
+    view = read_run(bench.run(tmp_path / "told", "zero_shot", regime="dbms_only").path)
+    question = next(iter(view.questions.values())).question
+    judge = data.benchmark.judge
+    then = replace(judge.execute(question, sql), result="0" * 64)  # of another moment
+    findings = Findings()
+    checks = VerdictChecks(view, judge, findings)
+    attempt = Attempt(sql, sql, 1, 1, then, None)
+    if unsteady:
+        checks.check(attempt, question, "here")
+        assert any("ask for the time or for chance" in words for words in findings.on_trust)
+    else:
+        with pytest.raises(AuditFailed, match="here: recorded as EXECUTED with the result 0"):
+            checks.check(attempt, question, "here")
+    assert findings.unsteady == unsteady

@@ -1,6 +1,7 @@
 """The proof that runs are what they claim: everything is derived again from the replies that they recorded.
 
-- `audit` derives a run again; `claims` compares manifest, stream, predictions and metrics with the turns.
+- `audit` derives a run again, and `verdicts` gives its verdicts again; `claims` compares manifest, stream, predictions
+  and metrics with the turns.
 - `causal` restates the four causal checks without the memory's code; `scores` compares scores and order with the same
   recall made again. Without the run's encoder it checks that the numbers fit each other.
 - `against_data` compares the stream, the set of questions and the fixed examples with the dataset, where it is there.

@@ -13,7 +13,7 @@ from typing import Any
 from merit.agent import Attempt, FirstAnswer, Method, finalise
 from merit.agent.behaviour import Recalled, moment_of, recall_policy, repair_prompt
 from merit.agent.rules import NO_FAILURE, chosen, cue_of, sampling_of_draw, spent, unfinished
-from merit.agent.trajectory import Reflection, RefusedStatement, reflections_until
+from merit.agent.trajectory import Reflection, reflections_until
 from merit.audit.against_data import AuditData, check_against, engine_note
 from merit.audit.candidate import AttemptSource, check_candidate
 from merit.audit.causal import RecallOccasion, check_recall
@@ -23,10 +23,10 @@ from merit.audit.findings import Findings
 from merit.audit.notes import check_notes, check_reflections
 from merit.audit.reviews import ReviewsAgain
 from merit.audit.scores import check_scores, explained, same_ranking, whole_pools, with_scores
-from merit.errors import AuditFailed, counted, short_hash
-from merit.failure import classify
+from merit.audit.verdicts import VerdictChecks
+from merit.errors import AuditFailed, counted
 from merit.memory import Entry, Memory, RecallPolicy, VolatileStore
-from merit.oracle import Judge, judging_for
+from merit.oracle import Judge
 from merit.prompts import Family, Prompt, family_named, initial
 from merit.reading import parse_json
 from merit.runs import RunView, Turn, stream_order
@@ -36,16 +36,12 @@ from merit.runs.retrievals import recall_line
 from merit.runs.text import read_lines
 from merit.runs.turn import turn_line
 from merit.types import (
-    Cause,
     Completion,
     Encoder,
     FailureType,
-    QuestionId,
     Regime,
     Sampling,
     Status,
-    Timeout,
-    Verdict,
 )
 
 Heard = Callable[[Prompt, Sampling, Completion], None]
@@ -66,7 +62,9 @@ def audit_run(
         if view.method.recall is not None and (encoder is not None or not view.method.encodes):
             needed = encoder if view.method.encodes else None
             memory = stack.enter_context(Memory(VolatileStore(), needed))
-        replay = _Replay(view, memory, data.benchmark.judge if data else None, ReviewsAgain.of(view, data), heard)
+        judge, findings = data.benchmark.judge if data else None, Findings()
+        verdicts = VerdictChecks(view, judge, findings)
+        replay = _Replay(view, memory, judge, ReviewsAgain.of(view, data), heard, verdicts, findings)
         replay.run()
     check_predictions(view)
     check_metrics(view)
@@ -84,9 +82,9 @@ class _Replay:
     judge: Judge | None
     reviews: ReviewsAgain
     heard: Heard
+    verdicts: VerdictChecks
+    findings: Findings
     committed: dict[str, Entry] = field(default_factory=dict)
-    verdicts: dict[tuple[QuestionId, str], Verdict] = field(default_factory=dict)
-    findings: Findings = field(default_factory=Findings)
 
     @property
     def regime(self) -> Regime:
@@ -142,8 +140,8 @@ class _Replay:
         for step, attempt in enumerate(attempts):
             at = f"{where}, attempt {step}"
             if attempt.written is not None:
-                self._check_verdict(attempt.written, planned, at)
-            self._check_verdict(attempt, planned, at)
+                self.verdicts.check(attempt.written, planned.task.question, at)
+            self.verdicts.check(attempt, planned.task.question, at)
             occasion = AttemptSource(planned.task, attempts[:step], method, self.regime, self._family.dialect)
             check_candidate(attempt, occasion, at)
             self.findings.groundings += attempt.written is not None
@@ -158,7 +156,9 @@ class _Replay:
         if turn.episode.chosen != chosen(method, self.regime, attempts):
             raise AuditFailed(f"{where}: another attempt than the one recorded should stand")
         if (turn.initial_correct, turn.final_correct) != self._right(turn):
-            raise AuditFailed(f"{where}: what is recorded as right is not what the verdicts say{self._elsewhere()}")
+            raise AuditFailed(
+                f"{where}: what is recorded as right is not what the verdicts say{engine_note(self.view)}"
+            )
         if turn.recalls != self.findings.recalls - recalled_before:
             raise AuditFailed(f"{where}: the number of recalls is not that of the repairs")
 
@@ -172,35 +172,6 @@ class _Replay:
             return turn.initial_correct and ran[0], turn.final_correct and ran[1]
         question = turn.episode.task.question
         return self.judge.judge(question, first.sql).correct, self.judge.judge(question, last.sql).correct
-
-    def _check_verdict(self, attempt: Attempt | RefusedStatement, planned: Planned, at: str) -> None:
-        verdict, question = attempt.verdict, planned.task.question
-        repeat = isinstance(attempt, Attempt) and attempt.repeat
-        hidden = (Status.CORRECT, Status.DENOTATION_MISMATCH)
-        if verdict.status in ((Status.EXECUTED,) if self.regime.has_oracle else hidden):
-            raise AuditFailed(f"{at}: the status {verdict.status} cannot be seen in the regime {self.regime}")
-        if attempt.failure != (None if verdict.satisfied else classify(verdict)):
-            raise AuditFailed(f"{at}: the failure type does not follow from the verdict {verdict.status}")
-        if (verdict.cause is None) == (verdict.status in (Status.EXECUTION_ERROR, Status.TIMEOUT)):
-            raise AuditFailed(f"{at}: the cause {verdict.cause} does not go with the status {verdict.status}")
-        if not repeat and self.verdicts.setdefault((question.id, attempt.sql), verdict) != verdict:
-            raise AuditFailed(f"{at}: the same SQL got another verdict before")
-        if verdict.status is Status.TIMEOUT and verdict != self._late:
-            raise AuditFailed(f"{at}: says more of a time limit than that it was met")
-        if self.judge is not None:
-            now = judging_for(self.regime, self.judge)(question, attempt.sql)
-            again = replace(now, error=verdict.error) if repeat else now  # names are spelt as they were first
-            if again != verdict and verdict.status is not Status.TIMEOUT:
-                seen = f"recorded as {_described(verdict, now)}, but the judge says {_described(now, verdict)}"
-                raise AuditFailed(f"{at}: {seen}{self._elsewhere(now)}")
-            self.findings.timeouts += again != verdict  # a matter of the machine then, so it proves nothing
-        self.findings.attempts += 1
-
-    def _elsewhere(self, now: Verdict | None = None) -> str:
-        """What to do where a verdict may differ because the machine or its database engine does."""
-        if now is not None and now.status is Status.TIMEOUT:
-            return "; audit it on a machine that has nothing else to do"
-        return engine_note(self.view)
 
     def _check_repair(
         self, turn: Turn, planned: Planned, step: int, method: Method, recalls: Iterator[Any], at: str
@@ -268,11 +239,6 @@ class _Replay:
         self.heard(prompt, sampling, Completion(reply.reply, *cost, reply.tokens_estimated))
 
     @property
-    def _late(self) -> Verdict:
-        """The only verdict of what met its time limit: its words are shown to the model, and no judge repeats them."""
-        return Verdict(Status.TIMEOUT, Timeout(self.view.identity.timeout_s).message, Cause.TIMEOUT)
-
-    @property
     def _sampling(self) -> Sampling:
         return self.view.identity.sampling
 
@@ -286,12 +252,3 @@ class _Replay:
 
 def _type(attempts: Sequence[Attempt]) -> FailureType:
     return (attempts[-1].failure or NO_FAILURE).type
-
-
-def _described(verdict: Verdict, other: Verdict) -> str:
-    """A verdict for people, as far as it differs from another."""
-    if verdict.error != other.error:
-        return f"{verdict.status} ({verdict.error})" if verdict.error else verdict.status
-    if verdict.status is other.status:
-        return f"{verdict.status} with {f'the result {short_hash(verdict.result)}' if verdict.result else 'no rows'}"
-    return verdict.status

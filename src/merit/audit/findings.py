@@ -26,6 +26,7 @@ class Findings:
     judged: bool = False  # whether the data was at hand: every question compared with it, every attempt judged again
     label: str = ""  # what the run calls its dataset, where it is not the benchmark's name
     timeouts: int = 0  # attempts that met their time limit then, and not now
+    unsteady: int = 0  # attempts whose rows depend on the clock or on chance, and are others now
     reviews: int = 0  # of answers, by a simulated reviewer
     corrections: int = 0  # of these
     shared_references: int = 0  # prompts with a correction of another question that has the same reference
@@ -46,6 +47,8 @@ class Findings:
             unproven.append(f"that its dataset is rightly called {self.label}")
         if self.timeouts:
             unproven.append("that an attempt met the time limit then which does not meet it now")
+        if self.unsteady:
+            unproven.append("rows of attempts that ask for the time or for chance, and so what they voted for")
         if self.recalls and not self.ranked:
             unproven.append(
                 "scores and ranking of recalls: which of the legal entries came first (prove it with --encoder)"

@@ -189,6 +189,8 @@ def gone_through(findings: Findings) -> str:
     asked = "compared with the dataset" if findings.judged else "taken from the run"
     if findings.timeouts:
         judged += f", but for {findings.timeouts} that met the time limit then and not now"
+    if findings.unsteady:
+        judged += f", but for {findings.unsteady} whose rows depend on the time or on chance"
     if findings.groundings:
         judged += f"; {counted(findings.groundings, 'grounding')} made again"
     recalls = f", {counted(findings.recalls, 'recall')} legal and {ranked}" if findings.recalls else ""

@@ -75,6 +75,12 @@ class Judge:
         result = self._sandbox.execute(database, rule.rewrite(sql), self._limits, lossy=rule.lossy)
         return executed(result, database)
 
+    def is_steady(self, question: Question, sql: str) -> bool:
+        """Whether no row that `sql` returns from the question's own database depends on the clock or on chance."""
+        database, rule = self._references.database(question), self._rule
+        result = self._sandbox.execute(database, rule.rewrite(sql), self._limits, lossy=rule.lossy)
+        return not isinstance(result, Rows) or result.steady
+
     def unjudgeable(self, questions: Iterable[Question]) -> dict[QuestionId, str]:
         """Questions whose own reference fails, with the reason; computes every reference on the way."""
         failing = {}
