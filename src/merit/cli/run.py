@@ -256,11 +256,14 @@ def _show(metrics: dict[str, Any], out: Path) -> None:
         f"  accuracy      {metrics['accuracy']:.2f}% of {metrics['questions']} questions, "
         f"{metrics['initial_accuracy']:.2f}% at first"
     )
-    console.print(f"  repaired      {metrics['repaired']}, {metrics['steps']:.3f} steps for each wrong first answer")
+    method = find_method(metrics["method"])
+    repeats = ", draws that repeat a candidate among them" if method.draws > 1 else ""
+    steps = f"{metrics['steps']:.3f} steps for each wrong first answer"
+    console.print(f"  repaired      {metrics['repaired']}, {steps}{repeats}", soft_wrap=True)
     console.print(f"  oscillation   {metrics['oscillation']:.2f}%")
     console.print(f"  calls         {metrics['calls']['total']}, {tokens_shown(metrics['tokens'])}")
     entries = metrics["entries"]
-    keeps_answers = Polarity.PRECEDENT in find_method(metrics["method"]).writes or "review" in metrics
+    keeps_answers = Polarity.PRECEDENT in method.writes or "review" in metrics
     answers = f", {counted(entries['precedent'], 'precedent')}" if keeps_answers else ""
     console.print(f"  memory        {entries['positive']} positive, {entries['negative']} negative entries{answers}")
     if "review" in metrics:
