@@ -1,4 +1,4 @@
-"""What a second newcomer met: data that cannot be used, runs that lost a file, files that are replaced."""
+"""Data that cannot be used, runs that lost a file, files that are replaced: one sentence each."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What a third newcomer met: swapped arguments, the folders of others, and figures that a narrow terminal cut."""
+"""Mistakes anywhere: swapped arguments, folders of something else, figures that a narrow terminal would cut."""
 
 import asyncio
 import json
@@ -174,7 +174,7 @@ def test_no_number_of_first_answers_is_shown_before_it_is_known(
     async def asked(*_: object) -> None:
         totals.append(bar.tasks[0].total)
 
-    monkeypatch.setattr(running, "first_answers", asked)
+    monkeypatch.setattr(running, "predict_for_runs", asked)
     spec: Any = SimpleNamespace(initial=tmp_path / "first.jsonl", data=None)
     shop: Any = SimpleNamespace(model="openai:m", benchmark=lambda _: None)
     asyncio.run(running._answer_first(spec, shop, bar))
