@@ -21,7 +21,7 @@ from merit.audit.claims import check_folder, check_metrics, check_predictions
 from merit.audit.entry_lines import EntryLines
 from merit.audit.findings import Findings
 from merit.audit.notes import check_notes, check_reflections
-from merit.audit.reviews import ReviewsAgain
+from merit.audit.reviews import ReviewReplay
 from merit.audit.scores import check_scores, explained, same_ranking, whole_pools, with_scores
 from merit.audit.verdicts import VerdictChecks
 from merit.errors import AuditFailed, counted
@@ -64,12 +64,12 @@ def audit_run(
             memory = stack.enter_context(Memory(VolatileStore(), needed))
         judge, findings = data.benchmark.judge if data else None, Findings()
         verdicts = VerdictChecks(view, judge, findings)
-        replay = _Replay(view, memory, judge, ReviewsAgain.of(view, data), heard, verdicts, findings)
+        replay = _Replay(view, memory, judge, ReviewReplay.of(view, data), heard, verdicts, findings)
         replay.run()
     check_predictions(view)
     check_metrics(view)
     replay.findings.ranked, replay.findings.judged = memory is not None, data is not None
-    replay.reviews.tell(replay.findings)
+    replay.reviews.add_to(replay.findings)
     return replay.findings
 
 
@@ -80,7 +80,7 @@ class _Replay:
     view: RunView
     memory: Memory | None
     judge: Judge | None
-    reviews: ReviewsAgain
+    reviews: ReviewReplay
     heard: Heard
     verdicts: VerdictChecks
     findings: Findings
@@ -226,7 +226,7 @@ class _Replay:
         entry = finalise(turn.episode, method, self.view.manifest.run, self.regime)
         if turn.entry != (entry.id if entry else None):
             raise AuditFailed(f"{where}: left the entry {turn.entry}, but the episode gives {entry and entry.id}")
-        left = [entry] if entry else self.reviews.left(turn, where)
+        left = [entry] if entry else self.reviews.entries_left_by(turn, where)
         if mismatch := stored.mismatch(left):
             raise AuditFailed(f"{mismatch} that {where} left")
         self.committed |= {entry.id: entry for entry in left}

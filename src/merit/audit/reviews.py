@@ -22,8 +22,8 @@ from merit.types import Entry, QuestionId, ReviewKind, ReviewOutcome
 
 
 @dataclass(slots=True)
-class ReviewsAgain:
-    """The reviews of a run, gone through in the order of its turns; `reviewer` knows the references, or is None."""
+class ReviewReplay:
+    """The reviews of a run, gone through in the order of its turns; `reviewer` is None without the data."""
 
     view: RunView
     reviewer: SimulatedReviewer | None
@@ -39,7 +39,7 @@ class ReviewsAgain:
         reviewer = SimulatedReviewer(data.benchmark.dataset, review.kind) if review and data else None
         return cls(view, reviewer, iter(list(enumerate(read_lines(view.path / REVIEWS), 1)) if review else []))
 
-    def left(self, turn: Turn, where: str) -> list[Entry]:
+    def entries_left_by(self, turn: Turn, where: str) -> list[Entry]:
         """What the review of a turn's answer must have left; nothing in other regimes."""
         question, review = turn.episode.task.question, turn.review
         if is_drawn(self.view.identity.review, self.view.identity.seed, question.id) != (review is not None):
@@ -47,7 +47,7 @@ class ReviewsAgain:
             raise AuditFailed(f"{where}: its answer {fault} by the seed and the share that the manifest names")
         if review is None:
             return []
-        number, line = next(self.lines)
+        number, line = next(self.lines)  # there: the turn's review was read from this file
         at = f"{self.view.path / REVIEWS}, line {number} (question {question.id})"
         if review.said is not self._said(turn):
             raise AuditFailed(f"{at}: the answer was {review.said}, but the reviewer would have {self._said(turn)} it")
@@ -79,8 +79,8 @@ class ReviewsAgain:
         if self.reviewer and any(self.reviewer.is_reference(task.question, text) for text in texts):
             self.shared_references += 1
 
-    def tell(self, findings: Findings) -> None:
-        """Add what was gone through."""
+    def add_to(self, findings: Findings) -> None:
+        """Add to them what was gone through."""
         findings.reviews, findings.corrections = self.count, len(self.corrections)
         findings.shared_references = self.shared_references
 

@@ -1,4 +1,4 @@
-"""The SQLite sandbox: a pool of processes that run statements and can be killed."""
+"""The SQLite sandbox: a pool of processes that run statements and can be killed (`worker` has the limits)."""
 
 import os
 import threading
