@@ -60,9 +60,10 @@ def test_a_narrow_terminal_cuts_no_figure(capsys: pytest.CaptureFixture[str], wi
     assert [word for column in columns[1:] for word in column.label.split() if word not in shown] == []
 
 
-def test_the_folder_of_a_run_is_not_changed_by_asking(shop: Path, run: Path) -> None:
+@pytest.mark.parametrize("command", [("ask", "How many orders?"), ("token", "add", "ann"), ("backup", "all.zip")])
+def test_the_folder_of_a_run_is_not_changed(shop: Path, run: Path, command: tuple[str, ...]) -> None:
     before = sorted(run.rglob("*"))
-    assert refused("ask", "How many orders?", "--folder", run) == (
+    assert refused(*command, "--folder", run) == (
         f"{run}: is the folder of a run, which is not changed; name another --folder"
     )
     assert sorted(run.rglob("*")) == before

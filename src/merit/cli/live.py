@@ -12,13 +12,18 @@ import click
 from merit.cli.terminal import say
 from merit.errors import InputError
 from merit.live import Feedback, LiveAgent, connect, open_live
-from merit.live.opening import FOLDER, full_url, name_of
+from merit.live.opening import FOLDER, full_url, name_of, refuse_run
 from merit.live.record.history import HISTORY
 from merit.memory.store import has_memory
 from merit.models.completers import KNOWN
 from merit.settings import FILE_NAME, SCOPES, Settings, read_settings
 from merit.sql.address import masked
 from merit.types import Viewer
+
+
+def _not_of_a_run(_context: click.Context, _option: click.Parameter, folder: Path) -> Path:
+    refuse_run(folder)
+    return folder
 
 
 def _none_if_settings_name_it(_context: click.Context, _option: click.Parameter, url: str | None) -> str | None:
@@ -48,6 +53,7 @@ KEPT_IN = click.option(
     type=click.Path(path_type=Path),
     default=FOLDER,
     show_default=True,
+    callback=_not_of_a_run,
     help="Where memory and history are kept.",
 )
 MEMORY = click.option(

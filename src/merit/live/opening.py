@@ -141,9 +141,14 @@ def _memory_location(settings: Settings, folder: Path) -> str | Path:
     url = settings.memory.resolved_url()
     if url and not is_url(url):
         raise InputError(f"the memory: {url!r} should be a URL, postgresql://...; a folder is named with --folder")
+    refuse_run(folder)
+    return url or folder / "memory"
+
+
+def refuse_run(folder: Path) -> None:
+    """Refuse a run's folder for what a person asks and learns."""
     if (folder / MANIFEST).is_file():
         raise InputError(f"{folder}: is the folder of a run, which is not changed; name another --folder")
-    return url or folder / "memory"
 
 
 def full_url(url: str) -> str:
