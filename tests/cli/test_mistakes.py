@@ -180,3 +180,10 @@ def test_no_number_of_first_answers_is_shown_before_it_is_known(
     shop: Any = SimpleNamespace(model="openai:m", benchmark=lambda _: None)
     asyncio.run(running._answer_first(spec, shop, bar))
     assert totals == [None]
+
+
+def test_a_demo_of_an_unknown_model_is_refused_before_anything_is_announced(shop: Path) -> None:
+    result = merit("demo", "--model", "opnai:x", "--out", shop / "out")
+    assert str(result.exception) == "opnai:x: unknown model; did you mean openai:x?"
+    assert result.output == ""
+    assert not (shop / "out").exists()

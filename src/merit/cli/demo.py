@@ -28,7 +28,7 @@ from merit.cli.terminal import Console, inline, print_json, say
 from merit.errors import InputError, counted
 from merit.files import atomic_write, unfinished_path
 from merit.models import CachingEncoder, open_encoder
-from merit.models.completers import KNOWN
+from merit.models.completers import KNOWN, check_uri
 from merit.report import Report, build, summary_table, write_report
 from merit.report.page import write_page
 from merit.runs import RunView, account, read_run
@@ -84,6 +84,8 @@ def demo(
     """
     started = time.monotonic()
     console = Console(stderr=as_json)  # with --json, text for people goes to stderr
+    if model:
+        check_uri(model)
     recording = None if model else recorded()
     grid = _grid(recording.uri if recording else str(model), encoder, methods, seeds, limit, out)
     folder = (cache or cache_folder()).absolute()

@@ -28,23 +28,30 @@ KNOWN = "openai:MODEL, llamacpp:FILE.gguf, transformers:NAME, vllm:NAME, scripte
 
 def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
     """The language model that a URI names."""
+    check_uri(uri)
     kind, _, name = uri.partition(":")
-    if kind == "openai" and name:
+    if kind == "openai":
         return EndpointCompleter(name, concurrency=concurrency)
-    if kind == "llamacpp" and name:
+    if kind == "llamacpp":
         path, _, options = name.partition("?")
         return LlamaCppCompleter(Path(path), context_tokens=_context(options, uri) or CONTEXT_TOKENS)
-    if kind in ("transformers", "vllm") and name.partition("?")[0]:
+    if kind in ("transformers", "vllm"):
         path, _, options = name.partition("?")
         context = _context(options, uri)
         if kind == "vllm":
             return VllmCompleter(path, context_tokens=context, concurrency=concurrency)
         return TransformersCompleter(path, context_tokens=context)
-    if kind == "scripted" and name:
+    if kind == "scripted":
         return read_script(Path(name))
-    if kind == "replay" and name:
-        path, _, model = name.partition("#")
-        return ReplayCompleter(open_recording(Path(path)), model)
+    path, _, model = name.partition("#")
+    return ReplayCompleter(open_recording(Path(path)), model)
+
+
+def check_uri(uri: str) -> None:
+    """Refuse what names no model, before anything is opened."""
+    kind, _, name = uri.partition(":")
+    if kind in _KINDS and name and (kind not in ("transformers", "vllm") or name.partition("?")[0]):
+        return
     if kind in _KINDS:
         form = next(form for form in KNOWN.replace(" or ", ", ").split(", ") if form.startswith(f"{kind}:"))
         raise InputError(f"{uri}: no model is named; write {form}")
