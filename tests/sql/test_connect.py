@@ -1,6 +1,7 @@
 """Opening databases by URL: what is wrong is one sentence, and no sentence holds a password."""
 
 import os
+import shutil
 import socket
 import sys
 import time
@@ -333,6 +334,36 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, dialect: str, how
                 now.write_bytes(path.read_bytes())
             assert customers() == [(name,)]
             assert [table.name for table in engine.schema().tables] == ["customer"]
+
+
+def test_a_log_beside_a_duckdb_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    made, now = tmp_path / "made.duckdb", tmp_path / "now.duckdb"
+    with closing(duckdb.connect(str(made))) as writer:
+        writer.execute("CREATE TABLE customer (name VARCHAR)")
+        writer.execute("CHECKPOINT")
+        shutil.copyfile(made, now)
+        logs = []
+        for name in ("Ann", "Eve"):
+            writer.execute(f"INSERT INTO customer VALUES ('{name}')")
+            logs.append(Path(f"{made}.wal").read_bytes())
+    log = Path(f"{now}.wal")
+    log.write_bytes(logs[0])
+    with closing(open_engine(f"duckdb:///{now}")) as engine:
+        for content, rows in ((logs[0], [("Ann",)]), (logs[1], [("Ann",), ("Eve",)])):
+            log.write_bytes(content)
+            result = engine.execute("SELECT name FROM customer", Limits())
+            assert isinstance(result, Rows)
+            assert result.rows == rows
+
+
+def test_a_pipe_beside_a_duckdb_file_is_not_waited_for(tmp_path: Path) -> None:
+    with empty("duckdb", tmp_path) as place:
+        place.run("CREATE TABLE customer (name VARCHAR)")
+    file = next(path for path in tmp_path.iterdir() if path.suffix != ".wal")
+    Path(f"{file}.wal").unlink(missing_ok=True)
+    os.mkfifo(f"{file}.wal")
+    assert "beside it is not a regular file" in refused(f"duckdb:///{file}")
 
 
 @pytest.mark.parametrize("dialect", SERVERS)
