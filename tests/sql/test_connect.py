@@ -310,6 +310,23 @@ def test_a_slow_statement_is_given_its_own_time(mariadb: Place) -> None:
         assert isinstance(session.query("SELECT sleep(1.5)", Limits(timeout_s=60)), Rows)
 
 
+@pytest.mark.parametrize(
+    "user", ["ann:pw@hidden", "ann:pw@hidden:part", "ann@pw:hidden", "ann:pw%40hidden", "ann:hid%zzden"]
+)
+def test_no_part_of_a_password_is_taken_for_a_host(user: str) -> None:
+    """Nor shown as one, nor asked for in the network."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # nothing listens there
+        said = refused(f"postgresql://{user}@127.0.0.1:{unused.getsockname()[1]}/db?connect_timeout=5")
+    assert "Connection refused" in said
+    assert "hid" not in said
+
+
+def test_a_password_that_the_driver_cannot_read_is_refused() -> None:
+    said = refused("postgresql://ann:%FFhidden@127.0.0.1:1/db")
+    assert said == "postgresql://ann:***@127.0.0.1:1/db: holds a %XX that is not UTF-8, which its driver cannot read"
+
+
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("how", ["renamed", "copied"])
 def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, dialect: str, how: str) -> None:
