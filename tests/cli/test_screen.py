@@ -29,7 +29,8 @@ EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\x7f\u202eevil\u2066\u200f\u061c\u200b\U00
 ESCAPED = "\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\x7f\\u202eevil\\u2066\\u200f\\u061c\\u200b\\U000e0041 [red]no[/red] [link=http://x]l[/link] :skull: é"
 DANGEROUS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
-    "\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e007f]"
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 
@@ -64,6 +65,14 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
     assert not re.search(r"[\n\t]", visible(text, one_line=True))
     if not DANGEROUS.search(text):
         assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\u034f", "\u115f", "\u1160", "\u17b4", "\ufff9", "\U0001bca0", "\U0001d173", "\U000e0100", "\U000e0fff"]
+)
+def test_what_cannot_be_seen_is_shown(unseen: str) -> None:
+    assert visible(f"pay{unseen}roll") == f"pay{unseen.encode('unicode_escape').decode()}roll"
+    assert json_line(json.dumps(unseen, ensure_ascii=False)).isascii()
 
 
 def test_json_is_the_same_value_with_its_control_characters_spelled() -> None:

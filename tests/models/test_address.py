@@ -1,6 +1,7 @@
 """An endpoint's address and what opens it: sent where they belong, and shown nowhere."""
 
 import base64
+import html
 import json
 import re
 import time
@@ -83,6 +84,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "in another case": lambda secret: secret.upper(),
     "in an address": lambda secret: f"http://h/v1?x={quote(secret, safe='')}",
     "in JSON": lambda secret: json.dumps({"key": secret}),
+    "in a page": html.escape,
     "encoded": lambda secret: base64.b64encode(secret.encode()).decode(),
     "many times, where it is cut": lambda secret: f"{secret}, " * 50,
     "in two lines": lambda secret: f"{secret}\n{secret}",
@@ -90,7 +92,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@pytest.mark.parametrize("secret", [KEY, "EMPTY-key", 'quo"te\\d', "a b c d"])
+@pytest.mark.parametrize("secret", [KEY, "EMPTY-key", 'quo"te\\d', "a b c d", "ab&cd<ef"])
 def test_a_key_is_told_in_no_spelling(monkeypatch: pytest.MonkeyPatch, secret: str, spelling: str) -> None:
     said = address(monkeypatch, "http://h/v1", secret).redacted(f"no: {SPELLINGS[spelling](secret)}.")
     assert said.startswith("no: ")

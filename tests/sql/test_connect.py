@@ -1,6 +1,7 @@
 """Opening databases by URL: what is wrong is one sentence, and no sentence holds a password."""
 
 import os
+import shutil
 import socket
 import sys
 import time
@@ -309,6 +310,23 @@ def test_a_slow_statement_is_given_its_own_time(mariadb: Place) -> None:
         assert isinstance(session.query("SELECT sleep(1.5)", Limits(timeout_s=60)), Rows)
 
 
+@pytest.mark.parametrize(
+    "user", ["ann:pw@hidden", "ann:pw@hidden:part", "ann@pw:hidden", "ann:pw%40hidden", "ann:hid%zzden"]
+)
+def test_no_part_of_a_password_is_taken_for_a_host(user: str) -> None:
+    """Nor shown as one, nor asked for in the network."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # nothing listens there
+        said = refused(f"postgresql://{user}@127.0.0.1:{unused.getsockname()[1]}/db?connect_timeout=5")
+    assert "Connection refused" in said
+    assert "hid" not in said
+
+
+def test_a_password_that_the_driver_cannot_read_is_refused() -> None:
+    said = refused("postgresql://ann:%FFhidden@127.0.0.1:1/db")
+    assert said == "postgresql://ann:***@127.0.0.1:1/db: holds a %XX that is not UTF-8, which its driver cannot read"
+
+
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("how", ["renamed", "copied"])
 def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, dialect: str, how: str) -> None:
@@ -333,6 +351,36 @@ def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path, dialect: str, how
                 now.write_bytes(path.read_bytes())
             assert customers() == [(name,)]
             assert [table.name for table in engine.schema().tables] == ["customer"]
+
+
+def test_a_log_beside_a_duckdb_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    made, now = tmp_path / "made.duckdb", tmp_path / "now.duckdb"
+    with closing(duckdb.connect(str(made))) as writer:
+        writer.execute("CREATE TABLE customer (name VARCHAR)")
+        writer.execute("CHECKPOINT")
+        shutil.copyfile(made, now)
+        logs = []
+        for name in ("Ann", "Eve"):
+            writer.execute(f"INSERT INTO customer VALUES ('{name}')")
+            logs.append(Path(f"{made}.wal").read_bytes())
+    log = Path(f"{now}.wal")
+    log.write_bytes(logs[0])
+    with closing(open_engine(f"duckdb:///{now}")) as engine:
+        for content, rows in ((logs[0], [("Ann",)]), (logs[1], [("Ann",), ("Eve",)])):
+            log.write_bytes(content)
+            result = engine.execute("SELECT name FROM customer", Limits())
+            assert isinstance(result, Rows)
+            assert result.rows == rows
+
+
+def test_a_pipe_beside_a_duckdb_file_is_not_waited_for(tmp_path: Path) -> None:
+    with empty("duckdb", tmp_path) as place:
+        place.run("CREATE TABLE customer (name VARCHAR)")
+    file = next(path for path in tmp_path.iterdir() if path.suffix != ".wal")
+    Path(f"{file}.wal").unlink(missing_ok=True)
+    os.mkfifo(f"{file}.wal")
+    assert "beside it is not a regular file" in refused(f"duckdb:///{file}")
 
 
 @pytest.mark.parametrize("dialect", SERVERS)

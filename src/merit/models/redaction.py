@@ -5,6 +5,7 @@ library that uses the network by itself through `redacted`.
 """
 
 import base64
+import html
 import json
 import os
 import re
@@ -93,6 +94,7 @@ def patterns(secrets: Iterable[str]) -> tuple[re.Pattern[str], ...]:
 def _spellings(secret: str) -> set[str]:
     """Every spelling in which an endpoint may return a secret."""
     spellings = {secret, quote(secret, safe="", errors="surrogateescape"), json.dumps(secret)[1:-1]}
+    spellings |= {html.escape(secret), html.escape(secret, quote=False)}
     if len(secret) >= _WORD:
         spellings |= {_base64(secret, encoding) for encoding in ("utf-8", "latin-1")}  # aiohttp's proxies get Latin-1
     return spellings

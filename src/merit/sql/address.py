@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes, urlencode, urlsplit
 
 from merit.errors import InputError, one_line
 from merit.reading import sendable
@@ -56,11 +56,17 @@ class DatabaseAddress:
         return one_line(" ".join(masked(message).split()))
 
     def without_timezone(self) -> str:
-        """The URL as a driver takes it, without what only merit knows."""
+        """The URL as a driver takes it, without what only merit knows.
+
+        User and password are quoted: with an @ in them, libpq would look for the rest of a password as a host.
+        """
         base, _, query = self.url.partition("?")
         scheme, _, rest = base.partition("://")
+        user, at, place = rest.rpartition("@")
+        name, colon, password = (_quoted(part) for part in user.partition(":"))
         options = urlencode(self.options, quote_via=quote)
-        return f"{scheme.partition('+')[0]}://{rest}{f'?{options}' if query and options else ''}"
+        tail = f"?{options}" if query and options else ""
+        return f"{scheme.partition('+')[0]}://{name}{':' if colon else ''}{password}{at}{place}{tail}"
 
 
 def masked(url: str) -> str:
@@ -107,6 +113,11 @@ def parse(url: str) -> DatabaseAddress:
         options=options,
         timezone=zone,
     )
+
+
+def _quoted(part: str) -> str:
+    """A part of a URL, as %XX wherever a character has a meaning; what is quoted stays what it was."""
+    return quote(unquote_to_bytes(part), safe="")
 
 
 def _is_secret(option: str) -> bool:

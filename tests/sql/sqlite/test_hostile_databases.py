@@ -124,6 +124,19 @@ def test_a_pipe_beside_a_database_is_not_waited_for(sandbox: SQLiteSandbox, tmp_
     assert sandbox.execute(path, "SELECT a FROM t", LIMITS) == refused
 
 
+@pytest.mark.parametrize("suffix", ["-wal", "-journal", "-shm"])
+def test_a_pipe_beside_what_a_link_leads_to_is_not_waited_for(tmp_path: Path, suffix: str) -> None:
+    """SQLite opens the journals of the file itself, not those that have the link's name."""
+    path = make(tmp_path / "d.sqlite", "PRAGMA journal_mode=WAL; CREATE TABLE t (a);")
+    os.mkfifo(f"{path}{suffix}")
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(path)
+    with closing(SQLiteSandbox()) as live:
+        assert live.execute(link, "SELECT a FROM t", LIMITS) == Error(
+            Cause.DATABASE_UNREADABLE, f"its {suffix} file is not a regular file"
+        )
+
+
 @pytest.mark.parametrize("suffix", ["-wal", "-journal"])
 def test_reading_through_a_journal_leaves_no_file(sandbox: SQLiteSandbox, tmp_path: Path, suffix: str) -> None:
     """A writer that was killed leaves its journal; what it says counts, and the data folder stays as it is."""

@@ -3,6 +3,7 @@
 import marshal
 import re
 import signal
+from pathlib import Path
 from typing import Any
 
 from merit.errors import DatabaseUnusable
@@ -28,7 +29,10 @@ class DuckDBSession:
         self._sound = True
         self._fresh = True  # no statement has run
         self._path = path = database_file(address)
-        self._state = file_state(path)
+        self._log = Path(f"{path}.wal")  # DuckDB's own, what it has not written into the file yet
+        if self._log.exists() and not self._log.is_file():  # opening a pipe would wait for its writer
+            raise DatabaseUnusable(f"{address.shown}: {self._log.name} beside it is not a regular file; remove it")
+        self._state = self._state_now()
         self._child = Child("merit.sql.duckdb.worker", [str(path), address.timezone])
         kind, *words = marshal.loads(self._child.greeting)
         if kind != "ready":
@@ -43,7 +47,7 @@ class DuckDBSession:
     @property
     def usable(self) -> bool:
         """Whether it can take another statement: not on a file that was replaced or copied over meanwhile."""
-        return self._sound and file_state(self._path) == self._state
+        return self._sound and self._state_now() == self._state
 
     def query(self, sql: str, limits: Limits) -> Result:
         """Run one query."""
@@ -81,6 +85,9 @@ class DuckDBSession:
     def close(self) -> None:
         """Kill the process."""
         self._child.close()
+
+    def _state_now(self) -> tuple[tuple[int, ...], ...]:
+        return file_state(self._path), file_state(self._log)
 
     def _ended(self, limits: Limits) -> Result:
         self._sound = False

@@ -91,6 +91,10 @@ class PostgresSession:
         given = {name: value for name, value in defaults.items() if name not in address.options}
         try:
             self._connection = psycopg.connect(url, autocommit=True, prepare_threshold=None, **given)
+        except UnicodeDecodeError:  # its words would show a part of the password
+            raise DatabaseUnusable(
+                f"{address.shown}: holds a %XX that is not UTF-8, which its driver cannot read"
+            ) from None
         except psycopg.Error as error:
             raise DatabaseUnusable(
                 f"{address.shown}: cannot connect: {address.scrubbed(str(error))}; check that the server runs, and the "

@@ -69,9 +69,10 @@ def open_file(path: Path, frozen: bool, scratch: Path) -> apsw.Connection:
         raise Unopened(Error(Cause.DATABASE_MISSING, "there is no such database file")) from None
     except OSError as error:
         raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
+    real = os.path.realpath(path)  # SQLite looks beside what a link leads to
     for suffix in _BESIDE:
         with suppress(OSError):  # most have none, and it may go at any time
-            if not stat.S_ISREG(Path(f"{path}{suffix}").stat().st_mode):  # as above
+            if not stat.S_ISREG(Path(f"{real}{suffix}").stat().st_mode):  # as above
                 raise Unopened(Error(Cause.DATABASE_UNREADABLE, f"its {suffix} file is not a regular file"))
     try:
         if not frozen:
