@@ -6,6 +6,8 @@ import lzma
 import os
 import random
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -318,3 +320,23 @@ def test_a_file_to_merge_into_deletes_no_other_file(tmp_path: Path) -> None:
     assert victim.read_text() == "precious"
     assert isinstance(result.exception, CacheUnusable), result.output
     assert "a.sqlite-journal: names another file, which SQLite would delete" in str(result.exception)
+
+
+_COUNTED = """
+import sqlite3, sys
+from contextlib import closing
+from pathlib import Path
+from merit.models import AnswerStore
+
+with closing(AnswerStore.recording(Path(sys.argv[1]))) as store:
+    sqlite3.connect(":memory:").execute("PRAGMA hard_heap_limit = 16777216")  # for the rest of the process
+    print([count for _, count in store.models()])
+"""
+
+
+def test_a_long_name_of_a_model_is_not_held_once_for_each_answer(tmp_path: Path) -> None:
+    path, named = tmp_path / "long.sqlite", ModelIdentity("n" * 200_000, "")
+    with closing(AnswerStore(path)) as store:
+        store.take((answer_key(named, f"p{i}", Sampling()), named, Completion("a", 1, 1)) for i in range(3000))
+    counted = subprocess.run([sys.executable, "-c", _COUNTED, path], capture_output=True, text=True, check=False)
+    assert counted.stdout == "[3000]\n", counted.stderr

@@ -188,4 +188,4 @@ def test_a_message_that_repeats_a_huge_value_is_cut(dialect: str, tmp_path: Path
         result = engine.execute("SELECT CAST(repeat('x', 1000000) AS INTEGER)", Limits(timeout_s=60))
         assert isinstance(result, Error)
         assert len(result.message) < 11_000
-        assert result.message.endswith("more characters)")
+        assert " more characters) ..." in result.message

@@ -127,9 +127,10 @@ class AnswerStore:
     def models(self) -> list[tuple[ModelIdentity, int]]:
         """The models that have answers here, and how many each has."""
         with self._errors("read"):
+            # Counted before the names are looked up: a name may be long, and would be sorted once for each answer.
             rows = self._db.execute(
-                "SELECT name, revision, count(*) FROM answer JOIN model ON model = id GROUP BY id "
-                "ORDER BY name, revision"
+                "SELECT name, revision, answers FROM (SELECT model, count(*) AS answers FROM answer GROUP BY model) "
+                "JOIN model ON model = id ORDER BY name, revision"
             ).fetchall()
         return [(self._identity(name, revision), count) for name, revision, count in rows]
 

@@ -8,6 +8,7 @@ from merit.types import Cause, Error, Limits, Row
 _ROW_BYTES = 64  # what Python needs for a row beside its values
 _VALUE_BYTES = 40
 _LONGEST_MESSAGE = 10_000  # characters of an engine's message
+_MESSAGE_END = 100  # of these; `near "...": syntax error` says only there what is wrong
 
 
 class CellTooLarge(Exception):
@@ -34,7 +35,8 @@ def shortened(error: Error) -> Error:
     """An error whose message is cut to what people and models read: it may quote a large value."""
     if len(error.message) <= _LONGEST_MESSAGE:
         return error
-    cut = f"{error.message[:_LONGEST_MESSAGE]}... ({len(error.message) - _LONGEST_MESSAGE} more characters)"
+    head, end = error.message[: _LONGEST_MESSAGE - _MESSAGE_END], error.message[-_MESSAGE_END:]
+    cut = f"{head}... ({len(error.message) - _LONGEST_MESSAGE} more characters) ...{end}"
     return replace(error, message=cut, hint=error.hint[:_LONGEST_MESSAGE])
 
 

@@ -106,6 +106,20 @@ def test_nothing_reaches_outside(sandbox: SQLiteSandbox, database: Path, sql: st
     assert result.cause in (Cause.FORBIDDEN, Cause.READ_ONLY, Cause.DBMS)
 
 
+def test_a_message_that_repeats_a_huge_value_is_cut(sandbox: SQLiteSandbox, database: Path) -> None:
+    result = sandbox.execute(database, "SELECT json_extract('{}', printf('%.*c', 900000, 'x'))", Limits())
+    assert isinstance(result, Error)
+    assert result.message.startswith("bad JSON path: 'xxx")
+    assert len(result.message) < 11_000
+
+
+def test_a_message_that_was_cut_names_the_same_failure(sandbox: SQLiteSandbox, database: Path) -> None:
+    result = sandbox.execute(database, f"SELECT 1 AS a '{'x' * 50_000}'", Limits())
+    assert isinstance(result, Error)
+    assert result.message.endswith("syntax error")
+    assert len(result.message) < 11_000
+
+
 def test_no_process_outlives_its_sandbox(database: Path) -> None:
     sandbox = SQLiteSandbox(frozen=True)
     sandbox.execute(database, "SELECT length(zeroblob(100000))", Limits())

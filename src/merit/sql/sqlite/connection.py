@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from merit.sql.bounds import unfit
+from merit.sql.bounds import shortened, unfit
 from merit.sql.encoding import encode
 from merit.sql.sqlite.lexing import canonical
 from merit.sql.sqlite.opening import CAUSES, code_name, open_file, primary_code, unopened
@@ -216,7 +216,7 @@ class GuardedConnection:
         if code in ("SQLITE_IOERR_WRITE", "SQLITE_INTERRUPT"):
             return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed", code)
         cause = CAUSES.get(primary_code(error), Cause.DBMS)
-        return Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error), code)
+        return shortened(Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error), code))
 
 
 def _unused_name(statement: str) -> str:
