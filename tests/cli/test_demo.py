@@ -360,7 +360,7 @@ def test_a_demo_that_was_set_aside_when_another_was_killed_comes_back(
         (out / "earlier").mkdir(exist_ok=True)
         (out / name).replace(out / "earlier" / name)
     (out / "runs" / "half").mkdir(parents=True)
-    assert replay(out, cache, "--model", "gpt").exit_code == 1
+    assert replay(out, cache, "--model", f"scripted:{tmp_path / 'gone'}").exit_code == 1
     assert files_of(out) == before
 
 
