@@ -9,9 +9,8 @@ from merit.memory import Entry, Grade, Precedent
 from merit.selection import ConfirmedQuestions, Selection, Selector
 from merit.types import EVERYONE, Deletion, Restoration, Schema, Staleness, Store, Viewer
 
-_LATEST = (
-    5000  # changes that are looked through, and answers that are kept: reading a statement takes half a millisecond
-)
+# Changes that are looked through, and answers that are kept: reading a statement takes half a millisecond.
+_LATEST = 5000
 _MOST_VIEWERS = 200  # groups of people who see the same
 
 
