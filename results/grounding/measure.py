@@ -16,9 +16,9 @@ from typing import Any
 
 import merit
 from merit.grounding import ground
-from merit.grounding.change import GroundingRule
 from merit.grounding.ground import ALL_RULES
 from merit.types import Distinct, Status
+from merit.types.grounding import GroundingRule
 
 # The rule `value` is for queries that ran: `ground` does not know it.
 RULES = tuple(rule for rule in GroundingRule if rule is not GroundingRule.VALUE)

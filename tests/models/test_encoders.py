@@ -33,7 +33,7 @@ from making.memories import WordEncoder
 from merit.errors import EncoderFailed, InputError
 from merit.models import CachingEncoder, open_encoder
 from merit.models.connection import Patience
-from merit.models.encoders import EndpointEncoder
+from merit.models.endpoint_encoder import EndpointEncoder
 from merit.types import EncoderIdentity
 from merit.vectors import unit_vectors
 

@@ -10,8 +10,9 @@ from making.clock import STALL_S
 from making.endpoint import UNKNOWN_MODEL, Asked, ChatServer, Reply, answer, refusal, status
 from merit.errors import EncoderFailed, ModelFailed
 from merit.models.connection import Patience, usual_patience
-from merit.models.encoders import EndpointEncoder, open_encoder
+from merit.models.encoders import open_encoder
 from merit.models.endpoint import EndpointCompleter
+from merit.models.endpoint_encoder import EndpointEncoder
 from merit.types import Sampling
 
 pytestmark = pytest.mark.timed

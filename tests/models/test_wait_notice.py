@@ -8,8 +8,8 @@ import pytest
 from making.endpoint import ChatServer, at_first, silence, status
 from merit.models import wait_notice
 from merit.models.connection import Patience
-from merit.models.encoders import EndpointEncoder
 from merit.models.endpoint import EndpointCompleter
+from merit.models.endpoint_encoder import EndpointEncoder
 from merit.types import Sampling
 
 PATIENCE = Patience(

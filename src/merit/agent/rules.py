@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from merit.agent import agreement
 from merit.agent.agreement import Vote
 from merit.agent.trajectory import Attempt, Episode, RefusedStatement, Task
-from merit.grounding import Grounded, ground
 from merit.memory import Cue, failure_context
 from merit.sql import canonical
-from merit.types import Failure, FailureSubtype, FailureType, Regime, Sampling, Verdict
+from merit.types import Failure, FailureSubtype, FailureType, Grounded, Regime, Sampling, Verdict
 
 if TYPE_CHECKING:
     from merit.agent.method import Method
@@ -65,7 +64,11 @@ def _texts(attempt: Attempt) -> set[str]:
 
 def grounding(method: "Method", task: Task, sql: str, verdict: Verdict, dialect: str) -> Grounded | None:
     """What becomes of a statement that the database refused, where the method grounds."""
-    return ground(sql, task.tables, dialect, verdict) if method.grounds and task.tables is not None else None
+    if not method.grounds or task.tables is None:
+        return None
+    from merit.grounding import ground  # only here: sqlglot would take a fifth of every command's start
+
+    return ground(sql, task.tables, dialect, verdict)
 
 
 def candidates_of(attempts: Sequence[Attempt]) -> list[Attempt]:

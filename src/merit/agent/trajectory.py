@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from merit.grounding import GroundingChange
 from merit.memory import Recall
 from merit.prompts import LiveContext
-from merit.types import EVERYONE, Failure, Question, Schema, Verdict, Viewer
+from merit.types import EVERYONE, Failure, GroundingChange, Question, Schema, Verdict, Viewer
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ declared. Where two ways lead to a table, none is taken. `literals` is the rule 
 no rows: its result is one more candidate, since no rows may be the right answer.
 """
 
-from merit.grounding.change import Grounded, GroundingChange, GroundingRule
 from merit.grounding.ground import ground
 from merit.grounding.literals import ground_values
+from merit.types.grounding import Grounded, GroundingChange, GroundingRule
 
 __all__ = ["Grounded", "GroundingChange", "GroundingRule", "ground", "ground_values"]

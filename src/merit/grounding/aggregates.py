@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.dialects import EngineDialect
+from merit.types.grounding import GroundingChange, GroundingRule
 
 AGGREGATES = frozenset(
     [

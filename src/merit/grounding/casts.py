@@ -4,10 +4,10 @@ import re
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.scopes import View, views
+from merit.types.grounding import GroundingChange, GroundingRule
 
 _MISMATCH = re.compile(
     r"operator does not exist|function .* does not exist|No function matches|Cannot compare|cannot be matched"

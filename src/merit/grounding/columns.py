@@ -2,7 +2,6 @@
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.dialects import EngineDialect
 from merit.grounding.finding import NameCheck
 from merit.grounding.graph import SchemaGraph
@@ -17,6 +16,7 @@ from merit.grounding.nodes import (
 )
 from merit.grounding.scopes import Source, View, views
 from merit.grounding.tables import TableMender
+from merit.types.grounding import GroundingChange, GroundingRule
 
 _MOST_ROUNDS = 40  # a round mends one column of each SELECT; few queries need as many
 

@@ -3,11 +3,11 @@
 from sqlglot import exp
 
 from merit.grounding.aggregates import has_aggregate, is_aggregate
-from merit.grounding.change import GroundingRule
 from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.nodes import is_alias_there, is_merged, is_text, seen_outside
 from merit.grounding.scopes import Source, View
+from merit.types.grounding import GroundingRule
 
 # Names held against each other. A query of ten tables and fifty columns needs a few thousand; this many take a second.
 _MOST_LOOKUPS = 20_000

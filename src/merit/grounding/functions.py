@@ -6,10 +6,10 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.dialects import EngineDialect
 from merit.grounding.function_table import FORMATS, FORMATTER, TEMPLATES
 from merit.grounding.graph import SchemaGraph
+from merit.types.grounding import GroundingChange, GroundingRule
 
 # Functions whose first argument is a unit of time, and what they do with the others.
 _WITH_UNIT = {

@@ -4,7 +4,6 @@ import re
 
 from merit.grounding.aggregates import AggregateMender
 from merit.grounding.casts import CastMender
-from merit.grounding.change import Grounded, GroundingRule
 from merit.grounding.columns import Mender
 from merit.grounding.dialects import ENGINE_DIALECTS, EngineDialect
 from merit.grounding.finding import TooManyNames
@@ -16,6 +15,7 @@ from merit.grounding.quotes import mend_case, mend_texts
 from merit.grounding.reading import Reader
 from merit.sql.parser import UNREADABLE
 from merit.types import Schema, Status, Verdict
+from merit.types.grounding import Grounded, GroundingRule
 
 # Larger queries are not looked at: they would take seconds, and no model's answer is as large.
 _MOST_SELECTS = 40

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingRule
 from merit.grounding.graph import KeyLink, SchemaGraph
 from merit.grounding.nodes import is_alias_there, named, point, qualify
 from merit.grounding.scopes import Source, View
+from merit.types.grounding import GroundingRule
 
 Path = list[KeyLink]
 

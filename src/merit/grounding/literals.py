@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.optimizer.scope import walk_in_scope
 
-from merit.grounding.change import Grounded, GroundingChange, GroundingRule
 from merit.grounding.graph import SchemaGraph, graph_of
 from merit.grounding.nodes import is_text, seen_outside
 from merit.grounding.parsing import parse_query
 from merit.grounding.scopes import Source, View, views
 from merit.sql.parser import UNREADABLE
 from merit.types import SQLGLOT_DIALECTS, Schema
+from merit.types.grounding import Grounded, GroundingChange, GroundingRule
 from merit.values import ValueIndex
 
 _OPERATORS: dict[type[exp.Expression], str] = {

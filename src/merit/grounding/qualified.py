@@ -2,9 +2,9 @@
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.nodes import must_quote
+from merit.types.grounding import GroundingChange, GroundingRule
 
 
 def fold(tree: exp.Query, graph: SchemaGraph, rules: frozenset[GroundingRule]) -> list[GroundingChange]:

@@ -2,12 +2,12 @@
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.names import nearest
 from merit.grounding.nodes import is_ours, seen_outside
 from merit.grounding.scopes import View, views
+from merit.types.grounding import GroundingChange, GroundingRule
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike, exp.In, exp.Between)
 

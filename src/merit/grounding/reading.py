@@ -5,10 +5,10 @@ import re
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
-from merit.grounding.change import GroundingChange, GroundingRule
 from merit.grounding.clauses import in_order
 from merit.grounding.dialects import EngineDialect
 from merit.grounding.graph import SchemaGraph
+from merit.types.grounding import GroundingChange, GroundingRule
 
 _TAG_OR_SPACE = re.compile(r"\s+|<\s*\\?/\s*\w+\s*>?|<\s*\w+\s*>|`{1,3}|;")
 _FENCE_AT_START = re.compile(

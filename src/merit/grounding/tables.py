@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from merit.grounding.change import GroundingRule
 from merit.grounding.graph import SchemaGraph
 from merit.grounding.names import nearest, plain, singular
 from merit.grounding.nodes import named
+from merit.types.grounding import GroundingRule
 
 Note = Callable[[GroundingRule, str], bool]
 

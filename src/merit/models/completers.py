@@ -13,7 +13,6 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from merit.errors import InputError
-from merit.models.endpoint import EndpointCompleter
 from merit.models.exported import open_recording
 from merit.models.llamacpp import CONTEXT_TOKENS, LlamaCppCompleter
 from merit.models.replay import ReplayCompleter
@@ -31,6 +30,8 @@ def open_completer(uri: str, *, concurrency: int = 32) -> Completer:
     check_uri(uri)
     kind, _, name = uri.partition(":")
     if kind == "openai":
+        from merit.models.endpoint import EndpointCompleter  # only here: its HTTP client takes 0.1 s to import
+
         return EndpointCompleter(name, concurrency=concurrency)
     if kind == "llamacpp":
         path, _, options = name.partition("?")

@@ -8,14 +8,22 @@ from typing import Any
 from merit.agent import Attempt, Episode, Reflection, RefusedStatement
 from merit.errors import InputError
 from merit.failure import classify
-from merit.grounding import GroundingChange, GroundingRule
 from merit.reading import check_count, check_fields, check_format, shown
 from merit.runs.questions import Questions
 from merit.runs.reviews import AnswerReview
 from merit.runs.text import to_json
 from merit.runs.token_counts import MOST_COUNTED, check_tokens, tokens_estimated, without_default
 from merit.sql import canonical
-from merit.types import Cause, Failure, FailureSubtype, FailureType, Status, Verdict
+from merit.types import (
+    Cause,
+    Failure,
+    FailureSubtype,
+    FailureType,
+    GroundingChange,
+    GroundingRule,
+    Status,
+    Verdict,
+)
 
 FORMAT = 2
 

@@ -7,16 +7,19 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from merit.prompts.tables import create_tables, shown_type
 from merit.selection.selection import INDENT
 from merit.selection.token_estimate import CountTokens
 from merit.selection.words import NameSplitter, StoredWords, parts
 from merit.types import Column, Encoder, Schema, Table
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -228,7 +231,9 @@ def _own_name(table: str) -> str:
     return table.rpartition(".")[2]
 
 
-def _matrix(rows: Sequence[Sequence[int] | set[int]], columns: int) -> csr_array:
+def _matrix(rows: Sequence[Sequence[int] | set[int]], columns: int) -> "csr_array":
+    from scipy.sparse import csr_array  # only here: small schemas need none, and it takes 0.1 s to import
+
     pairs = [(row, word) for row, words in enumerate(rows) for word in sorted(set(words))]
     at = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return csr_array((np.ones(len(pairs)), (at[:, 0], at[:, 1])), shape=(len(rows), columns))

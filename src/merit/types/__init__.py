@@ -2,6 +2,7 @@
 
 from merit.types.engine import DIALECTS, SQLGLOT_DIALECTS, Engine, Error, Limits, Result, Row, Rows, Timeout, Value
 from merit.types.entry import Entry, Grade, Precedent, Provenance, Repair
+from merit.types.grounding import Grounded, GroundingChange, GroundingRule
 from merit.types.health import Health, Remark
 from merit.types.model import (
     Completer,
@@ -56,6 +57,9 @@ __all__ = [
     "FailureSubtype",
     "FailureType",
     "Grade",
+    "Grounded",
+    "GroundingChange",
+    "GroundingRule",
     "Health",
     "Judging",
     "Limits",

@@ -15,7 +15,6 @@ database; a tool that looks into stored rows, since no method is shown any.
 from merit.agent.behaviour import Moment
 from merit.agent.method import Method
 from merit.agent.related.notes import Noting, asked
-from merit.agent.related.tools import findings
 from merit.prompts import Prompt
 
 _TASK = """Write a critique of the last SQL query below. Tools have checked it: rely on what they found.
@@ -30,11 +29,17 @@ class Critic(Noting):
         """The critique of the last attempt, where another one follows."""
         if moment.ended:
             return None
-        return asked(moment, "critic", _TASK, _ENDING, {"FINDINGS OF TOOLS": "\n".join(findings(moment))})
+        return asked(moment, "critic", _TASK, _ENDING, {"FINDINGS OF TOOLS": "\n".join(_findings(moment))})
 
     def read(self, method: Method, moment: Moment, reply: str) -> str:
         """The critique after the findings that it rests on, so that a repair sees both."""
-        return "\n".join([*findings(moment), super().read(method, moment, reply)])
+        return "\n".join([*_findings(moment), super().read(method, moment, reply)])
+
+
+def _findings(moment: Moment) -> list[str]:
+    from merit.agent.related.tools import findings  # only here: sqlglot would take a fifth of every command's start
+
+    return findings(moment)
 
 
 METHOD = Method(
