@@ -130,6 +130,7 @@ def test_a_password_in_the_file_is_refused_and_not_repeated(url: str, tmp_path: 
         "postgresql:///shop?host=/run/postgresql",
         "postgresql://reader@host/shop?sslkey=reader.key",
         "mysql://reader@host/shop?ssl_key=reader.key",
+        "postgresql://reader@host/shop?passfile=.pgpass",
     ],
 )
 def test_a_url_without_a_password_is_taken(url: str, tmp_path: Path) -> None:
