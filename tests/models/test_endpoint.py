@@ -417,6 +417,32 @@ def test_a_small_body_does_not_become_a_large_one(chat: ChatServer, code: int) -
     assert chat.requests == 1
 
 
+def test_what_unpacks_to_nothing_is_not_read_to_its_end(chat: ChatServer) -> None:
+    packer = zlib.compressobj()
+    begun = packer.flush(zlib.Z_SYNC_FLUSH)
+    empty_blocks = b"\0\0\0\xff\xff" * (4 << 20)
+
+    def padded(asked: Asked) -> Reply:
+        rest = packer.compress(answer(asked).body) + packer.flush()
+        return Reply(200, begun + empty_blocks + rest, {"Content-Encoding": "deflate"})
+
+    chat.behaviour = padded
+    with pytest.raises(ModelFailed, match="sent more than 16 MiB"):
+        ask_one()
+    assert chat.requests == 1
+
+
+@pytest.mark.parametrize("junk", [1, 1 << 20])
+def test_bytes_after_the_end_of_a_packed_answer_are_a_fault(chat: ChatServer, junk: int) -> None:
+    """They are not gathered and copied with each part that comes."""
+    chat.behaviour = lambda asked: Reply(
+        200, gzip.compress(answer(asked).body) + bytes(junk), {"Content-Encoding": "gzip"}
+    )
+    with pytest.raises(ModelFailed, match="bytes after the end of what is packed"):
+        ask_one(patience=replace(QUICK, tries=2))
+    assert chat.requests == 2
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "GZIP", "identity"])
 def test_a_packed_answer_is_read(chat: ChatServer, encoding: str) -> None:
     packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress, "identity": bytes}

@@ -236,6 +236,16 @@ def test_all_streams_of_a_packed_file_are_read(tmp_path: Path) -> None:
         open_exported(path)
 
 
+def test_a_packed_file_that_unpacks_to_nothing_is_not_read_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exported_module, "MOST_BYTES", 1 << 20)
+    path = tmp_path / "a.jsonl.xz"
+    path.write_bytes(lzma.compress(b"") * 40_000)
+    with pytest.raises(InputError, match="more than 1 MiB; is it the right file"):
+        open_exported(path)
+
+
 def test_what_needs_too_much_to_be_unpacked_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.xz"
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 29}]

@@ -110,6 +110,7 @@ def test_a_url_comes_from_the_environment(tmp_path: Path) -> None:
         "postgresql://reader@host/shop?sslmode=require&sslpassword=hunter2",
         "mysql://reader@host/shop?passwd=hunter2",
         "duckdb:///x?motherduck_token=hunter2",
+        "mysql://reader@host/shop?pass=hunter2",
         "postgresql://reader:hunter2[@host/shop",
     ],
 )
@@ -129,6 +130,7 @@ def test_a_password_in_the_file_is_refused_and_not_repeated(url: str, tmp_path: 
         "postgresql:///shop?host=/run/postgresql",
         "postgresql://reader@host/shop?sslkey=reader.key",
         "mysql://reader@host/shop?ssl_key=reader.key",
+        "postgresql://reader@host/shop?passfile=.pgpass",
     ],
 )
 def test_a_url_without_a_password_is_taken(url: str, tmp_path: Path) -> None:
@@ -154,6 +156,7 @@ def test_a_url_without_a_password_is_taken(url: str, tmp_path: Path) -> None:
         (LEAST + 'tabels = ["a"]', "the field 'tabels' means nothing here; known are name, url"),
         (LEAST + 'password = "x"', "'password' cannot be in a file; set it as an environment variable"),
         (LEAST + '[model]\napi_key = "x"', "[model]: 'api_key' cannot be in a file"),
+        (LEAST + 'pass = "x"', "'pass' cannot be in a file; set it as an environment variable"),
         (LEAST + "[models]\n", "'models' means nothing here; known are [database], [model]"),
         (LEAST + "[checks]\n", "[glossary], [[check]]"),
         ("database = 5", "database should be a table; write [database] on a line"),

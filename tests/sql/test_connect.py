@@ -66,6 +66,9 @@ def refused(url: str, kind: type[Exception] = DatabaseUnusable) -> str:
         ("postgresql://host/db?pass%77ord=se#cr;et&x=1", "postgresql://host/db?pass%77ord=***&x=1"),
         ("duckdb:///shop?motherduck_token=secret", "duckdb:///shop?motherduck_token=***"),
         ("host=h password = secret user=ann", "host=h password = *** user=ann"),
+        (r"host=h password='se \'cret' user=ann", "host=h password=*** user=ann"),
+        (r"host=h sslpassword=se\ cret user=ann", "host=h sslpassword=*** user=ann"),
+        ("host=h password='se cret", "host=h password=***"),
     ],
 )
 def test_passwords_are_masked(url: str, shown: str) -> None:
@@ -73,9 +76,42 @@ def test_passwords_are_masked(url: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("password=se cret horse&sslmode=require", "password=***&sslmode=require"),
+        ("sslmode=require&PassWord=se cret", "sslmode=require&PassWord=***"),
+        ("password=se;cret+horse,&x=1", "password=***&x=1"),
+        ("pass=se cret", "pass=***"),
+        ("pa\tssword=se\n\tcret&x=1", "password=***&x=1"),
+        ("%70ass+word=se cret", "%70ass+word=***"),
+        ("options=-c%20my.token%3Dse cret&x=1", "options=***&x=1"),
+        ("x=1#password=se cret", "x=***"),
+        ("x=1;password=se cret", "x=***"),
+        ("passfile=/home/ann/.pgpass", "passfile=/home/ann/.pgpass"),
+        ("application_name=my token&x=1", "application_name=my token&x=1"),
+    ],
+)
+def test_a_secret_in_a_query_ends_where_the_driver_ends_it(query: str, shown: str) -> None:
+    """At the next & alone."""
+    for place in ("postgresql://ann@host/db", "mysql://host/db"):
+        assert masked(f"{place}?{query}") == f"{place}?{shown}"
+        assert masked(f"no: {place}?{query}") == f"no: {place}?{shown}"
+
+
+@pytest.mark.parametrize("place", ["sqlite:///host=h port=1", "postgresql://host/db;user=ann", "duckdb:///a#user=ann"])
+def test_nor_does_one_elsewhere_in_a_url_end_at_a_space(place: str) -> None:
+    assert masked(f"{place};password='se cret' horse") == f"{place};password=***"
+
+
+@pytest.mark.parametrize(
     "url",
     [
         "postgresql:/ann:secret@host/db",
+        "postgresql:/host/db?password=12 secret",
+        "host=host password=12://secret",
+        "host=host password=secret://12",
+        "oracle://host/db?password=12 secret",
+        "oracle://ann/secret@host/db",
         "ann:secret@host",
         "postgresql://ann:secret/db",
         "password=secret",
@@ -90,13 +126,15 @@ def test_a_url_with_a_slip_is_refused_without_its_password(url: str) -> None:
 def test_a_drivers_message_is_scrubbed() -> None:
     address = parse("postgresql://ann:p%40ss@host/db?sslpassword=other")
     assert address.scrubbed("no p@ss\nor p%40ss or other") == "no *** or *** or ***"
+    address = parse("postgresql://ann@host/db?password=se cret/&pass=o+ther")
+    assert address.scrubbed("no se cret/ or se%20cret%2F or o ther or o%20ther") == "no *** or *** or *** or ***"
 
 
 @pytest.mark.parametrize(
     ("url", "said"),
     [
         ("shop.sqlite", "is not the URL of a database; write sqlite:///file"),
-        ("oracle://host/db", "merit does not know oracle: databases"),
+        ("oracle://host/db", "oracle://...: merit does not know oracle: databases"),
         ("sqlite://shop.sqlite", "name a file after three slashes"),
         ("sqlite:///", "name a file after three slashes"),
         ("postgresql://host:port/db", "cannot be read"),

@@ -6,8 +6,9 @@
   stored, so that a kill loses only calls under way. `answers` is the file of answers, `exported` the same as JSON
   lines. `caching_encoder` keeps vectors.
 - `retrying_client` repeats calls that failed for reasons that may pass; `connection` carries them: it follows no
-  redirect, caps what it reads and notices silence. `address` holds what opens an endpoint, `redaction` takes secrets
-  and control characters out of messages, `wait_notice` says on stderr that an endpoint is waited for.
+  redirect and notices silence. `body` caps what is read and unpacked. `address` holds what opens an endpoint,
+  `redaction` takes secrets and control characters out of messages, `wait_notice` says on stderr that an endpoint is
+  waited for.
 - `priority`: calls that a run waits for go before prefetched ones. `spending`: what was sent, its price, the allowance.
 - `greedy`: the neutral values that greedy requests state; they are part of no key and no identity.
 """

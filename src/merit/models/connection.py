@@ -11,7 +11,7 @@ import math
 import ssl
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,8 +23,8 @@ from yarl import URL
 
 from merit.errors import InputError, ModelFailed
 from merit.models.address import Address
+from merit.models.body import read_body
 
-_CHUNK = 1 << 16  # bytes read at a time
 _FAULTS = (aiohttp.ClientError, OSError, zlib.error)
 
 
@@ -88,10 +88,6 @@ class NotSecure(NoResponse):
     """The address says https, and the server there speaks plain http; this is permanent."""
 
 
-class TooLarge(Exception):
-    """The response is larger than any answer can be."""
-
-
 class Silent(Exception):
     """The endpoint accepts connections but never responds, not even to a probe."""
 
@@ -107,8 +103,8 @@ class RequestRefused(ModelFailed):
 class EndpointConnection:
     """Requests to one endpoint; proxies (HTTP_PROXY, HTTPS_PROXY, NO_PROXY) and SSL_CERT_FILE as everywhere.
 
-    No redirect is followed, so that the key is sent to no other server. A response is unpacked here, so that
-    a few packed bytes cannot become more than `most_bytes`.
+    No redirect is followed, so that the key is sent to no other server. A response has at most `most_bytes`,
+    packed and unpacked (`body`).
     """
 
     def __init__(self, address: Address, patience: Patience, most_bytes: int) -> None:
@@ -134,7 +130,7 @@ class EndpointConnection:
                 self._waiting[limit] = time.monotonic()
                 async with self._request("POST", path, json.dumps(body).encode()) as response:
                     silent_s, self._heard_at = self._silent_s(), time.monotonic()
-                    whole = Response(response.status, response.headers, await self._read(response))
+                    whole = Response(response.status, response.headers, await read_body(response, self._most_bytes))
                     if whole.status == 200:
                         self._longest_s = max(self._longest_s, silent_s)
                         self._give_more_time()
@@ -154,7 +150,7 @@ class EndpointConnection:
         """The response to a request that a working endpoint answers at once; Silent after `within_s` seconds."""
         try:
             async with asyncio.timeout(within_s), self._request("GET", path, connect_s=within_s / 2) as response:
-                return Response(response.status, response.headers, await self._read(response))
+                return Response(response.status, response.headers, await read_body(response, self._most_bytes))
         except aiohttp.ServerTimeoutError:
             raise Unreachable(f"no connection within {within_s / 2:g} s") from None
         except TimeoutError:
@@ -195,15 +191,6 @@ class EndpointConnection:
         if isinstance(error, aiohttp.ClientConnectorSSLError) and self._proxy is None and _speaks_http(error):
             return NotSecure("it speaks http, not https")
         return NoResponse(self._address.redacted(_reason(error)))
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """A response's body, unpacked; raises TooLarge instead of reading an endless one."""
-        unpack, whole = _unpacker(response.headers.get("Content-Encoding", "")), bytearray()
-        async for part in response.content.iter_chunked(_CHUNK):
-            whole += unpack(part, self._most_bytes + 1 - len(whole))
-            if len(whole) > self._most_bytes:
-                raise TooLarge(f"more than {self._most_bytes >> 20} MiB")
-        return bytes(whole)
 
     def _open(self) -> aiohttp.ClientSession:
         """The session, which belongs to one event loop; another loop, as of a second `asyncio.run`, gets a new one."""
@@ -285,13 +272,6 @@ def _reason(error: Exception) -> str:
 def _speaks_http(error: aiohttp.ClientConnectorSSLError) -> bool:
     """Whether the response was not TLS, by the words that OpenSSL's versions use."""
     return any(words in str(error) for words in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"))
-
-
-def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
-    """A function that unpacks the next part of a body into at most so many bytes."""
-    if encoding.strip().lower() in ("", "identity"):
-        return lambda part, most: part[:most]
-    return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress  # gzip or deflate; anything else is an error at once
 
 
 def _reschedule(limit: asyncio.Timeout, when: float) -> None:

@@ -22,6 +22,7 @@ _FIELDS: dict[str, type] = {
     "prompt_tokens": int,
     "output_tokens": int,
 }
+_PACKED_PIECE = 1 << 16  # bytes; the rest of a piece is copied for each of the streams in it, which may be thousands
 _UNPACKER_BYTES = 256 * MIB  # the strongest setting of xz needs 65
 Answer = tuple[bytes, ModelIdentity, Completion]
 
@@ -109,9 +110,10 @@ def _packer(file: BinaryIO, path: Path) -> AbstractContextManager[BinaryIO]:
 
 def _content(path: Path) -> Iterator[bytes]:
     """A file's content piece by piece, unpacked where its name says so."""
-    with open_file(path) as file:
-        pieces = iter(lambda: file.read(MIB), b"")
-        yield from _unpacked(pieces, path) if path.suffix == ".xz" else pieces
+    packed = path.suffix == ".xz"
+    with open_file(path, MOST_BYTES if packed else None) as file:  # a packed file may unpack to nothing, without end
+        pieces = iter(lambda: file.read(_PACKED_PIECE if packed else MIB), b"")
+        yield from _unpacked(pieces, path) if packed else pieces
 
 
 def _unpacked(pieces: Iterator[bytes], path: Path) -> Iterator[bytes]:

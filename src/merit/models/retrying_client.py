@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from merit.errors import ContextOverflow, ModelFailed
 from merit.models.address import Address
+from merit.models.body import TooLarge
 from merit.models.connection import (
     EndpointConnection,
     NoResponse,
@@ -26,7 +27,6 @@ from merit.models.connection import (
     RequestRefused,
     Response,
     Silent,
-    TooLarge,
     Unreachable,
     usual_patience,
 )

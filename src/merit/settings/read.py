@@ -33,7 +33,7 @@ from merit.types import is_scope
 
 FILE_NAME = "merit.toml"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
-_SECRET = re.compile(r"(?i).*(password|passwd|pwd|token|secret|api_?key)")
+_SECRET = re.compile(r"(?i).*(pass|password|passwd|pwd|token|secret|api_?key)")
 _SECRET_IN_URI = re.compile(r"(?i)(password|passwd|pwd|token|secret|key)=|\bsk-\w{16}")
 _LONGEST_TEXT = 2000  # characters of a rule or a meaning
 _MOST_TEXTS = 500  # rules, terms and patterns

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, unquote_plus, unquote_to_bytes, urlencode, urlsplit
 
 from merit.errors import InputError, one_line
 from merit.reading import sendable
@@ -16,12 +16,18 @@ _SCHEMES = {
     "mysql": "mysql",
     "mariadb": "mariadb",
 }
-_HIDDEN_OPTION = "(?:password|passwd|pwd|token|secret|api_?key)"
-# Of a query, or of a text such as `host=h password=x`. A % in a name may spell any of these.
-_SECRETS = re.compile(rf"(?i)([?&;][^=&\s]*(?:{_HIDDEN_OPTION}|%)[^=&\s]*=|\b{_HIDDEN_OPTION}\s*=\s*)[^&\s]*")
+_HIDDEN = "***"
+# In the name of an option whose value is a secret; passfile names a file.
+_SECRET = re.compile(r"pass(?!file)|pwd|token|secret|api_?key", re.IGNORECASE)
+_ASSIGNED = rf"(?is)((?:{_SECRET.pattern})[\w.%-]{{0,40}}\s*=\s*)"
+# In a text such as libpq takes, `host=h password='x y'`, a value ends with its quotes, or at a space.
+_IN_TEXT = re.compile(rf"""{_ASSIGNED}('(?:\\.|[^'\\])*'?|"(?:\\.|[^"\\])*"?|(?:\\.|[^&\s\\])*)""")
+_TO_THE_END = re.compile(rf"{_ASSIGNED}.*")
+_NOT_READ = re.compile(r"[\t\r\n]")  # urlsplit leaves them out
 # From the first colon after the user to the last @. Either may hold any character, even one that should be quoted:
 # users of some servers are called name@server.
 _PASSWORD = re.compile(r"(://[^:]*):(.*)@", re.DOTALL)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 _ZONE = re.compile(r"[A-Za-z0-9_+:/-]{1,64}")
 _EXAMPLES = "sqlite:///file, duckdb:///file, postgresql://user@host/database or mysql://user@host/database"
 _QUOTED = "write special characters of a password as %XX"
@@ -48,11 +54,11 @@ class DatabaseAddress:
 
     def scrubbed(self, message: str) -> str:
         """A driver's message as one line, without any secret of the URL."""
-        secrets = {self.password, *(value for name, value in self.options.items() if _is_secret(name))}
+        secrets = {self.password, *(value for name, value in self.options.items() if _is_secret(name, value))}
         raw = _PASSWORD.search(self.url)
-        secrets |= {raw[2]} if raw else set()
+        secrets |= {quote(secret, safe="") for secret in secrets} | ({raw[2]} if raw else set())
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
-            message = message.replace(secret, "***")
+            message = message.replace(secret, _HIDDEN)
         return one_line(" ".join(masked(message).split()))
 
     def without_timezone(self) -> str:
@@ -69,20 +75,29 @@ class DatabaseAddress:
         return f"{scheme.partition('+')[0]}://{name}{':' if colon else ''}{password}{at}{place}{tail}"
 
 
-def masked(url: str) -> str:
-    """A URL, or a text that holds one, without its passwords."""
-    return _SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", url))
+def masked(text: str) -> str:
+    """A URL, or a text that holds one, without its passwords.
+
+    A URL is read as `parse` reads it: an option ends at the next & or with the text, whatever is in it.
+    """
+    if "://" not in text:
+        return _IN_TEXT.sub(rf"\1{_HIDDEN}", text)
+    url = _NOT_READ.sub("", text)
+    place, mark, query = _PASSWORD.sub(rf"\1:{_HIDDEN}@", url).partition("?")
+    shown = _TO_THE_END.sub(rf"\1{_HIDDEN}", place) + mark + "&".join(map(_masked_option, query.split("&")))
+    return text if shown == url else shown
 
 
 def parse(url: str) -> DatabaseAddress:
     """Take a URL apart; one that cannot be used is refused in a sentence."""
     scheme, separator, _ = url.partition("://")
     dialect = _SCHEMES.get(scheme.lower().partition("+")[0])
-    if not separator:
-        shown = "***" if "@" in url else masked(url)  # with a slip in its beginning, any part may be a password
+    if not separator or not _SCHEME.fullmatch(scheme):
+        # With a slip in its beginning, any part may be a password.
+        shown = _HIDDEN if "@" in url or masked(url) != url else url
         raise InputError(f"{shown}: is not the URL of a database; write {_EXAMPLES}")
-    if dialect is None:
-        raise InputError(f"{masked(url)}: merit does not know {scheme}: databases; use {_EXAMPLES}")
+    if dialect is None:  # nor is known how its passwords are written
+        raise InputError(f"{scheme}://...: merit does not know {scheme}: databases; use {_EXAMPLES}")
     if dialect not in FILES and sendable(url) != url:
         raise InputError(f"{scheme}://...: is not UTF-8 text; quote other bytes as %XX")
     try:
@@ -120,5 +135,12 @@ def _quoted(part: str) -> str:
     return quote(unquote_to_bytes(part), safe="")
 
 
-def _is_secret(option: str) -> bool:
-    return re.search(_HIDDEN_OPTION, option, re.IGNORECASE) is not None
+def _masked_option(option: str) -> str:
+    """What stands between two & of a query, without a secret."""
+    name, equals, value = option.partition("=")
+    return f"{name}={_HIDDEN}" if equals and _is_secret(unquote_plus(name), unquote_plus(value)) else option
+
+
+def _is_secret(option: str, value: str) -> bool:
+    """Whether an option's value is a secret, by its name, or holds one, as `options=-c my.token=x` does."""
+    return _SECRET.search(option) is not None or _IN_TEXT.search(value) is not None
