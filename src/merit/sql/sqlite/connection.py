@@ -6,8 +6,7 @@ views and generated columns keep SQLite busy for minutes while it prepares a sta
 
 import re
 from collections.abc import Iterator
-from functools import partial
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 
 import apsw
@@ -15,8 +14,9 @@ import apsw
 from merit.sql.bounds import shortened, unfit
 from merit.sql.encoding import encode
 from merit.sql.sqlite.lexing import canonical
+from merit.sql.sqlite.lossy import BytesOfText
 from merit.sql.sqlite.opening import CAUSES, code_name, open_file, primary_code, unopened
-from merit.types import Cause, Error, Limits, Row, Rows, Value
+from merit.types import Cause, Error, Limits, Row, Rows
 from merit.types.engine import MIB
 
 SQLITE_VERSION = apsw.sqlite_lib_version()
@@ -39,7 +39,6 @@ _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
 _MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "json_each", "json_tree", "rtree", "rtree_i32")
 _READING = re.compile(r"\s*(?:explain|select|values|with)\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"q[0-9]+")
 
 # The first rows are few, so that even very long ones do no harm; once rows are known to be short, many are taken.
 _FIRST_ROWS = 8
@@ -144,16 +143,11 @@ class GuardedConnection:
         statement = canonical(sql)  # without a semicolon or comment at its end
         if statement.startswith(("explain ", "pragma ")):
             return _NOT_UTF8
-        names = [f"c{number}" for number in range(len(columns))]
-        raw = [f"iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name}), typeof({name})" for name in names]
-        table = _unused_name(statement)
-        # Materialised, so that rows and their order are those of the query by itself.
-        query = f"WITH {table}({', '.join(names)}) AS MATERIALIZED ({statement}) SELECT {', '.join(raw)} FROM {table}"
-        fetched = self._fetch(query, limits, distinct)
+        raw = BytesOfText(len(columns), self._encoding)
+        fetched = self._fetch(raw.query(statement), limits, distinct)
         if isinstance(fetched, Error):
             return fetched
-        text = partial(_text, self._encoding)
-        rows = [tuple(map(text, row[::2], row[1::2])) for row in fetched.rows]
+        rows = [raw.read(row) for row in fetched.rows]
         unique = list(dict.fromkeys(rows)) if distinct else rows
         return Rows(columns, unique, fetched.truncated, fetched.steady)
 
@@ -217,16 +211,6 @@ class GuardedConnection:
             return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed", code)
         cause = CAUSES.get(primary_code(error), Cause.DBMS)
         return shortened(Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error), code))
-
-
-def _unused_name(statement: str) -> str:
-    """A name that does not occur in a statement, so that it cannot be one of its tables."""
-    taken = set(_NUMBERED.findall(statement.lower()))
-    return next(name for number in count() if (name := f"q{number}") not in taken)
-
-
-def _text(encoding: str, value: Value, kind: Value) -> Value:
-    return value.decode(encoding, "ignore") if kind == "text" and isinstance(value, bytes) else value
 
 
 def _collect(cursor: Iterator[Row], limits: Limits, distinct: bool, first_rows: int) -> tuple[list[Row], bool]:
