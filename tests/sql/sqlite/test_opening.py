@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from merit.sql import SQLiteSandbox, content_hash, journals
@@ -77,3 +78,18 @@ def test_the_content_of_a_link_is_that_of_what_it_leads_to(tmp_path: Path) -> No
     link.symlink_to(real.name)
     assert journals(link) == [Path(f"{real}-wal")]
     assert content_hash(link) == content_hash(real)
+
+
+def test_a_damaged_virtual_table_spoils_no_other_table(tmp_path: Path) -> None:
+    path = tmp_path / "d.sqlite"
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE VIRTUAL TABLE r USING rtree(id, low, high)")
+        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        db.execute("INSERT INTO r VALUES (1, 2, 3); UPDATE r_node SET data = zeroblob(100)")
+    with closing(SQLiteSandbox(frozen=True)) as sandbox:
+        result = sandbox.execute(path, "SELECT a FROM t", LIMITS)
+        assert isinstance(result, Rows), result
+        assert result.rows == [(1,)]
+        damaged = sandbox.execute(path, "SELECT * FROM r", LIMITS)
+        assert isinstance(damaged, Error)
+        assert damaged.cause is Cause.DATABASE_UNREADABLE

@@ -33,7 +33,7 @@ UNSTEADY_FUNCTIONS = frozenset(
 
 _OUTSIDE_ACTIONS = frozenset({apsw.SQLITE_ATTACH, apsw.SQLITE_DETACH, apsw.SQLITE_PRAGMA})
 _FREE_ACTIONS = frozenset({apsw.SQLITE_READ, apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE})
-# Full-text search asks for data_version itself; dataset checks use quick_check.
+# Full-text search asks for data_version itself, dataset checks use quick_check: both only tell, so others may ask, too.
 _ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version", "quick_check"}
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
@@ -63,6 +63,9 @@ class GuardedConnection:
     def __init__(self, path: Path, *, frozen: bool, scratch: Path) -> None:
         """Open `path`; `frozen` promises that nothing writes it meanwhile, `scratch` is a folder for copies."""
         self._raw = open_file(path, frozen, scratch)
+        # A virtual table keeps statements that it prepared over other tables and views. SQLite tells of their functions
+        # once, so one that depends on the moment counts for all that this connection reads from then on.
+        self._kept_steady = True
         try:
             self._raw.set_busy_timeout(_LONG_WAIT_MS)
             self._raw.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -73,6 +76,7 @@ class GuardedConnection:
             self._raw.pragma("query_only", 1)
             self._raw.drop_modules(_MODULES)
             self._encoding = str(self._raw.pragma("encoding"))
+            self._raw.authorizer = self._note_kept
             self._connect_virtual_tables()
         except apsw.Error as error:
             self._raw.close(True)
@@ -121,7 +125,7 @@ class GuardedConnection:
     def _fetch(self, sql: str, limits: Limits, distinct: bool) -> Rows | Error:
         self._sql = sql
         self._columns = self._refusal = None
-        self._steady = True
+        self._steady = self._kept_steady
         try:
             return self._execute(sql, limits, distinct, _FIRST_ROWS)
         except MemoryError:  # rows that are long, and taken many at a time
@@ -179,8 +183,15 @@ class GuardedConnection:
             quoted = name.replace('"', '""')
             try:
                 self._raw.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').fetchall()
-            except (apsw.SQLError, UnicodeDecodeError):  # a module this SQLite does not have, or a damaged table
+            # A module that this SQLite does not have, or a damaged table.
+            except (apsw.SQLError, apsw.CorruptError, UnicodeDecodeError):
                 continue
+
+    def _note_kept(self, action: int, _first: str | None, second: str | None, *_: str | None) -> int:
+        """Allow all that virtual tables prepare when they are connected, which no statement of others is part of."""
+        if action == apsw.SQLITE_FUNCTION and (second or "").lower() in UNSTEADY_FUNCTIONS:
+            self._kept_steady = False
+        return apsw.SQLITE_OK
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action in _FREE_ACTIONS:
@@ -188,7 +199,10 @@ class GuardedConnection:
         if action == apsw.SQLITE_FUNCTION:
             name = (second or "").lower()
             if name not in OUTSIDE_FUNCTIONS:
-                self._steady = self._steady and name not in UNSTEADY_FUNCTIONS
+                if name in UNSTEADY_FUNCTIONS:
+                    self._steady = False
+                    if self._columns is not None:  # prepared by a statement that runs already
+                        self._kept_steady = False
                 return apsw.SQLITE_OK
             self._refusal = Error(Cause.FORBIDDEN, f"not authorized to use function: {name}")
         elif action == apsw.SQLITE_PRAGMA and (first or "").lower() in _ALLOWED_PRAGMAS:
