@@ -139,13 +139,18 @@ def hash_listing(hashes: Iterable[tuple[str, str]]) -> str:
     return listing.hexdigest()
 
 
+def beside(database: Path, suffix: str) -> Path:
+    """A file that SQLite keeps with a database: it lies beside what a link leads to, and has that name."""
+    return Path(f"{os.path.realpath(database)}{suffix}")
+
+
 def without_tables(database: Path) -> bool:
     """Whether a SQLite file has no tables: 0 bytes of a failed download, or a catalogue without a row.
 
     Read from the file's first page. False where a journal beside it may hold another one, and where it cannot be read:
     using it says why.
     """
-    if any(is_file(Path(f"{database}{suffix}")) for suffix in ("-wal", "-journal")):
+    if any(is_file(beside(database, suffix)) for suffix in ("-wal", "-journal")):
         return False
     try:
         with database.open("rb") as file:
@@ -160,7 +165,7 @@ def names_super_journal(database: Path) -> bool:
 
     Only a commit over several databases that was cut short leaves such a journal; so does a stranger with bad intent.
     """
-    journal = Path(f"{database}-journal")
+    journal = beside(database, "-journal")
     if not is_file(journal):
         return False
     with journal.open("rb") as file:

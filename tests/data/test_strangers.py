@@ -123,6 +123,20 @@ def test_links_within_the_folder_and_a_folder_that_is_a_link_are_followed(root: 
     open_judge(dataset, "db", cache=None).close()
 
 
+def test_the_journal_of_what_a_link_leads_to_is_part_of_the_benchmark(root: Path, tmp_path: Path) -> None:
+    path = root / "database" / "shop" / "shop.sqlite"
+    path.rename(path.with_name("real.db"))
+    path.symlink_to("real.db")
+    plain = load("spider", root).content_hash()
+    path.with_name("real.db-wal").write_bytes(b"a log")
+    assert load("spider", root).content_hash() != plain
+    write_subset(load("spider", root), tmp_path / "part", databases=None, distinct=False, seed=0)
+    assert (tmp_path / "part" / "database" / "shop" / "shop.sqlite-wal").read_bytes() == b"a log"
+    link_file(root, "database/shop/real.db-wal")
+    with pytest.raises(InputError, match=r"real.db-wal: is a link that leads out of"):
+        load("spider", root).content_hash()
+
+
 KINDS: dict[str, Callable[[Path], object]] = {
     "a pipe": os.mkfifo,
     "a folder": Path.mkdir,

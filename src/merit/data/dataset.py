@@ -11,7 +11,7 @@ from typing import Any
 from merit.data.layout import BIRD, LAYOUTS, SPIDER, Layout
 from merit.data.schema import read_schemas
 from merit.errors import DatabaseUnusable, InputError
-from merit.files import hash_listing, without_tables
+from merit.files import beside, hash_listing, without_tables
 from merit.reading import check_inside, check_name, check_regular, hash_file, read_records, sendable, shown
 from merit.types import Question, Schema
 
@@ -80,8 +80,9 @@ class Dataset:
     def content_hash(self) -> str:
         """One hash over questions, schemas and every database file."""
         databases = [path for kind in (self.databases, self.suites) for paths in kind.values() for path in paths]
-        files = [self.questions_file, self.tables_file, *with_journals(databases)]
-        return hash_listing((str(path.relative_to(self.root)), hash_file(path)) for path in sorted(files))
+        texts = [(path, path) for path in (self.questions_file, self.tables_file)]
+        files = sorted([*texts, *with_journals(databases)])
+        return hash_listing((str(name.relative_to(self.root)), hash_file(file)) for name, file in files)
 
     def _files_under(self, folder: Path) -> dict[str, tuple[Path, ...]]:
         named = sorted({question.db_id for question in self.questions})
@@ -89,12 +90,15 @@ class Dataset:
         return {db_id: files for db_id, files in by_name.items() if files}
 
 
-def with_journals(databases: Iterable[Path]) -> list[Path]:
-    """Database files, each with the journals that a killed writer left beside it: they are part of its content."""
+def with_journals(databases: Iterable[Path]) -> list[tuple[Path, Path]]:
+    """Database files, each with the journals that a killed writer left beside it: they are part of its content.
+
+    First the name that belongs to the database's, then where the file is: beside what a link leads to.
+    """
     return [
-        file
+        (Path(f"{path}{suffix}"), file)
         for path in databases
-        for file in (path, *(Path(f"{path}{suffix}") for suffix in _JOURNALS))
+        for suffix, file in (("", path), *((suffix, beside(path, suffix)) for suffix in _JOURNALS))
         if file is path or file.is_file()
     ]
 
@@ -227,6 +231,8 @@ def _database_files(folder: Path, root: Path) -> tuple[Path, ...]:
         check_name(path.name, f"{folder}: the name of a file")
         if path.is_symlink():
             check_inside(path, root)
+            for suffix in _SIDECARS:  # SQLite looks beside what a link leads to
+                check_inside(beside(path, suffix), root)
         check_regular(path)
     databases = [path for path in paths if not path.name.endswith(_SIDECARS)]
     return tuple(sorted(databases, key=lambda path: (path.name != f"{folder.name}.sqlite", path.name)))

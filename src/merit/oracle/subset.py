@@ -65,8 +65,8 @@ def _write(dataset: Dataset, chosen: list[dict[str, Any]], out: Path) -> None:
         for folder, databases in folders.items():
             for db_id in sorted(names & set(databases)):
                 (out / folder / db_id).mkdir(parents=True, exist_ok=True)
-                for path in with_journals(databases[db_id]):
-                    with open_file(path, WHOLE_BYTES) as file, (out / folder / db_id / path.name).open("xb") as copy:
+                for named, path in with_journals(databases[db_id]):
+                    with open_file(path, WHOLE_BYTES) as file, (out / folder / db_id / named.name).open("xb") as copy:
                         shutil.copyfileobj(file, copy)
         for name, text in texts.items():
             (out / name).write_text(text, encoding="utf-8")

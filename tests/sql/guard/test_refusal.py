@@ -77,6 +77,26 @@ def test_a_listed_function_is_refused_where_the_catalogue_has_a_volatile_one_of_
     assert refusal("SELECT lower('x')", "postgresql", {"lower": True}.get) is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "says", "allowed"),
+    [
+        ("current_setting", False, False),  # denied
+        ("pg_relation_filepath", False, False),  # about the server, and not listed
+        ("own_function", True, False),
+        ("own_function", False, True),
+        ("lower", False, True),
+        ("random", True, True),  # listed as harmless
+        ("http_status", None, True),  # a column: the server has no function of this name
+        ("pg_rating", None, True),
+    ],
+)
+def test_an_attribute_is_refused_where_the_server_would_call_a_function_that_may_not_be_called(
+    name: str, says: bool | None, allowed: bool
+) -> None:
+    for statement in (f"SELECT (x).{name} FROM t", f"SELECT t.{name} FROM t", f"SELECT ('a'::text).\"{name}\""):
+        assert (refusal(statement, "postgresql", {name: says}.get) is None) is allowed
+
+
 def test_a_quoted_name_keeps_its_case_on_postgresql() -> None:
     catalogue = {"own": False, "Own": True}
     assert refusal("SELECT OWN(1)", "postgresql", catalogue.get) is None

@@ -198,6 +198,48 @@ def test_what_depends_on_the_moment_is_told_by_the_engine(
     assert result.steady is steady
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["fts5(a, r, content='v', content_rowid='rowid')", "fts4(a, r, content='v')"],
+)
+def test_what_a_virtual_table_reads_from_the_moment_is_told_every_time(
+    sandbox: SQLiteSandbox, tmp_path: Path, content: str
+) -> None:
+    """It keeps the statement that it prepared over its view, so SQLite tells of the view's functions only once."""
+    path = make(
+        tmp_path / "search.sqlite",
+        "CREATE TABLE t (a); INSERT INTO t VALUES ('x');"
+        "CREATE VIEW v (rowid, a, r) AS SELECT rowid, a, random() FROM t;"
+        f"CREATE VIRTUAL TABLE f USING {content}; INSERT INTO f (rowid, a, r) VALUES (1, 'x', 'y');"
+        "CREATE VIEW through AS SELECT r FROM f; CREATE VIRTUAL TABLE plain USING fts5(a);",
+    )
+
+    def steady(sql: str) -> bool:
+        result = sandbox.execute(path, sql, LIMITS, lossy=True)
+        assert isinstance(result, Rows), result
+        return result.steady
+
+    reading = (
+        "SELECT r FROM f",
+        "SELECT a, r FROM f",
+        "SELECT r FROM f WHERE f MATCH 'x'",
+        "SELECT * FROM through",
+    )
+    for sql in (*reading, *reading, "SELECT CAST(x'ff' AS TEXT), r FROM f"):
+        assert not steady(sql), sql
+
+
+def test_full_text_of_a_plain_table_is_steady(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
+    path = make(
+        tmp_path / "plain.sqlite",
+        "CREATE VIRTUAL TABLE f USING fts5(a); INSERT INTO f VALUES ('x'); CREATE TABLE t (a);",
+    )
+    for sql in ("SELECT a FROM f WHERE f MATCH 'x'", "SELECT random() FROM t", "SELECT a FROM f", "SELECT a FROM f"):
+        result = sandbox.execute(path, sql, LIMITS)
+        assert isinstance(result, Rows), result
+        assert result.steady is ("random" not in sql)
+
+
 def test_damaged_files_give_rows_or_a_sentence(sandbox: SQLiteSandbox, tmp_path: Path) -> None:
     whole = make(
         tmp_path / "whole.sqlite",

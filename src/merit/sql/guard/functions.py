@@ -61,17 +61,26 @@ def _allowed(name: str, qualifiers: list[str], dialect: str, volatile: Volatile)
     """Whether a function may be called, as far as is known; raises Refused where it must not."""
     own = dialect == "duckdb" or not qualifiers or qualifiers[-1] in _SERVER_SCHEMAS
     listed = own and name in names(_NAME_LISTS[dialect])
-    if not names("denied-schemas").isdisjoint(qualifiers) or (not listed and pattern("denied").fullmatch(name.lower())):
+    if not names("denied-schemas").isdisjoint(qualifiers) or (not listed and _denied(name)):
         raise Refused(Cause.FORBIDDEN, f"the function {shown(name)} may not be called: {_REACHES_OUT}")
     if listed and (dialect != "postgresql" or name in names("harmless")):
         return True
-    if dialect == "postgresql" and name.startswith("pg_") and not listed:
-        return False  # the server's own: those that may be called are listed
+    if dialect == "postgresql" and not listed and _servers_own(name):
+        return False
     says = volatile(name)
     if says:
         message = f"the function {shown(name)} may not be called: the server says that it is volatile, so it may write"
         raise Refused(Cause.FORBIDDEN, message)
     return listed or says is False
+
+
+def _denied(name: str) -> bool:
+    return pattern("denied").fullmatch(name.lower()) is not None
+
+
+def _servers_own(name: str) -> bool:
+    """Whether a function is one of PostgreSQL's about itself, of which those that may be called are listed."""
+    return name.startswith("pg_")
 
 
 def _qualifiers(lexemes: list[Lexeme], number: int) -> list[str]:
@@ -97,6 +106,10 @@ def _check_attributes(tree: exp.Expr, dialect: str, volatile: Volatile) -> None:
         name = "" if not isinstance(last, exp.Identifier) else last.name if last.quoted else last.name.lower()
         if name in _SEQUENCE_ATTRIBUTES:
             raise Refused(Cause.FORBIDDEN, f"{name} may not be asked of a sequence")
-        if dialect == "postgresql" and name and name not in names("harmless") and volatile(name):
-            message = f"{shown(name)} is the name of a volatile function, which PostgreSQL may call for an attribute"
+        if dialect != "postgresql" or not name or name in names("harmless"):
+            continue
+        says, listed = volatile(name), name in names("postgresql")
+        if says or (says is not None and not listed and (_denied(name) or _servers_own(name))):
+            kind = "volatile function" if says else "function that may not be called"
+            message = f"{shown(name)} is the name of a {kind}, which PostgreSQL may call for an attribute"
             raise Refused(Cause.FORBIDDEN, message)

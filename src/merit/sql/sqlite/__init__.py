@@ -13,8 +13,9 @@ uses for what only benchmarks need: many databases in one call, each row once, t
 - `connection`: read-only by URI, by authorizer and by `query_only`; one statement, as SQLite's own parser tells; caps
   on rows, bytes and cells. It notes which functions a statement uses, inside views too: what depends on the clock or on
   chance is never answered from a cache.
-- `opening`: a database with a journal beside it is read from a copy, so that nothing is written in the data folder. A
-  journal that names another file is refused: recovering would delete that file.
+- `lossy`: rows with text that is not UTF-8 are asked for again, as bytes.
+- `opening`: a benchmark's database with a journal beside it is read from a copy, so that nothing is written in the data
+  folder. What would make SQLite delete a file is refused: a journal that names one, an empty database beside a log.
 """
 
 from merit.sql.sqlite.connection import SQLITE_VERSION

@@ -5,7 +5,8 @@ takes too long to expand, a virtual table whose module is missing, a name that i
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from merit.errors import DatabaseUnusable
@@ -15,6 +16,7 @@ from merit.types import Cause, Column, Error, Limits, Row, Rows, Schema, Table, 
 _READ_S = 60.0  # for the whole catalogue; a few thousand tables take a second
 _OBJECT_S = 2.0  # for one table or view: preparing an ordinary one takes milliseconds
 _TRIES = 2  # of one that is late: the machine may have stood still
+_MOST_ROWS = 2_000  # about one table or view: SQLite allows as many columns, and no honest table has as many keys
 _OBJECTS = """
 SELECT name, type, coalesce(sql LIKE 'CREATE VIRTUAL TABLE%', 0) FROM sqlite_master
 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
@@ -46,7 +48,7 @@ def read_schema(sandbox: SQLiteSandbox, database: Path) -> Schema:
     objects = catalogue.objects()
     columns: Details = {name: catalogue.details("table_xinfo", name) for name in objects}
     keys: Details = {name: catalogue.details("foreign_key_list", name) for name in objects if columns[name]}
-    targets = _targets(columns, keys)
+    targets = _targets(columns, keys, catalogue.left_s)
     tables = [_table(name, view, columns[name], targets[name]) for name, view in objects.items() if columns[name]]
     return Schema(database.stem, tuple(tables))
 
@@ -80,16 +82,23 @@ class _Catalogue:
 
     def _ask_about_object(self, sql: str) -> Rows | Error | Timeout:
         for _ in range(_TRIES):
-            result = self._ask(sql, _OBJECT_S)
+            result = self._ask(sql, _OBJECT_S, _MOST_ROWS)
             if not isinstance(result, Timeout):
                 break
         return result
 
-    def _ask(self, sql: str, most_s: float) -> Rows | Error | Timeout:
+    def left_s(self) -> float:
+        """The seconds until the deadline; raises DatabaseUnusable where there are none."""
         left_s = self._deadline - time.monotonic()
         if left_s <= 0:
             raise DatabaseUnusable(f"{self._database}: its schema could not be read within {_READ_S:g} s")
-        result = self._sandbox.execute(self._database, sql, Limits(timeout_s=min(most_s, left_s)), lossy=True)
+        return left_s
+
+    def _ask(self, sql: str, most_s: float, most_rows: int | None = None) -> Rows | Error | Timeout:
+        limits = Limits(timeout_s=min(most_s, self.left_s()))
+        if most_rows is not None:
+            limits = replace(limits, rows=most_rows)
+        result = self._sandbox.execute(self._database, sql, limits, lossy=True)
         if isinstance(result, Error) and result.cause.environmental:
             raise DatabaseUnusable(f"{self._database}: {result.message}; give a SQLite database that can be read")
         return result
@@ -104,31 +113,47 @@ def _table(name: str, view: bool, rows: list[Row], targets: Mapping[str, list[st
     return Table(name, tuple(columns), view)
 
 
-def _targets(columns: Details, keys: Details) -> dict[str, dict[str, list[str]]]:
-    """For each table, the foreign keys of each column as table.column; a target that is not there is left out."""
-    spelled = {_folded(table): table for table in columns}
+def _targets(columns: Details, keys: Details, in_time: Callable[[], object]) -> dict[str, dict[str, list[str]]]:
+    """For each table, the foreign keys of each column as table.column; a target that is not there is left out.
+
+    `in_time` raises once the time is up: a catalogue may hold many keys.
+    """
+    parents = {_folded(table): _Parent(table, rows) for table, rows in columns.items()}
     targets: dict[str, dict[str, list[str]]] = {}
     for table, rows in keys.items():
+        in_time()
         own_targets = targets.setdefault(table, {})
         for _, position, parent, column, referenced, *_ in sorted(rows, key=_declared_order):
-            parent_table = spelled.get(_folded(parent))
-            parent_column = _referenced(columns.get(parent_table or "", []), referenced, position)
-            if parent_table is not None and parent_column is not None:
-                own_targets.setdefault(_folded(column), []).append(f"{parent_table}.{parent_column}")
+            found = parents.get(_folded(parent))
+            target = found.target(referenced, position) if found is not None else None
+            if target is not None:
+                own_targets.setdefault(_folded(column), []).append(target)
     return targets
+
+
+class _Parent:
+    """A table that keys refer to: its columns by name, and those of its primary key by their place in it."""
+
+    def __init__(self, table: str, rows: list[Row]) -> None:
+        self._table = table
+        self._by_name: dict[str, str] = {}
+        self._by_place: dict[object, str] = {}
+        for _, column, _, _, _, place, _ in rows:
+            self._by_name.setdefault(_folded(column), str(column))
+            self._by_place.setdefault(place, str(column))
+
+    def target(self, referenced: object, position: object) -> str | None:
+        """What a key means: the column it names, or else that of the primary key at the same position."""
+        if referenced is not None:
+            column = self._by_name.get(_folded(referenced))
+        else:
+            column = self._by_place.get(int(str(position)) + 1)
+        return f"{self._table}.{column}" if column is not None else None
 
 
 def _declared_order(key: Row) -> tuple[int, int]:
     number, position, *_ = key
     return -int(number or 0), int(position or 0)  # SQLite lists the last declared key first
-
-
-def _referenced(parent_rows: list[Row], referenced: object, position: object) -> str | None:
-    """The parent's column that a key means: the one it names, or else that of the primary key at the same position."""
-    for _, column, _, _, _, key, _ in parent_rows:
-        if _folded(column) == _folded(referenced) if referenced is not None else key == int(str(position)) + 1:
-            return str(column)
-    return None
 
 
 def _folded(name: object) -> str:

@@ -6,8 +6,7 @@ views and generated columns keep SQLite busy for minutes while it prepares a sta
 
 import re
 from collections.abc import Iterator
-from functools import partial
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 
 import apsw
@@ -15,8 +14,9 @@ import apsw
 from merit.sql.bounds import shortened, unfit
 from merit.sql.encoding import encode
 from merit.sql.sqlite.lexing import canonical
+from merit.sql.sqlite.lossy import BytesOfText
 from merit.sql.sqlite.opening import CAUSES, code_name, open_file, primary_code, unopened
-from merit.types import Cause, Error, Limits, Row, Rows, Value
+from merit.types import Cause, Error, Limits, Row, Rows
 from merit.types.engine import MIB
 
 SQLITE_VERSION = apsw.sqlite_lib_version()
@@ -33,13 +33,12 @@ UNSTEADY_FUNCTIONS = frozenset(
 
 _OUTSIDE_ACTIONS = frozenset({apsw.SQLITE_ATTACH, apsw.SQLITE_DETACH, apsw.SQLITE_PRAGMA})
 _FREE_ACTIONS = frozenset({apsw.SQLITE_READ, apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE})
-# Full-text search asks for data_version itself; dataset checks use quick_check.
+# Full-text search asks for data_version itself, dataset checks use quick_check: both only tell, so others may ask, too.
 _ALLOWED_PRAGMAS = READABLE_PRAGMAS | {"data_version", "quick_check"}
 _SCHEMA_TABLES = frozenset({"sqlite_master", "sqlite_temp_master"})
 # Virtual tables that a database may have of its own; others, such as dbstat, tell of files rather than of data.
 _MODULES = ("fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "json_each", "json_tree", "rtree", "rtree_i32")
 _READING = re.compile(r"\s*(?:explain|select|values|with)\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"q[0-9]+")
 
 # The first rows are few, so that even very long ones do no harm; once rows are known to be short, many are taken.
 _FIRST_ROWS = 8
@@ -64,6 +63,9 @@ class GuardedConnection:
     def __init__(self, path: Path, *, frozen: bool, scratch: Path) -> None:
         """Open `path`; `frozen` promises that nothing writes it meanwhile, `scratch` is a folder for copies."""
         self._raw = open_file(path, frozen, scratch)
+        # A virtual table keeps statements that it prepared over other tables and views. SQLite tells of their functions
+        # once, so one that depends on the moment counts for all that this connection reads from then on.
+        self._kept_steady = True
         try:
             self._raw.set_busy_timeout(_LONG_WAIT_MS)
             self._raw.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -74,6 +76,7 @@ class GuardedConnection:
             self._raw.pragma("query_only", 1)
             self._raw.drop_modules(_MODULES)
             self._encoding = str(self._raw.pragma("encoding"))
+            self._raw.authorizer = self._note_kept
             self._connect_virtual_tables()
         except apsw.Error as error:
             self._raw.close(True)
@@ -122,7 +125,7 @@ class GuardedConnection:
     def _fetch(self, sql: str, limits: Limits, distinct: bool) -> Rows | Error:
         self._sql = sql
         self._columns = self._refusal = None
-        self._steady = True
+        self._steady = self._kept_steady
         try:
             return self._execute(sql, limits, distinct, _FIRST_ROWS)
         except MemoryError:  # rows that are long, and taken many at a time
@@ -144,16 +147,11 @@ class GuardedConnection:
         statement = canonical(sql)  # without a semicolon or comment at its end
         if statement.startswith(("explain ", "pragma ")):
             return _NOT_UTF8
-        names = [f"c{number}" for number in range(len(columns))]
-        raw = [f"iif(typeof({name}) = 'text', CAST({name} AS BLOB), {name}), typeof({name})" for name in names]
-        table = _unused_name(statement)
-        # Materialised, so that rows and their order are those of the query by itself.
-        query = f"WITH {table}({', '.join(names)}) AS MATERIALIZED ({statement}) SELECT {', '.join(raw)} FROM {table}"
-        fetched = self._fetch(query, limits, distinct)
+        raw = BytesOfText(len(columns), self._encoding)
+        fetched = self._fetch(raw.query(statement), limits, distinct)
         if isinstance(fetched, Error):
             return fetched
-        text = partial(_text, self._encoding)
-        rows = [tuple(map(text, row[::2], row[1::2])) for row in fetched.rows]
+        rows = [raw.read(row) for row in fetched.rows]
         unique = list(dict.fromkeys(rows)) if distinct else rows
         return Rows(columns, unique, fetched.truncated, fetched.steady)
 
@@ -185,8 +183,15 @@ class GuardedConnection:
             quoted = name.replace('"', '""')
             try:
                 self._raw.execute(f'SELECT 1 FROM "{quoted}" LIMIT 0').fetchall()
-            except (apsw.SQLError, UnicodeDecodeError):  # a module this SQLite does not have, or a damaged table
+            # A module that this SQLite does not have, or a damaged table.
+            except (apsw.SQLError, apsw.CorruptError, UnicodeDecodeError):
                 continue
+
+    def _note_kept(self, action: int, _first: str | None, second: str | None, *_: str | None) -> int:
+        """Allow all that virtual tables prepare when they are connected, which no statement of others is part of."""
+        if action == apsw.SQLITE_FUNCTION and (second or "").lower() in UNSTEADY_FUNCTIONS:
+            self._kept_steady = False
+        return apsw.SQLITE_OK
 
     def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action in _FREE_ACTIONS:
@@ -194,7 +199,10 @@ class GuardedConnection:
         if action == apsw.SQLITE_FUNCTION:
             name = (second or "").lower()
             if name not in OUTSIDE_FUNCTIONS:
-                self._steady = self._steady and name not in UNSTEADY_FUNCTIONS
+                if name in UNSTEADY_FUNCTIONS:
+                    self._steady = False
+                    if self._columns is not None:  # prepared by a statement that runs already
+                        self._kept_steady = False
                 return apsw.SQLITE_OK
             self._refusal = Error(Cause.FORBIDDEN, f"not authorized to use function: {name}")
         elif action == apsw.SQLITE_PRAGMA and (first or "").lower() in _ALLOWED_PRAGMAS:
@@ -217,16 +225,6 @@ class GuardedConnection:
             return Error(Cause.TOO_LARGE, "the query needs more temporary space than allowed", code)
         cause = CAUSES.get(primary_code(error), Cause.DBMS)
         return shortened(Error(cause, _WRITE_REFUSED if cause is Cause.READ_ONLY else str(error), code))
-
-
-def _unused_name(statement: str) -> str:
-    """A name that does not occur in a statement, so that it cannot be one of its tables."""
-    taken = set(_NUMBERED.findall(statement.lower()))
-    return next(name for number in count() if (name := f"q{number}") not in taken)
-
-
-def _text(encoding: str, value: Value, kind: Value) -> Value:
-    return value.decode(encoding, "ignore") if kind == "text" and isinstance(value, bytes) else value
 
 
 def _collect(cursor: Iterator[Row], limits: Limits, distinct: bool, first_rows: int) -> tuple[list[Row], bool]:

@@ -2,14 +2,15 @@
 
 from pathlib import Path
 
+from merit.files import beside
 from merit.reading import hash_file
 
 _JOURNALS = ("-wal", "-journal")  # part of a database's content
 
 
 def journals(database: Path) -> list[Path]:
-    """The journals that lie beside a database."""
-    return [path for suffix in _JOURNALS if (path := Path(f"{database}{suffix}")).exists()]
+    """The journals that lie beside a database, or beside what a link leads to."""
+    return [path for suffix in _JOURNALS if (path := beside(database, suffix)).exists()]
 
 
 def content_hash(database: Path) -> str:

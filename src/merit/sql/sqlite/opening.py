@@ -1,4 +1,8 @@
-"""Opening a SQLite file to read it: any file, from anywhere, leaving nothing beside it."""
+"""Opening a SQLite file to read it: any file, from anywhere.
+
+Nothing is left beside a file that is frozen. Beside another one in WAL mode, SQLite keeps a -shm and a -wal, which all
+who have it open share; the last program that may write it removes them.
+"""
 
 import os
 import shutil
@@ -10,12 +14,16 @@ from urllib.parse import quote
 
 import apsw
 
-from merit.files import names_super_journal
+from merit.files import beside, names_super_journal
 from merit.types import Cause, Error
 
 _SUPER_JOURNAL = (
     "its journal names another file, which SQLite would delete; remove the journal if the database is right "
     "without it, or get the data anew"
+)
+_EMPTY = (
+    "the file is empty, and SQLite would delete the -wal file beside it, which may hold what was in it; move that "
+    "file away"
 )
 _BESIDE = ("-wal", "-journal", "-shm")  # files that SQLite opens together with a database
 CAUSES = {
@@ -63,21 +71,23 @@ def unopened(error: apsw.Error) -> Unopened:
 def open_file(path: Path, frozen: bool, scratch: Path) -> apsw.Connection:
     """Open a file read-only, leaving nothing beside it where `frozen` is promised."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for its writer
             raise Unopened(Error(Cause.DATABASE_UNREADABLE, "not a regular file"))
     except FileNotFoundError:
         raise Unopened(Error(Cause.DATABASE_MISSING, "there is no such database file")) from None
     except OSError as error:
         raise Unopened(Error(Cause.DATABASE_UNREADABLE, str(error))) from None
-    real = os.path.realpath(path)  # SQLite looks beside what a link leads to
     for suffix in _BESIDE:
         with suppress(OSError):  # most have none, and it may go at any time
-            if not stat.S_ISREG(Path(f"{real}{suffix}").stat().st_mode):  # as above
+            if not stat.S_ISREG(beside(path, suffix).stat().st_mode):  # as above
                 raise Unopened(Error(Cause.DATABASE_UNREADABLE, f"its {suffix} file is not a regular file"))
+    if not frozen and status.st_size == 0 and os.path.lexists(beside(path, "-wal")):
+        raise Unopened(Error(Cause.DATABASE_UNREADABLE, _EMPTY))
     try:
         if not frozen:
             return _connect(path, "mode=ro")
-        if not any(os.path.lexists(f"{path}{suffix}") for suffix in ("-wal", "-journal")):
+        if not any(os.path.lexists(beside(path, suffix)) for suffix in ("-wal", "-journal")):
             return _connect(path, "mode=ro&immutable=1")
         with tempfile.TemporaryDirectory(dir=scratch) as folder:  # the open file outlives its name
             return _connect(_recovered(path, Path(folder)), "mode=ro&immutable=1")
@@ -91,7 +101,7 @@ def _recovered(path: Path, folder: Path) -> Path:
     """A copy of a database with what its journal says about it; SQLite would write beside the original."""
     copy = folder / "copy.sqlite"
     for suffix in ("", "-wal", "-journal"):
-        source = Path(f"{path}{suffix}")
+        source = beside(path, suffix)
         if source.is_file():
             shutil.copyfile(source, f"{copy}{suffix}")
     if names_super_journal(copy):
