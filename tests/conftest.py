@@ -12,6 +12,7 @@ from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, settings
 
 from making.clock import STILL_S, TRIES, StandingStill
+from making.workers import KeptWorkers
 from merit.bundled import built
 from merit.bundled import library as example
 from merit.data import Dataset, load
@@ -69,6 +70,20 @@ def cache_of_its_own(monkeypatch: pytest.MonkeyPatch, caches: Iterator[Path]) ->
     folder = next(caches)
     folder.mkdir()
     monkeypatch.setenv("MERIT_CACHE", str(folder))
+
+
+@pytest.fixture(scope="session")
+def workers() -> Iterator[KeptWorkers]:
+    kept = KeptWorkers()
+    yield kept
+    kept.close()
+
+
+@pytest.fixture(autouse=True)
+def kept_workers(workers: KeptWorkers) -> Iterator[None]:
+    """Processes that run statements go from test to test."""
+    with workers.used():
+        yield
 
 
 @pytest.fixture(scope="session")
