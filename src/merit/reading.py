@@ -187,7 +187,7 @@ def parse_json(text: str, path: Path, line: int = 1, most: int = DOCUMENT_BYTES)
     if len(text) > most:
         raise InputError(f"{path}, line {line}: more than {most // MIB} MiB of JSON")
     try:
-        value = _DECODER.decode(text)
+        value = STRICT_JSON.decode(text)
         if text.count("[") + text.count("{") > _DEEPEST:
             _check_depth(value)
         return _sendable(value) if _SURROGATE.search(text) else value
@@ -243,7 +243,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return unique
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
+STRICT_JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
 
 
 def read_records(path: Path, fields: dict[str, type]) -> list[dict[str, Any]]:

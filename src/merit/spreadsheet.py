@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet can open: a text that it would run as a formula is defused by an apostrophe before it.
+"""CSV that people give us, and CSV for them: a text that a spreadsheet would run as a formula is defused.
 
 A cell whose text, after any apostrophes, begins with = + - @ (or their full-width forms), a tab or a line end gets one
 apostrophe more; reading takes one away. So every text is read back as it was written. A number stays a number: -1.5.
@@ -6,9 +6,13 @@ apostrophe more; reading takes one away. So every text is read back as it was wr
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Literal
+
+from merit.errors import InputError
+from merit.reading import shown
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")  # noqa: RUF001
 _SEPARATOR = re.compile("[;\t]")  # where some spreadsheets cut a cell in two unless it is in quotes: x;=1+1
@@ -31,6 +35,13 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
 def as_written(cell: str) -> str:
     """The text of a cell that `csv_text` wrote."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def check_columns(names: Iterable[str], where: str) -> None:
+    """Raise where a name is there twice, since programs differ in which of the cells counts; empty ones may be many."""
+    for name, count in Counter(filter(None, names)).items():
+        if count > 1:
+            raise InputError(f"{where}: the column {shown(name)} is there twice; rename one")
 
 
 def _defused(value: object) -> object:

@@ -71,6 +71,8 @@ def test_csv_with_the_columns_id_and_sql(library: Dataset, tmp_path: Path) -> No
     ("text", "message"),
     [
         ("0,SELECT 1\n1,SELECT 2\n", "the first line of a CSV file names its columns; write id,sql"),
+        ("id,sql,sql\n0,SELECT 1,SELECT 2\n", "line 1: the column 'sql' is there twice; rename one"),
+        ("\nid,ID ,sql\n0,1,SELECT 1\n", "line 2: the column 'id' is there twice; rename one"),
         ("id;sql\n0;SELECT 1\n", "the first line of a CSV file names its columns; write id,sql"),
         ("id,sql\n0,SELECT a, b FROM t\n", "line 2: 3 columns where the first line names 2; .*double quotes"),
         ("id,sql\n0,SELECT 1\n00,SELECT 2\n", "line 3: question 0 was predicted before"),

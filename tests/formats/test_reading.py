@@ -171,6 +171,8 @@ def test_dbts_analyses_as_files(tmp_path: Path) -> None:
         ("a.csv", 'question,sql\n"x,y\n', "line 2: not valid CSV (unexpected end of data)"),
         ("a.csv", "question,sql\nx,y,z\n", "line 2: has 3 cells, but there are 2 columns; is a quote missing?"),
         ("a.csv", "question,sql,SQL\nx,y,z\n", "line 1: the column 'sql' is there twice; rename one"),
+        ("a.jsonl", '{"question": "x", "sql": "y", "SQL": "z"}', "line 1: the column 'sql' is there twice; rename one"),
+        ("a.json", '[{"question": "x", "Question": "y"}]', "entry 1: the column 'question' is there twice"),
         ("a.jsonl", '{"question": "x", "sql": "y"}\n{"que\n', "line 2: not valid JSON"),
         ("a.json", "[1]", "entry 1: should be an object with fields, not 1"),
         ("a.yml", "analyses: []\n", "only describes analyses; give the folder, which has their .sql files too"),

@@ -12,7 +12,7 @@ import pytest
 from making.disks import no_waiting
 from making.memories import WordEncoder, make_cue, make_entry
 from merit.errors import InputError, MemoryUnusable, MeritError
-from merit.memory import Deletion, FileStore, Memory, RecallPolicy, entries_in, with_id
+from merit.memory import Deletion, FileStore, Memory, RecallPolicy, curate, entries_in, with_id
 from merit.types import Polarity
 
 FILE = "memory.jsonl"
@@ -120,6 +120,39 @@ def test_fields_of_any_type_size_and_depth(tmp_path: Path, change: dict[str, obj
         assert message in said
         assert len(said) < 400 + len(str(path))
         assert said.isprintable()
+
+
+def doubled(line: str) -> str:
+    """An entry that shows one grade, and would be read with another."""
+    return line.replace('"grade":"confirmed"', '"grade":"unverified","grade":"confirmed"')
+
+
+def test_a_field_that_is_there_twice_is_told_by_every_reader(tmp_path: Path) -> None:
+    fill(tmp_path, 1)
+    path = tmp_path / FILE
+    path.write_text(doubled(path.read_text()))
+    assert all("damaged; restore" in said and "(the key 'grade' is there twice)" in said for said in refused(tmp_path))
+
+
+def test_an_import_with_a_field_that_is_there_twice_changes_nothing(tmp_path: Path) -> None:
+    fill(tmp_path / "theirs")
+    file = tmp_path / "file.jsonl"
+    with closing(FileStore(tmp_path / "theirs")) as theirs, closing(FileStore(tmp_path / "ours")) as ours:
+        curate.export(theirs, file)
+        *whole, last = file.read_text().splitlines()
+        file.write_text("\n".join([*whole, doubled(last)]))
+        with pytest.raises(InputError, match=r"line 3: not valid JSON \(the key 'grade' is there twice\)"):
+            curate.import_entries(ours, file)
+        assert list(ours.since(0)) == []
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**400])
+def test_an_id_of_a_question_that_could_not_be_read_again_is_not_written(tmp_path: Path, number: int) -> None:
+    with Memory(tmp_path, WordEncoder()) as memory:
+        with pytest.raises(InputError, match="the field 'question_id' cannot be"):
+            memory.commit(make_entry(1, question_id=number))
+        memory.commit(make_entry(1, question_id=2**63 - 1))
+    assert len(entries_in(tmp_path)) == 1
 
 
 def test_a_line_that_is_too_long_to_be_an_entry(tmp_path: Path) -> None:

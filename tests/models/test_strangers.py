@@ -81,6 +81,14 @@ SCHEMAS = {
     "a virtual table": "DROP TABLE said; CREATE VIRTUAL TABLE said USING fts5(id, text);",
     "columns of other types": "DROP TABLE model; CREATE TABLE model (id INTEGER PRIMARY KEY, name, revision);",
     "no table": "DROP TABLE model;",
+    "a type that reads like a key": "DROP TABLE said; CREATE TABLE said (id INTEGERPRIMARYKEY, text TEXT NOT NULL);",
+    "a type with a blank that is none": """
+        DROP TABLE said;
+        CREATE TABLE said (id INTEGER\u00a0PRIMARY\u00a0KEY, text TEXT NOT NULL);""",
+    "a table under a name of SQLite's": f"""
+        PRAGMA writable_schema = ON;
+        INSERT INTO sqlite_schema VALUES ('view', 'sqlite_v', 'sqlite_v', 0, 'CREATE VIEW sqlite_v AS {ENDLESS} SELECT 1');
+        """,
 }
 
 
@@ -92,6 +100,45 @@ def test_only_our_own_tables_are_read(tmp_path: Path, kind: str) -> None:
     if kind not in ("no table",):  # which is made again
         with pytest.raises(CacheUnusable, match="which is none of the tables that merit makes"):
             AnswerStore(path)  # nor is it written to
+
+
+def test_a_file_that_was_analysed_is_read(tmp_path: Path) -> None:
+    path = fill(tmp_path / "theirs.sqlite")
+    change(path, "ANALYZE;")
+    with closing(AnswerStore(tmp_path / "ours.sqlite")) as store:
+        assert store.merge(path) == 20
+
+
+def small_answers(path: Path, count: int) -> Path:
+    """Answers that take hardly a byte each, and a text for each one that none of them has."""
+    fill(path, 1)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE answer SET key = x'00'")
+        db.executemany("INSERT INTO said VALUES (?, '')", ((number,) for number in range(count)))
+        rows = ((number.to_bytes(3), count - 1) for number in range(1, count))
+        db.executemany("INSERT INTO answer SELECT ?, min(id), ?, 0, 0 FROM model", rows)
+    return path
+
+
+def test_a_file_whose_reading_grows_with_the_square_of_its_size_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in SQLite's own instructions, so a slow machine gives up no other file."""
+    path = small_answers(tmp_path / "theirs.sqlite", 3000)
+    change(path, "CREATE TABLE slow (id INT, text TEXT); INSERT INTO slow SELECT * FROM said;")
+    change(path, "DROP TABLE said; ALTER TABLE slow RENAME TO said;")
+    monkeypatch.setattr(AnswerStore, "_check_tables", lambda *_: None)
+    monkeypatch.setattr(answers_module, "_STEP_S", 1e9)
+    monkeypatch.setattr(answers_module, "_STEPS", 1000)
+    with closing(AnswerStore.recording(path)) as store, pytest.raises(InputError, match=r"damaged \(interrupted\)"):
+        list(store.items())
+
+
+def test_an_honest_file_is_read_however_short_its_answers_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = small_answers(tmp_path / "theirs.sqlite", 20_000)
+    monkeypatch.setattr(answers_module, "_STEPS", 100)
+    with closing(AnswerStore.recording(path)) as store:
+        assert sum(1 for _ in store.items()) == len(store) == sum(count for _, count in store.models()) == 20_000
 
 
 VALUES = {

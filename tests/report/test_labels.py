@@ -97,6 +97,7 @@ BAD = {
     "person\nSYNTAX\n": "the column 'human' is missing",
     "human;status\nSYNTAX;x\n": "the column 'human' is missing",
     "human\nSYNTAX\n": "line 2: no failure to classify",
+    "human,human\nSYNTAX,TIMEOUT\n": "line 1: the column 'human' is there twice; rename one",
     "human,classifier\nSYNTAX,odd\n": "line 2: the column 'classifier' says 'odd'",
     "human,classifier\nSYNTAX\n": "line 2: not as many cells as the header has",
     "human,status,error\nSYNTAX,CORRECT,\n": "line 2: no failure to classify",

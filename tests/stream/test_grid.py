@@ -386,12 +386,34 @@ def test_a_file_that_takes_too_long_to_read_is_one_sentence(tmp_path: Path, cont
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("digits", [2**63, -(2**63) - 1, 10**400, -(10**400), "0x" + "f" * 5000])
 @pytest.mark.parametrize(
-    "changes", [{"seeds": [10**400]}, {"max_cost": 10**400}, {"max_tokens": 10**400}, {"prices": [1, 10**400]}]
+    "line",
+    ["out = {}", "seeds = [{}]", "budget = {}", "max_cost = {}", "prices = [1, {}]", "review_shares = [{}]"]
+    + ["[[dataset]]\nlimit = {}", "[[dataset]]\ntimeout = {}", "dataset = [{{limit = {}}}]"],
 )
-def test_a_number_beyond_all_use_is_one_sentence(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_a_number_beyond_all_use_is_one_sentence(tmp_path: Path, line: str, digits: int | str) -> None:
+    """Python reads hexadecimal numbers of any length, and cannot print them."""
+    path = tmp_path / "grid.toml"
+    path.write_text(line.format(digits))
+    field = re.findall(r"\w+(?= =)", line)[-1]
+    with pytest.raises(InputError) as caught:
+        read_grid(path)
+    assert str(caught.value) == f"{path}: a number in the field '{field}' is too large; integers have at most 64 bits"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"seeds": [2**60]}, {"max_cost": 2**60}, {"max_tokens": 2**60}, {"prices": [1, 2**60]}]
+)
+def test_a_number_beyond_what_its_field_is_for_is_one_sentence(tmp_path: Path, changes: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"the field '{next(iter(changes))}' should be ") as caught:
         read_grid(write_grid(tmp_path, **changes))
+    assert len(str(caught.value)) < 400
+
+
+def test_a_long_value_of_the_wrong_kind_is_cut(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the field 'budget' cannot be '9") as caught:
+        read_grid(write_grid(tmp_path, budget="9" * 100_000))
     assert len(str(caught.value)) < 400
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from merit.errors import InputError, counted
 from merit.reading import DOCUMENT_BYTES, LINES_BYTES, check_fields, parse_json, read_json_lines, read_text, shown
+from merit.spreadsheet import check_columns
 from merit.types import Question, QuestionId
 
 _BIRD_MARK = "\t----- bird -----\t"
@@ -138,6 +139,7 @@ def _csv(text: str, path: Path) -> Iterator[_Answer]:
     line = 0  # the last one before the row that is read
     try:
         names = [name.strip().lower() for name in next(rows)]
+        check_columns(names, f"{path}, line {blank + 1}")
         line = rows.line_num
         for row in rows:
             where = f"{path}, line {blank + line + 1}"  # where it begins; an SQL may go over several lines

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from merit.errors import InputError
 from merit.formats.pair import Document
 from merit.reading import LINE_BYTES, parse_json, read_json_lines, shown
-from merit.spreadsheet import as_written
+from merit.spreadsheet import as_written, check_columns
 
 _DELIMITERS = ",;\t"
 _HEADER_CHARACTERS = 10_000  # names of columns are short
@@ -45,6 +44,7 @@ def _listed(document: Document) -> Iterator[tuple[str, Record]]:
 def _fields(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
         raise InputError(f"{where}: should be an object with fields, not {shown(value)}")
+    check_columns([_plain(name) for name in value], where)  # `sql` and `SQL` are one
     return {_plain(name): field for name, field in value.items()}
 
 
@@ -77,8 +77,7 @@ def _cells(document: Document) -> list[tuple[int, list[str]]]:
 
 def _header(row: list[str], path: Path) -> list[str]:
     columns = [_plain(name) for name in row]
-    if doubled := {name for name, count in Counter(columns).items() if name and count > 1}:
-        raise InputError(f"{path}, line 1: the column {shown(min(doubled))} is there twice; rename one")
+    check_columns(columns, f"{path}, line 1")
     return columns
 
 

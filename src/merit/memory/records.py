@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from merit.errors import InputError
+from merit.reading import STRICT_JSON
 from merit.types import (
     Entry,
     FailureSubtype,
@@ -32,15 +33,18 @@ _NONE_ALLOWED = ("db_error", "outcome_error", "author", "time", "schema_fingerpr
 _NUMBERS = ("position", "step")
 _SCOPES_SINCE = 4  # the memory format
 _LARGEST = 2**62  # columns of the index hold 64-bit integers
+_BEYOND = 2**63  # no dataset has such an id, and no line of JSON with one is read
 ENTRY_ID = re.compile(r"(?:pos|neg|pre)-[0-9a-f]{16}")
 
 
 def parse_object(data: bytes, where: str, problem: str) -> dict[str, Any]:
-    """The JSON object of a line."""
+    """The JSON object of a line; `problem` says what to do where it is none."""
     try:
-        record = json.loads(data.decode())
-    except (ValueError, RecursionError):
+        record = STRICT_JSON.decode(data.decode())
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
         raise InputError(f"{where}: {problem}") from None
+    except ValueError as error:  # keys that are there twice, numbers that are too large
+        raise InputError(f"{where}: {problem} ({error})") from None
     if not isinstance(record, dict):
         raise InputError(f"{where}: expected a JSON object")
     return record
@@ -106,7 +110,7 @@ def _fits(name: str, value: object) -> bool:
     if name in _NUMBERS:
         return type(value) is int and abs(value) < _LARGEST
     if name == "question_id" and type(value) is int:
-        return True
+        return -_BEYOND <= value < _BEYOND
     if value is None:
         return name in _NONE_ALLOWED
     if not isinstance(value, str) or clean(value) != value:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator
@@ -41,6 +42,9 @@ CREATE TABLE answer (
 CREATE TABLE model (id INTEGER PRIMARY KEY, name TEXT NOT NULL, revision TEXT NOT NULL,
     UNIQUE (name, revision));
 """
+# What ANALYZE leaves behind; nothing here is planned by it, since every join below has a fixed order.
+_STATISTICS = "CREATE TABLE sqlite_stat1(tbl,idx,stat);CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
+_WORD = re.compile(r"[(),]|[^(), \t\n\f\r]+")  # SQLite's own blanks: any other is part of a word
 _SIDECARS = ("-journal", "-wal", "-shm")
 _PACKED = {b"\xfd7zXZ\0": "xz", b"\x1f\x8b": "gzip"}  # how compressed files begin
 KEY_BYTES = 16
@@ -50,6 +54,7 @@ _LONGEST_BYTES = 4 * ANSWER_CHARACTERS  # of an answer
 _PAGES_KIB = 256  # of the file that SQLite keeps in the process: keys are hashes, so hardly a page is looked at again
 _STEP_S = 30.0  # for one row; in an undamaged file it takes milliseconds
 _STEPS = 100_000  # instructions of SQLite's virtual machine between two looks at the clock
+_STEPS_A_BYTE = 20  # of the file, for one statement; reading all answers takes two at most, so time grows with the size
 
 _NEW_TEXT, _OLD_TEXT = "(SELECT said.text FROM said WHERE said.id = answer.text)", "answer.text"
 
@@ -75,6 +80,7 @@ class AnswerStore:
         self._text = _NEW_TEXT  # the SQL expression for a row's text
         self._models: dict[ModelIdentity, int] = {}
         self._step_ends = math.inf
+        self._looks = self._looks_left = math.inf  # at the clock, in one statement
         self._foreign = False  # whether the file may come from outside this machine's cache
         self._check_tables(_TABLES)
         if fresh and path is not None and path.with_name(_OLD).is_file():
@@ -102,6 +108,8 @@ class AnswerStore:
             self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_BYTES)
             self._db.set_progress_handler(self._late, _STEPS)
             with self._errors("read"):
+                ((size,),) = self._db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+                self._looks = 100 + min(size, MOST_BYTES) * _STEPS_A_BYTE // _STEPS
                 if not self._db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'said'").fetchone():
                     self._text = _OLD_TEXT
             self._check_tables(_TABLES if self._text is _NEW_TEXT else _OLD_TABLES)
@@ -130,7 +138,7 @@ class AnswerStore:
             # Counted before the names are looked up: a name may be long, and would be sorted once for each answer.
             rows = self._db.execute(
                 "SELECT name, revision, answers FROM (SELECT model, count(*) AS answers FROM answer GROUP BY model) "
-                "JOIN model ON model = id ORDER BY name, revision"
+                "CROSS JOIN model ON model = id ORDER BY name, revision"
             ).fetchall()
         return [(self._identity(name, revision), count) for name, revision, count in rows]
 
@@ -159,7 +167,7 @@ class AnswerStore:
         columns = f"key, name, revision, {self._text}, prompt_tokens, output_tokens"
         before, left = b"", MOST_BYTES
         with self._errors("read"):
-            rows = self._db.execute(f"SELECT {columns} FROM answer JOIN model ON model = id ORDER BY key")
+            rows = self._db.execute(f"SELECT {columns} FROM answer CROSS JOIN model ON model = id ORDER BY key")
             for key, name, revision, *answer in rows:
                 if (
                     not isinstance(key, bytes) or len(key) > KEY_BYTES or key <= before
@@ -182,7 +190,7 @@ class AnswerStore:
 
     @contextmanager
     def _errors(self, verb: str) -> Iterator[None]:
-        self._step_ends = time.monotonic() + _STEP_S
+        self._step_ends, self._looks_left = time.monotonic() + _STEP_S, self._looks
         try:
             yield
         except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message about a damaged file may not be text
@@ -223,18 +231,18 @@ class AnswerStore:
 
     def _late(self) -> bool:
         """Called by SQLite now and then; True ends a statement that takes too long, as in an endless damaged file."""
-        return time.monotonic() > self._step_ends
+        self._looks_left -= 1
+        return self._looks_left < 0 or time.monotonic() > self._step_ends
 
     def _check_tables(self, wanted: str) -> None:
         """Raise unless the file has exactly these tables, and no other view, trigger or index."""
         with self._errors("read"):
-            missing = {_squeezed(sql) for sql in wanted.replace("IF NOT EXISTS ", "").split(";")}
-            for name, sql in self._db.execute("SELECT name, sql FROM sqlite_schema"):
-                own = sql is None or str(name).startswith("sqlite_")  # SQLite's indexes and statistics
-                if not own and _squeezed(str(sql)) not in missing:
+            missing, statistics = _statements(wanted.replace("IF NOT EXISTS ", "")), _statements(_STATISTICS)
+            for name, sql in self._db.execute("SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL"):
+                if _words(str(sql)) not in missing | statistics:
                     raise self._damaged(f"it holds {shown(name)}, which is none of the tables that merit makes")
-                missing.discard(_squeezed(str(sql)))
-        if missing - {""}:
+                missing.discard(_words(str(sql)))
+        if missing:
             raise self._damaged("the tables are not there")
 
     def _text_id(self, text: str) -> int:
@@ -261,8 +269,13 @@ class AnswerStore:
         return len(self) - before
 
 
-def _squeezed(sql: str) -> str:
-    return "".join(sql.split())
+def _statements(sql: str) -> set[tuple[str, ...]]:
+    return {_words(statement) for statement in sql.split(";")} - {()}
+
+
+def _words(sql: str) -> tuple[str, ...]:
+    """The words that SQLite reads in a statement like ours: INTEGERPRIMARYKEY is one, and no key."""
+    return tuple(_WORD.findall(sql))
 
 
 def _check_head(path: Path) -> None:

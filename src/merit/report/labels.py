@@ -14,7 +14,7 @@ from merit.files import atomic_write
 from merit.reading import LINES_BYTES, MIB, read_text
 from merit.report.validation import Label, Strata
 from merit.runs import RunView, Turn
-from merit.spreadsheet import as_written, csv_text
+from merit.spreadsheet import as_written, check_columns, csv_text
 from merit.types import Cause, FailureType, Status, Verdict
 
 _NEEDED = ("dataset", "run", "question_id", "db_id", "question", "evidence", "sql", "status", "error", "cause", "human")
@@ -93,6 +93,7 @@ def read_records(path: Path, needed: Sequence[str] = _NEEDED) -> list[tuple[int,
                 f"{path}: the column {missing[0]!r} is missing, which `merit label` writes; name a file of labels, "
                 "separated by commas"
             )
+        check_columns(names, f"{path}, line 1")
         lines = []
         line = rows.line_num
         for row in rows:

@@ -177,7 +177,7 @@ def _check(
     for name in record:
         if name not in fields:
             way = elsewhere.get(name, f"means nothing here; known are {', '.join(fields)}")
-            raise InputError(f"{where}: the field {name!r} {way}")
+            raise InputError(f"{where}: the field {shown(name)} {way}")
     for name in needed:
         if name not in record:
             raise InputError(f"{where}: the field {name!r} is missing")
@@ -187,7 +187,7 @@ def _check(
             kinds = wanted if isinstance(wanted, tuple) else (wanted,)
             expected = " or ".join(_WRITTEN[kind] for kind in kinds)
             hint = "[[dataset]], with two brackets" if name == "dataset" else expected
-            raise InputError(f"{where}: the field {name!r} cannot be {value!r}; write {hint}")
+            raise InputError(f"{where}: the field {name!r} cannot be {shown(value)}; write {hint}")
         if isinstance(value, str):
             check_path(value, f"{where}: the field {name!r}")
 
@@ -195,7 +195,7 @@ def _check(
 def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
     if item["name"] not in LAYOUTS:
         raise InputError(
-            f"{where}: unknown dataset {item['name'][:80]!r}; use {' or '.join(LAYOUTS)}; data of your own takes the "
+            f"{where}: unknown dataset {shown(item['name'])}; use {' or '.join(LAYOUTS)}; data of your own takes the "
             "name of its layout, spider or bird, and 'label' for its own name"
         )
     for name in ("data", "label"):
@@ -212,7 +212,7 @@ def _data(item: Mapping[str, Any], base: Path, where: str) -> DataSpec:
         ("prompts", tuple(VERSIONS)),
     ):
         if item.get(name, allowed[0]) not in allowed:
-            raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {item[name]!r}")
+            raise InputError(f"{where}: the field {name!r} should be {' or '.join(allowed)}, not {shown(item[name])}")
     if item.get("timeout", 0) > LONGEST_TIMEOUT_S:
         raise InputError(f"{where}: the field 'timeout' should be {LONGEST_TIMEOUT_S:g} seconds at most")
     try:
@@ -282,4 +282,4 @@ def _regime(value: str, path: Path) -> Regime:
     try:
         return Regime(value)
     except ValueError:
-        raise InputError(f"{path}: the field 'regime' should be {' or '.join(Regime)}, not {value!r}") from None
+        raise InputError(f"{path}: the field 'regime' should be {' or '.join(Regime)}, not {shown(value)}") from None
