@@ -1,6 +1,7 @@
 """Where tests find data: a small example always, the real benchmarks through MERIT_DATA."""
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,8 +24,9 @@ settings.load_profile("merit")
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
-    """Names of tests are the same in every process, also where a parameter holds the number of this one."""
-    return val.replace(str(os.getpid()), "PID") if isinstance(val, str) and str(os.getpid()) in val else None
+    """Names of tests are the same in every process, also where a parameter holds a name like merit_guard_PID."""
+    own = rf"(?<=_){os.getpid()}\b"  # the same digits within another number are no name
+    return re.sub(own, "PID", val) if isinstance(val, str) and re.search(own, val) else None
 
 
 @pytest.hookimpl(tryfirst=True)
