@@ -10,6 +10,8 @@ from making.clock import STALL_S
 from making.live import COUNT, PAID, ShopOpener, ToldModel
 from merit.errors import BudgetSpent, InputError
 from merit.live import AnswerStatus, History
+from merit.live.budget import Account
+from merit.models import Usage
 from merit.settings import AskingSettings, BudgetSettings
 
 SLOW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
@@ -126,6 +128,15 @@ def test_a_question_that_failed_counts_for_the_day(ask_shop: ShopOpener, tmp_pat
         ask_shop(Failing(COUNT)).ask("How many?")
     (event,) = History(tmp_path / "own").answers().values()
     assert (event.status, event.calls, event.error) == (AnswerStatus.FAILED, 1, "the server is gone; start it")
+
+
+def test_a_call_that_was_just_answered_counts_once() -> None:
+    account = Account(BudgetSettings(calls_per_day=2), Usage)
+    with account.calling("SELECT"):
+        assert account.taken.calls == 1
+        account.sent.calls += 1  # as its answer does, before the question goes on
+        assert account.taken.calls == 1
+    assert account.taken.calls == 1
 
 
 def test_money_needs_prices(ask_shop: ShopOpener) -> None:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,10 +33,12 @@ class _Kept:
     progress: mmap.mmap
     scratch: str
     files: dict[bytes, tuple[int, ...]]  # what it has read, as it was then
+    folder: Path  # where it was started: it reads relative paths from there
 
     def is_fresh(self) -> bool:
         """Whether a new sandbox may have it."""
-        return self.child.process.poll() is None and all(file_state(path) == was for path, was in self.files.items())
+        unchanged = all(file_state(path) == was for path, was in self.files.items())
+        return unchanged and self.folder == Path.cwd() and self.child.process.poll() is None
 
     def given_to(self, worker: Worker) -> Worker:
         """The worker that has it now."""
@@ -48,7 +51,8 @@ class KeptWorkers:
     """Idle processes of sandboxes that were closed."""
 
     kept: list[_Kept] = field(default_factory=list)
-    files: dict[Child, dict[bytes, tuple[int, ...]]] = field(default_factory=dict)
+    files: dict[Child, dict[bytes, tuple[int, ...]]] = field(default_factory=dict)  # what each has read
+    folders: dict[Child, Path] = field(default_factory=dict)  # where each was started
     process: int = field(default_factory=os.getpid)  # a fork of this process may not use them
 
     @contextmanager
@@ -61,10 +65,12 @@ class KeptWorkers:
                 kept = self.kept.pop()
                 if kept.is_fresh():
                     kept.given_to(worker)
-                    self.files[kept.child] = kept.files
+                    self.files[kept.child], self.folders[kept.child] = kept.files, kept.folder
                 else:
                     kept.given_to(Worker(frozen=True)).end()
-            return start(worker)
+            child = start(worker)
+            self.folders.setdefault(child, Path.cwd())
+            return child
 
         def running(worker: Worker, tasks: Sequence[Task], sql: str, **options: Any) -> list[tuple[int, Result]]:
             states = {database: file_state(database) for database, _, _ in tasks}
@@ -94,9 +100,9 @@ class KeptWorkers:
         child, progress, scratch = worker._child, worker._progress, worker._scratch
         if child is None or progress is None or scratch is None or os.getpid() != self.process:
             return
-        files = self.files.pop(child, {})
+        files, folder = self.files.pop(child, {}), self.folders.pop(child)
         if len(self.kept) < _MOST and len(files) <= _MOST_FILES:
-            self.kept.append(_Kept(child, progress, scratch, files))
+            self.kept.append(_Kept(child, progress, scratch, files, folder))
             worker._child = worker._progress = worker._scratch = None
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ class Account:
         """`earlier_today` is what all other questions of the day took; it is asked only where the day has a limit."""
         self.sent = Usage()
         self._call = Usage()  # the one under way
+        self._sent_before = 0  # calls, when it began
         self.prompts: list[str] = []  # hashes of what was sent
         self.replies: list[str] = []  # hashes of the model's, by which a cache can be rid of them
         self._limits = limits
@@ -42,7 +43,9 @@ class Account:
     @property
     def taken(self) -> Usage:
         """What was sent, and is being sent."""
-        return Usage.total([self.sent, self._call])
+        # A call is in `sent` as soon as it is answered, and the question that waits for it goes on a little later.
+        charged = self.sent.calls > self._sent_before
+        return Usage.total([self.sent] if charged else [self.sent, self._call])
 
     def left_s(self) -> float:
         """How many seconds are left; infinite where there is no limit."""
@@ -57,7 +60,7 @@ class Account:
         """Count a call while it is under way; raise where it would go beyond a limit. Its tokens are estimated."""
         call = Usage(calls=1, prompt_tokens=_tokens(prompt), estimated=1)
         self._check(call)
-        self._call = call
+        self._call, self._sent_before = call, self.sent.calls
         try:
             yield
         except (asyncio.CancelledError, BudgetSpent):  # it is not waited for, and may have to be paid all the same
