@@ -25,12 +25,18 @@ from merit.types import Cause, Error, Limits, Rows, Timeout
 LIMITS = Limits(timeout_s=60.0)
 
 
-@pytest.fixture(params=[True, False], ids=["frozen", "live"])
-def sandbox(request: pytest.FixtureRequest, database: Path) -> Iterator[SQLiteSandbox]:
+@pytest.fixture(scope="module", params=[True, False], ids=["frozen", "live"])
+def shared(request: pytest.FixtureRequest) -> Iterator[SQLiteSandbox]:
+    """Its process is started once for all tests, and again after each that ends it."""
     made = SQLiteSandbox(frozen=request.param)
-    made.execute(database, "SELECT 1", LIMITS)  # its process is started
     yield made
     made.close()
+
+
+@pytest.fixture
+def sandbox(shared: SQLiteSandbox, database: Path) -> SQLiteSandbox:
+    shared.execute(database, "SELECT 1", LIMITS)  # its process is there
+    return shared
 
 
 def rows(result: object) -> list[tuple[object, ...]]:
