@@ -2,13 +2,15 @@
 
 import time
 from collections import Counter
-from itertools import permutations
+from itertools import count, permutations
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from making.clock import STALL_S
+from making.hashes import rows_of_one_hash
 from merit.oracle.compare import ComparisonTimeout, same_bird, same_spider
 from merit.types import Row
 
@@ -135,7 +137,7 @@ def test_a_search_that_takes_too_long_says_so() -> None:
     ],
 )
 def test_bird_by_example(result: list[Row], same: bool) -> None:
-    assert same_bird([(1, "a"), (2, "b")], result) is same
+    assert same_bird([(1, "a"), (2, "b")], result, deadline=LATER) is same
 
 
 def test_rows_of_one_hash_are_not_compared_with_each_other() -> None:
@@ -150,6 +152,54 @@ def test_rows_of_one_hash_are_not_compared_with_each_other() -> None:
             return int(self) == other
 
     reference: list[Row] = [(number,) for number in range(1000)]
-    assert not same_bird(reference, [(Number(number),) for number in range(1000, 2000)])
-    assert same_bird(reference, list(reversed(reference)))
+    assert not same_bird(reference, [(Number(number),) for number in range(1000, 2000)], deadline=LATER)
+    assert same_bird(reference, list(reversed(reference)), deadline=LATER)
     assert Number.compared < 10
+
+
+def seconds(rows: list[Row]) -> float:
+    """The least computing time that it took to see that rows are the same in another order."""
+
+    def once() -> float:
+        started = time.process_time()
+        assert same_spider(rows, rows[::-1], ordered=False, deadline=LATER)
+        return time.process_time() - started
+
+    return min(once() for _ in range(3))
+
+
+def test_pairs_of_one_hash_take_no_longer_than_others() -> None:
+    hostile = rows_of_one_hash(24_000)
+    assert max(Counter(map(hash, hostile)).values()) > 5_000
+    assert seconds(hostile) < 4 * seconds([(number, number * 7919 % 24_001) for number in range(24_000)])
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which a second passes between two looks."""
+    monkeypatch.setattr("merit.oracle.compare.time", SimpleNamespace(monotonic=count().__next__))
+
+
+@pytest.mark.usefixtures("hurried")
+def test_sets_of_many_rows_end_at_the_deadline() -> None:
+    rows: list[Row] = [(number, 0.5) for number in range(5_000)]
+    with pytest.raises(ComparisonTimeout):
+        same_bird(rows, rows[:1], deadline=30)
+    with pytest.raises(ComparisonTimeout):
+        same_bird(rows[:1], rows[:1] * 5_000, deadline=30)
+    assert same_bird(rows, rows, deadline=1_000)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_the_quick_rejection_of_many_rows_ends_at_the_deadline() -> None:
+    rows: list[Row] = [(number, 0.5) for number in range(5_000)]
+    with pytest.raises(ComparisonTimeout):
+        same_spider(rows, rows[::-1], ordered=False, deadline=30)
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize("ordered", [True, False])
+def test_very_many_columns_end_at_the_deadline(ordered: bool) -> None:
+    """Columns, too, are tuples that can have one hash."""
+    with pytest.raises(ComparisonTimeout):
+        same_spider([tuple(range(500))], [tuple(range(500))], ordered=ordered, deadline=30)

@@ -4,6 +4,7 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from merit.sql import SQLiteEngine, content_hash
-from merit.types import Limits, Result, Schema
+from merit.types import Limits, Result, Rows, Schema
 from merit.values import ColumnValues, ValueCaps, ValueIndex, open_values
 from merit.values.index_files import load_values, save_values
 
@@ -101,6 +102,36 @@ def test_without_a_folder_that_can_be_written_nothing_is_kept(engine: CountingEn
 def test_what_time_has_cut_is_not_kept(engine: CountingEngine, tmp_path: Path) -> None:
     opened(engine, engine.schema(), tmp_path, ValueCaps(seconds=0))
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("moment", ["abs(random())", "datetime('now')"])
+def test_what_depends_on_chance_or_the_clock_is_not_kept(moment: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "d.sqlite")) as database:
+        database.executescript(
+            f"CREATE VIEW v(id, x) AS SELECT 1, 'at ' || {moment};"
+            "CREATE VIRTUAL TABLE search USING fts5(x, content='v', content_rowid='id');"
+        )
+    with closing(CountingEngine(tmp_path / "d.sqlite")) as engine:
+        values, _ = opened(engine, engine.schema(), tmp_path)
+        assert values.examples("search", "x")
+        assert not (tmp_path / "cache").exists()
+
+
+class Server(CountingEngine):
+    """An engine that cannot say what depends on the clock."""
+
+    dialect = "postgresql"  # whose statements for values SQLite understands, too
+
+    def execute(self, sql: str, limits: Limits) -> Result:
+        """Run it, without a promise."""
+        result = super().execute(sql, limits)
+        return replace(result, steady=False) if isinstance(result, Rows) else result
+
+
+def test_what_a_server_gave_is_kept(engine: CountingEngine, tmp_path: Path) -> None:
+    with closing(Server(tmp_path / "d.sqlite")) as server:
+        opened(server, server.schema(), tmp_path)
+        assert not opened(server, server.schema(), tmp_path)[1]
 
 
 _VALUE = st.one_of(st.text(max_size=20), st.integers(), st.floats(allow_nan=False))

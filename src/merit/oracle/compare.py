@@ -1,4 +1,9 @@
-"""Whether two results are the same denotation, by each benchmark's own rule."""
+"""Whether two results are the same denotation, by each benchmark's own rule.
+
+A database can be made so that all rows of a result have one hash: Python's hash of a tuple can be computed backwards.
+Sets and dictionaries of such tuples take time that grows with the square of their number. So whoever fills or asks one
+here looks at the clock in between, or writes pairs as numbers. Of single values only a few have one hash.
+"""
 
 import time
 from collections import Counter
@@ -6,11 +11,12 @@ from collections.abc import Iterator, Sequence
 
 from merit.types import Row, Value
 
+_STEP = 128  # rows between two looks at the clock
 _Bag = frozenset[tuple[Value, int]]  # the values of a column, each with how often it is there
 
 
 class ComparisonTimeout(Exception):
-    """Trying column orders took longer than the deadline."""
+    """Comparing took longer than the deadline."""
 
 
 def same_spider(reference: list[Row], result: list[Row], *, ordered: bool, deadline: float) -> bool:
@@ -23,26 +29,36 @@ def same_spider(reference: list[Row], result: list[Row], *, ordered: bool, deadl
         return reference == result if ordered else Counter(reference) == Counter(result)
     ours, theirs = list(zip(*reference, strict=True)), list(zip(*result, strict=True))
     # In order, each column can be matched on its own.
-    same = Counter(ours) == Counter(theirs) if ordered else _columns_match(ours, theirs, deadline)
-    return same and _not_rejected(reference, result, ordered)
+    same = _same_columns(ours, theirs, deadline) if ordered else _columns_match(ours, theirs, deadline)
+    return same and _not_rejected(reference, result, ordered, deadline)
 
 
-def same_bird(reference: list[Row], result: list[Row]) -> bool:
-    """BIRD's rule: equal as sets of rows.
-
-    No set is made of rows that only the result has: a query can give rows that all have one hash, and a set of
-    those takes time that grows with the square of their number.
-    """
-    expected = set(reference)
+def same_bird(reference: list[Row], result: list[Row], *, deadline: float) -> bool:
+    """BIRD's rule: equal as sets of rows. No set is made of rows that only the result has."""
+    expected: set[Row] = set()
+    for rows in _in_steps(reference, deadline):
+        expected.update(rows)
     matched: set[Row] = set()
-    for row in result:
-        if row not in expected:
+    for rows in _in_steps(result, deadline):
+        if not all(map(expected.__contains__, rows)):
             return False
-        matched.add(row)
+        matched.update(rows)
     return len(matched) == len(expected)
 
 
-def _not_rejected(reference: list[Row], result: list[Row], ordered: bool) -> bool:
+def _in_steps(rows: list[Row], deadline: float) -> Iterator[list[Row]]:
+    """The rows, some at a time, for as long as there is time."""
+    for start in range(0, len(rows), _STEP):
+        _check(deadline)
+        yield rows[start : start + _STEP]
+
+
+def _check(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise ComparisonTimeout
+
+
+def _not_rejected(reference: list[Row], result: list[Row], ordered: bool, deadline: float) -> bool:
     """The official quick rejection, which is part of the verdict where integers meet floats.
 
     It compares rows with their values sorted by text, so (1, 10) and (1.0, 10) are sorted differently and rejected
@@ -50,13 +66,34 @@ def _not_rejected(reference: list[Row], result: list[Row], ordered: bool) -> boo
     """
     if not any(value.__class__ is float for rows in (reference, result) for row in rows for value in row):
         return True
-    ours = [tuple(sorted(row, key=_text_and_type)) for row in reference]
-    theirs = [tuple(sorted(row, key=_text_and_type)) for row in result]
-    return ours == theirs if ordered else set(ours) == set(theirs)
+    ours: list[Row] = [tuple(sorted(row, key=_text_and_type)) for row in reference]
+    theirs: list[Row] = [tuple(sorted(row, key=_text_and_type)) for row in result]
+    return ours == theirs if ordered else same_bird(ours, theirs, deadline=deadline)
 
 
 def _text_and_type(value: object) -> str:
     return str(value) + str(type(value))
+
+
+def _counted(columns: Sequence[Row], deadline: float) -> dict[Row, int]:
+    """How often each column is there."""
+    counts: dict[Row, int] = {}
+    for column in columns:
+        _check(deadline)
+        counts[column] = counts.get(column, 0) + 1
+    return counts
+
+
+def _same_columns(ours: Sequence[Row], theirs: Sequence[Row], deadline: float) -> bool:
+    """Whether two results of the same width have the same columns in some order."""
+    left = _counted(ours, deadline)
+    for column in theirs:
+        _check(deadline)
+        count = left.get(column, 0)
+        if not count:
+            return False
+        left[column] = count - 1
+    return True
 
 
 def _columns_match(ours: Sequence[Row], theirs: Sequence[Row], deadline: float) -> bool:
@@ -65,11 +102,15 @@ def _columns_match(ours: Sequence[Row], theirs: Sequence[Row], deadline: float) 
     The official search runs through permutations of columns; this one extends an assignment column by column
     and gives up as soon as the bags of partial rows differ, which decides the same question.
     """
-    counts = Counter(theirs)  # equal columns are interchangeable
+    counts = _counted(theirs, deadline)  # equal columns are interchangeable
     by_bag: dict[_Bag, list[int]] = {}
     for number, column in enumerate(counts):
+        _check(deadline)
         by_bag.setdefault(_bag(column), []).append(number)
-    candidates = [by_bag.get(_bag(column), []) for column in ours]
+    candidates: list[list[int]] = []
+    for column in ours:
+        _check(deadline)
+        candidates.append(by_bag.get(_bag(column), []))
     if not all(candidates):
         return False
     distinct, left = list(counts), list(counts.values())
@@ -111,13 +152,17 @@ def _extensions(
     A partial row is written as a number, the same for equal rows on both sides; so a step takes as long for the
     hundredth column as for the first. `left` says how often a column is still free.
     """
-    numbers: dict[tuple[int, Value], int] = {}
-    ours = [numbers.setdefault(pair, len(numbers)) for pair in zip(our_rows, our_column, strict=True)]
+    values: dict[Value, int] = {}
+    places = [values.setdefault(value, len(values)) for value in our_column]
+    size = len(values)  # row * size + place is another number for every pair of a row and a value
+    numbers: dict[int, int] = {}
+    ours = [numbers.setdefault(row * size + place, len(numbers)) for row, place in zip(our_rows, places, strict=True)]
     bag = Counter(ours)
     for candidate in candidates:
-        if time.monotonic() > deadline:
-            raise ComparisonTimeout
+        _check(deadline)
         if left[candidate]:
-            theirs = [numbers.get(pair, -1) for pair in zip(their_rows, columns[candidate], strict=True)]
+            column = columns[candidate]  # has the same values as ours
+            pairs = zip(their_rows, column, strict=True)
+            theirs = [numbers.get(row * size + values[value], -1) for row, value in pairs]
             if Counter(theirs) == bag:
                 yield candidate, ours, theirs

@@ -24,8 +24,8 @@ def _spider(reference: str, expected: list[Row], rows: list[Row], deadline: floa
     return same_spider(expected, rows, ordered=order_matters(reference), deadline=deadline)
 
 
-def _bird(_reference: str, expected: list[Row], rows: list[Row], _deadline: float) -> bool:
-    return same_bird(expected, rows)
+def _bird(_reference: str, expected: list[Row], rows: list[Row], deadline: float) -> bool:
+    return same_bird(expected, rows, deadline=deadline)
 
 
 SPIDER_DROPPED = JudgingRule("spider-1", rewrite=rewrite, unique_rows=False, lossy=True, same=_spider)

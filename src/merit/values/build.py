@@ -29,10 +29,11 @@ class ValueCaps:
 
 @dataclass(frozen=True, slots=True)
 class BuiltValues:
-    """An index, and the columns that could not be read in time; an index with such columns is not kept."""
+    """An index, and the columns for which it is not kept."""
 
     index: ValueIndex
-    unread: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()  # could not be read in time
+    unsteady: tuple[str, ...] = ()  # depend on the clock or on chance, as far as the engine can say
 
 
 def build_values(engine: Engine, schema: Schema, caps: ValueCaps | None = None) -> BuiltValues:
@@ -41,7 +42,7 @@ def build_values(engine: Engine, schema: Schema, caps: ValueCaps | None = None) 
     columns = [values for table in schema.tables if not table.view for values in reader.read(table)]
     if reader.unread:
         _log.warning("%s: the values of %d columns could not be read in time", schema.db_id, len(reader.unread))
-    return BuiltValues(ValueIndex(columns), tuple(reader.unread))
+    return BuiltValues(ValueIndex(columns), tuple(reader.unread), tuple(reader.unsteady))
 
 
 class _Reader:
@@ -53,6 +54,7 @@ class _Reader:
         self._deadline = time.monotonic() + caps.seconds
         self._room = caps.texts
         self.unread: list[str] = []
+        self.unsteady: list[str] = []
 
     def read(self, table: Table) -> Iterator[ColumnValues]:
         """What is known of each column of a table."""
@@ -76,6 +78,10 @@ class _Reader:
             result = self._execute(source.statement_in_hex(most + 1, distinct=distinct), most + 1)
             decode = _decoded
         if isinstance(result, Rows):
+            if (
+                not result.steady and self._engine.dialect == "sqlite"
+            ):  # others cannot say: no result of theirs is steady
+                self.unsteady.append(f"{table.name}.{column.name}")
             values = [decode(value) for (value,) in result.rows[:most]]
             return values, not result.truncated and len(result.rows) <= most
         if isinstance(result, Timeout) or result.cause.environmental:

@@ -13,7 +13,7 @@ from merit.values.build import ValueCaps, build_values
 from merit.values.index import ColumnValues, ValueIndex
 
 _log = logging.getLogger(__name__)
-_FORMAT = 1  # counts up with whatever changes what is in an index
+_FORMAT = 2  # counts up with whatever changes what is in an index
 _FOLDER = "values"
 _LARGEST_FILE = 256 << 20  # bytes; 200,000 texts of 100 characters need half of it at most
 
@@ -24,7 +24,8 @@ def open_values(
     """The index of a database, from the cache `folder` or built anew.
 
     `content` names what is in the database, for SQLite the hash of the file (`merit.sql.content_hash`). A damaged file
-    is built again; where the folder cannot be written, the index is not kept.
+    is built again; where the folder cannot be written, the index is not kept. Nor is it where columns were not read in
+    time, or depend on the clock or on chance (a virtual table of SQLite can): they are others the next time.
     """
     caps = caps or ValueCaps()
     path = _path(folder, content, schema, caps) if folder is not None else None
@@ -32,7 +33,7 @@ def open_values(
     if index is not None:
         return index
     built = build_values(engine, schema, caps)
-    if path is not None and not built.unread:
+    if path is not None and not built.unread and not built.unsteady:
         save_values(built.index, path)
     return built.index
 

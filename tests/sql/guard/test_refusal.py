@@ -141,6 +141,17 @@ def test_a_table_that_shows_secrets_is_not_read() -> None:
     assert refusal("SELECT * FROM completion", "postgresql") is None  # hidden on SQLite alone
 
 
+@pytest.mark.parametrize(
+    "table",
+    ["pg_roles", "pg_catalog.pg_user", "pg_foreign_table", "pg_foreign_server", "pg_foreign_data_wrapper"]
+    + [f"information_schema.{name}" for name in ("foreign_table_options", "_pg_foreign_tables")],
+)
+def test_what_shows_settings_of_roles_and_options_of_foreign_tables_is_not_read(table: str) -> None:
+    error = refusal(f"SELECT * FROM {table}", "postgresql")
+    assert error is not None
+    assert error.cause is Cause.FORBIDDEN
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_the_parser_stops_where_it_would_try_exponentially_many_readings(dialect: str) -> None:
     started = time.thread_time()
