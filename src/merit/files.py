@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import hashlib
+import io
 import os
 import stat
 import time
@@ -22,6 +23,17 @@ _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 # The first page of a database holds its catalogue, behind the 100 bytes of the file's header: the kind of page (13: a
 # leaf), 2 bytes about free room, 2 for the number of rows.
 _PAGE_KIND, _ROW_COUNT, _LEAF = 100, slice(103, 105), 13
+_MOST_AT_ONCE = 4 << 20  # bytes read of an archive; the list of a backup's files has 2 MiB at most, a wheel's much less
+
+
+class ArchiveFile(io.FileIO):
+    """A zip archive's bytes, read within bounds: zipfile reads the list of files whole, whatever size it claims."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """The next bytes; many are asked for only where the list of files is longer than an honest archive's."""
+        if size is not None and size > _MOST_AT_ONCE:
+            raise ValueError(f"an archive whose list of files has {size} bytes")
+        return super().read(size) or b""
 
 
 def unfinished_path(path: Path) -> Path:

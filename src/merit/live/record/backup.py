@@ -5,7 +5,6 @@ that ordinary ones have; they are checked as if they were read for use before th
 """
 
 import hashlib
-import io
 import json
 import os
 import re
@@ -20,7 +19,7 @@ from typing import Any
 
 from merit import __version__
 from merit.errors import Conflict, InputError
-from merit.files import open_regular
+from merit.files import ArchiveFile, open_regular
 from merit.live.measuring.regression import ACCEPTED
 from merit.live.record.events import now
 from merit.live.record.history import HISTORY, History
@@ -42,17 +41,6 @@ _LARGEST = {HISTORY: LINES_BYTES, _LOG: 4 * LINES_BYTES}
 _MOST_FILES = 10_000
 _MOST_BYTES = 8 * LINES_BYTES  # all together
 _PIECE = MIB
-_MOST_AT_ONCE = 4 * MIB  # read of an archive; the list of its files has 2 MiB at most
-
-
-class _Archive(io.FileIO):
-    """An archive's bytes, read within bounds: zipfile reads the list of files whole, however large it claims to be."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        """The next bytes; many are asked for only by an archive that merit did not write."""
-        if size is not None and size > _MOST_AT_ONCE:
-            raise zipfile.BadZipFile
-        return super().read(size) or b""
 
 
 def back_up(folder: Path, out: Path) -> list[str]:
@@ -173,7 +161,7 @@ def _pack(folder: Path, names: list[str], out: Path) -> None:
 def _unpack(archive: Path, to: Path) -> list[str]:
     damaged = InputError(f"{archive}: not a backup that merit wrote, or damaged; give another one")
     try:
-        with _Archive(open_regular(archive, os.O_RDONLY)) as file, zipfile.ZipFile(file) as opened:
+        with ArchiveFile(open_regular(archive, os.O_RDONLY)) as file, zipfile.ZipFile(file) as opened:
             infos = opened.infolist()
             names = [info.filename for info in infos]
             if not names or names[0] != _CONTENTS or len(names) > _MOST_FILES or len({*names}) != len(names):

@@ -97,11 +97,14 @@ def _text(value: Value) -> str:
 
 def _distinct(names: tuple[str, ...]) -> list[str]:
     """The names of columns, with a number behind those that come again."""
-    found: list[str] = []
-    for name in names:
-        plain, number, distinct = _text(name), 1, _text(name)
+    found: dict[str, None] = {}
+    numbers: dict[str, int] = {}  # the last one tried behind each name; those before it are taken
+    for name in map(_text, names):
+        number = numbers.get(name, 1)
+        distinct = name if number == 1 else f"{name}_{number}"
         while distinct in found:
             number += 1
-            distinct = f"{plain}_{number}"
-        found.append(distinct)
-    return found
+            distinct = f"{name}_{number}"
+        numbers[name] = number
+        found[distinct] = None
+    return list(found)
