@@ -70,7 +70,12 @@ class Rejections:
                 if sql:
                     word = _Word(asked.id, feedback.time, feedback.scope or None, rejects, ended)
                     found[keys[asked.id]][canonical(sql, dialect)].append(word)
-        return dict(found)
+        return {key: _rejected_once(statements) for key, statements in found.items()}
+
+
+def _rejected_once(statements: _Statements) -> _Statements:
+    """Those that anybody ever rejected: of the others nothing needs to be looked for, answer by answer."""
+    return {sql: words for sql, words in statements.items() if any(word.rejects for word in words)}
 
 
 def _with_ends(said: Sequence[tuple[Asked, Feedback | Withdrawn]]) -> list[tuple[Asked, Feedback, str | None]]:
