@@ -37,7 +37,7 @@ def test_what_is_restored_is_what_was_there(project: Path, tmp_path: Path) -> No
     names = back_up(project, out)
     assert {"history.jsonl", "memory/memory.jsonl", "tokens.json"} < set(names)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
-    assert restore(out, again) == names
+    assert restore(out, again, with_tokens=True) == names
     assert History(again).events() == History(project).events()
     assert entries_in(again / "memory") == entries_in(project / "memory")
     assert TokenStore(again).listed() == TokenStore(project).listed()
@@ -50,10 +50,34 @@ def test_the_commands_say_what_they_did(project: Path, tmp_path: Path) -> None:
     out = tmp_path / "backup.zip"
     assert "files of" in good("backup", out, "--folder", project).output
     assert "restored from" in good("restore", out, "--folder", tmp_path / "again").output
+    assert "1 token restored: ann" in good("restore", out, "--with-tokens", "--folder", tmp_path / "all").output
     assert "is there already" in refused("backup", out, "--folder", project)
     assert "nothing is overwritten" in refused("restore", out, "--folder", project)
     assert "neither a history nor a memory" in refused("backup", tmp_path / "x.zip", "--folder", tmp_path / "nowhere")
     assert "no such file" in refused("restore", tmp_path / "nowhere.zip", "--folder", tmp_path / "new")
+
+
+def test_an_archive_brings_no_token_unless_it_is_asked_for(project: Path, tmp_path: Path) -> None:
+    """Who made the archive may know the token, and could then use the server."""
+    out, again, named = tmp_path / "backup.zip", tmp_path / "again", tmp_path / "named"
+    text = TokenStore(project).add("bob", list(Right))
+    names = back_up(project, out)
+    said = good("restore", out, "--folder", again).output
+    assert "2 tokens were left out; --with-tokens restores them" in said
+    assert not (again / "tokens.json").exists()
+    assert TokenStore(again).find(text) is None
+    assert json.loads(good("restore", out, "--folder", named, "--json").output)["tokens_left_out"] == 2
+    assert restore(out, tmp_path / "plain") == [name for name in names if name != "tokens.json"]
+    good("restore", out, "--folder", tmp_path / "all", "--with-tokens")
+    assert TokenStore(tmp_path / "all").find(text) is not None
+
+
+def test_an_archive_without_tokens_is_restored_without_a_word_about_them(project: Path, tmp_path: Path) -> None:
+    (project / "tokens.json").unlink()
+    back_up(project, tmp_path / "backup.zip")
+    said = good("restore", tmp_path / "backup.zip", "--folder", tmp_path / "again").output
+    assert said.count("\n") == 1
+    assert "--with-tokens" not in said
 
 
 def test_a_backup_while_people_confirm_holds_whole_feedback(ask_shop: ShopOpener, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """What a person may be shown: nothing that is for other people alone, except to those who may curate the memory."""
 
+from collections.abc import Callable
+
 from merit.live import Asked, Feedback
 from merit.live.record.uses import Use
-from merit.live.record.visibility import sees_answer, visible
+from merit.live.record.visibility import Sight, visible
 from merit.memory import Listed
 from merit.web.access_tokens import Right
 from merit.web.authentication import Person
@@ -21,10 +23,10 @@ def entries_for(site: Site, who: Person) -> list[Listed]:
     return listed if curates(who) else visible(listed, parts.viewer(who.author))
 
 
-def may_see(site: Site, who: Person, asked: Asked, feedback: Feedback | None) -> bool:
-    """Whether a person may be shown an answer and what was said about it."""
+def sight_of(site: Site, who: Person) -> Callable[[Asked, Feedback | None], bool]:
+    """Whether a person may be shown an answer and what was said about it, for all answers of one request."""
     parts = agent_of(site).parts
-    return curates(who) or sees_answer(parts, asked, feedback, parts.viewer(who.author))
+    return (lambda _asked, _said: True) if curates(who) else Sight(parts, parts.viewer(who.author)).sees
 
 
 def answer_for(site: Site, who: Person, answer: str) -> Asked:
@@ -41,4 +43,5 @@ def looking_as(site: Site, who: Person, answer: str) -> str:
 def uses_for(site: Site, who: Person, uses: list[Use]) -> list[Use]:
     """Those later answers that a person may be shown."""
     words = {asked.id: feedback for asked, feedback in agent_of(site).parts.history.judged(use.asked for use in uses)}
-    return [use for use in uses if may_see(site, who, use.asked, words.get(use.asked.id))]
+    seen = sight_of(site, who)
+    return [use for use in uses if seen(use.asked, words.get(use.asked.id))]

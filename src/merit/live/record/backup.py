@@ -35,7 +35,8 @@ from merit.reading import DOCUMENT_BYTES, LINES_BYTES, MIB, check_fields, check_
 FORMAT = 1
 _CONTENTS = "merit-backup.json"
 _LOG = f"{MEMORY}/{LOG_NAME}"
-_PLAIN = (HISTORY, "tokens.json", SWITCHED, ACCEPTED, "proof.json")
+_TOKENS = "tokens.json"
+_PLAIN = (HISTORY, _TOKENS, SWITCHED, ACCEPTED, "proof.json")
 _SCHEMA = re.compile(rf"{SCHEMAS}/([0-9a-f]{{16,64}}|checked)\.json")
 _LARGEST = {HISTORY: LINES_BYTES, _LOG: 4 * LINES_BYTES}
 _MOST_FILES = 10_000
@@ -58,8 +59,13 @@ def back_up(folder: Path, out: Path) -> list[str]:
     return names
 
 
-def restore(archive: Path, folder: Path, check: Callable[[Path], object] = lambda _: None) -> list[str]:
-    """Make a project's folder from an archive; it is there as a whole or not at all. `check` may refuse it."""
+def restore(
+    archive: Path, folder: Path, check: Callable[[Path], object] = lambda _: None, *, with_tokens: bool = False
+) -> list[str]:
+    """Make a project's folder from an archive; it is there as a whole or not at all. `check` may refuse it.
+
+    Tokens open a server, and who made the archive may know them: they are left out unless they are asked for.
+    """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
             f"{folder}: is there already, and nothing is overwritten; move it away, or name another --folder"
@@ -77,6 +83,9 @@ def restore(archive: Path, folder: Path, check: Callable[[Path], object] = lambd
         if has_memory(new / MEMORY):
             entries_in(new / MEMORY)
         check(new)
+        if _TOKENS in names and not with_tokens:
+            names.remove(_TOKENS)
+            (new / _TOKENS).unlink()
         try:
             new.rename(folder)
         except OSError as error:

@@ -111,25 +111,35 @@ class History:
 
     def stood(self, answers: Iterable[Asked], since: str, until: str) -> list[tuple[Asked, Feedback]]:
         """What was said about some answers and stood at a moment between two times, also if it was taken back later."""
-        by_id = {asked.id: asked for asked in answers}
         words: list[tuple[Asked, Feedback]] = []
-        for event in (self._event(*line) for line in self._lines.feedback_on(list(by_id))):
-            if isinstance(event, Feedback) and event.time <= until:
-                words.append((by_id[event.answer], event))
-            elif isinstance(event, Withdrawn) and event.time < since:
-                words = [(asked, word) for asked, word in words if asked.id != event.answer]
+        for asked, event in self.said(answers):
+            if isinstance(event, Withdrawn):
+                if event.time < since:
+                    words = [(other, word) for other, word in words if other.id != asked.id]
+            elif event.time <= until:
+                words.append((asked, event))
         return words
 
+    def said(self, answers: Iterable[Asked]) -> list[tuple[Asked, Feedback | Withdrawn]]:
+        """All that was ever said about some answers, and that it was taken back, in order."""
+        by_id = {asked.id: asked for asked in answers}
+        events = (self._event(*line) for line in self._lines.feedback_on(list(by_id)))
+        return [(by_id[event.answer], event) for event in events if isinstance(event, Feedback | Withdrawn)]
+
+    def scoped(self, question: str) -> list[Asked]:
+        """The answers to a question, whatever was asked before it, of which something was said not for everyone."""
+        return self._asked(self._lines.same(question, scoped=True))
+
     def same_question(
-        self, database: str, before: Sequence[str], question: str, *, judged: bool = False, scoped: bool = False
+        self, database: str, before: Sequence[str], question: str, *, judged: bool = False
     ) -> list[Asked]:
         """Every answer to this very question, apart from case, spaces and the last punctuation.
 
         `before` are the questions of the conversation that it was asked in: behind others it is another question. With
-        `judged`, only those that people said something about; with `scoped`, something that is not for everyone.
+        `judged`, only those that people said something about.
         """
         whole = plain_question(standing_question(before, question))
-        same = self._asked(self._lines.same(question, judged=judged, scoped=scoped))
+        same = self._asked(self._lines.same(question, judged=judged))
         return [
             asked
             for asked in same

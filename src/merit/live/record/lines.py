@@ -74,7 +74,7 @@ class HistoryLines:
         wanted = set(answers)
         return [(line, number) for line, number in lines if _about(line) in wanted]
 
-    def same(self, question: str, *, judged: bool, scoped: bool = False) -> list[tuple[bytes, int]]:
+    def same(self, question: str, *, judged: bool = False, scoped: bool = False) -> list[tuple[bytes, int]]:
         """The lines of all answers to a question; or of those that people said something about, which are few.
 
         With `scoped`, only of those about which something was said that is not for everyone.

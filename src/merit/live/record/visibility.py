@@ -1,12 +1,12 @@
 """Which answers a person may be shown: none that rests on entries that are for other people alone."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from merit.errors import NotVisible
-from merit.live.judging.ladder import rejected_in
 from merit.live.parts import LiveParts
 from merit.live.record.events import Asked, Feedback
+from merit.live.record.rejections import Rejections
 from merit.memory import Listed
 from merit.types import ScopeKind, Viewer, scope_kind
 
@@ -16,16 +16,23 @@ def visible(listed: Iterable[Listed], viewer: Viewer) -> list[Listed]:
     return [item for item in listed if viewer.sees(item.entry.provenance.scope)]
 
 
-def sees_answer(parts: LiveParts, asked: Asked, feedback: Feedback | None, viewer: Viewer) -> bool:
-    """Whether a person may be shown an answer: it is their own, or nothing in it is for others alone."""
-    if viewer.author and asked.author == viewer.author:
-        return True
-    return all(viewer.sees(scope) for scope in scopes_in(parts, asked, feedback))
+class Sight:
+    """What one person may be shown of many answers: what several of them rest on is read once, for one page."""
+
+    def __init__(self, parts: LiveParts, viewer: Viewer) -> None:
+        self._parts, self._viewer = parts, viewer
+        self._rejections = Rejections(parts.history)
+
+    def sees(self, asked: Asked, feedback: Feedback | None) -> bool:
+        """Whether they may be shown an answer: it is their own, or nothing in it is for others alone."""
+        if self._viewer.author and asked.author == self._viewer.author:
+            return True
+        return all(map(self._viewer.sees, _scopes(self._parts, asked, feedback, self._rejections)))
 
 
 def check_seen(parts: LiveParts, asked: Asked, feedback: Feedback | None, author: str) -> None:
     """Refuse an answer that a person may not be shown."""
-    if not sees_answer(parts, asked, feedback, parts.viewer(author)):
+    if not Sight(parts, parts.viewer(author)).sees(asked, feedback):
         raise NotVisible(f"{asked.id}: rests on what is for other people alone; ask the question yourself")
 
 
@@ -34,33 +41,25 @@ def scopes_in(parts: LiveParts, asked: Asked, feedback: Feedback | None = None) 
 
     A word that was taken back since entered it all the same.
     """
+    return set(_scopes(parts, asked, feedback, Rejections(parts.history)))
+
+
+def _scopes(parts: LiveParts, asked: Asked, feedback: Feedback | None, rejections: Rejections) -> Iterator[str | None]:
+    """The same, one after another: who asks only whether there is a certain one need not wait for all."""
+    if feedback is not None:
+        yield feedback.scope or None
     turns = parts.history.turns(asked) if asked.earlier else []
-    entries = {_scope_of(parts, turn, identity) for turn in (asked, *turns) for identity in turn.recalled}
-    rejections = {scope for turn in (asked, *turns) for scope in _rejections(parts, turn)}
-    words = [word.scope or None for _, word in parts.history.judged(turns)] if turns else []
-    words += [word.scope or None for _, word in parts.history.stood(turns, _began(asked), asked.time)] if turns else []
-    own = [feedback.scope or None] if feedback is not None else []
-    return {*entries, *rejections, *words, *own}
+    for turn in (asked, *turns):
+        yield from (_scope_of(parts, turn, identity) for identity in turn.recalled)
+        yield from rejections.scopes(turn, _began(turn), parts.viewer(turn.author))
+    if turns:
+        yield from (word.scope or None for _, word in parts.history.judged(turns))
+        yield from (word.scope or None for _, word in parts.history.stood(turns, _began(asked), asked.time))
 
 
 def _scope_of(parts: LiveParts, asked: Asked, identity: str) -> str | None:
     """Whom an entry in a prompt is for; of a purged one it is known only that the person who asked could see it."""
     return parts.memory.scope_of(identity, f"{ScopeKind.PERSONAL}:{asked.author}" if asked.author else None)
-
-
-def _rejections(parts: LiveParts, asked: Asked) -> set[str | None]:
-    """The scopes of what was rejected for the question before: the prompts said so, with the reasons."""
-    history, viewer = parts.history, parts.viewer(asked.author)
-    words = [
-        (other, word)
-        for other, word in history.stood(
-            history.same_question(asked.database, history.before(asked), asked.question, scoped=True),
-            _began(asked),
-            asked.time,
-        )
-        if other.id != asked.id and viewer.sees(word.scope or None)
-    ]
-    return {rejected.scope for rejected in rejected_in(words, asked.dialect).values()}
 
 
 def _began(asked: Asked) -> str:

@@ -15,7 +15,7 @@ from merit.web.replies import JsonReply, JsonRouter, linked, refusal
 from merit.web.running_asks import RunningAsk
 from merit.web.server_sent_events import ServerSentEvent, short_answer
 from merit.web.site import agent_of
-from merit.web.visibility import answer_for, looking_as, may_see
+from merit.web.visibility import answer_for, looking_as, sight_of
 
 router = JsonRouter(prefix="/api", tags=["answers"])
 _STREAM = "text/event-stream"
@@ -107,7 +107,7 @@ def history(
     """What was asked, newest first."""
     parts = agent_of(site).parts
     search = HistorySearch(tuple(words.split()), status, feedback, author, since, until)
-    page = search_history(parts.history, search, limit, before, lambda *item: may_see(site, who, *item))
+    page = search_history(parts.history, search, limit, before, sight_of(site, who))
     return {"answers": [short_record(*item) for item in page.items], "next": page.after}
 
 

@@ -17,7 +17,7 @@ from merit.web.replies import JsonRouter
 from merit.web.routes.answers import Limit, Name, Words
 from merit.web.routes.judging import Reason
 from merit.web.site import Site, agent_of
-from merit.web.visibility import curates, entries_for, may_see, uses_for
+from merit.web.visibility import curates, entries_for, sight_of, uses_for
 
 
 class EntryConvertor(Convertor[str]):
@@ -76,9 +76,8 @@ def review(site: Served, who: Reader, limit: Limit = 100) -> dict[str, Any]:
     """What waits for a person, most useful first; answers that contradict each other before all else."""
     agent = agent_of(site)
     parts = agent.parts
-    waiting = waiting_in(
-        parts.history, entries_for(site, who), parts.schema.db_id, lambda asked: may_see(site, who, asked, None)
-    )
+    seen = sight_of(site, who)
+    waiting = waiting_in(parts.history, entries_for(site, who), parts.schema.db_id, lambda asked: seen(asked, None))
     return {
         "contradictions": [contradiction.record() for contradiction in agent.contradictions(author=who.author)],
         "waiting": [_waiting_record(item) for item in waiting[:limit]],

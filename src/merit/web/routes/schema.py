@@ -10,7 +10,7 @@ from merit.web.records import short_record
 from merit.web.replies import JsonRouter
 from merit.web.routes.memory import entry_record
 from merit.web.site import agent_of
-from merit.web.visibility import entries_for, may_see
+from merit.web.visibility import entries_for, sight_of
 
 router = JsonRouter(prefix="/api", tags=["schema"])
 _MOST = 50  # entries and answers that are listed with a table
@@ -32,7 +32,7 @@ def one_table(table: Annotated[str, Path(max_length=300)], site: Served, who: Re
     """One table, with example values where they may be read, and the entries and answers that use it."""
     parts = agent_of(site).parts
     found = find_table(parts, table)
-    answers = answers_using(parts, found, _MOST, lambda *item: may_see(site, who, *item))
+    answers = answers_using(parts, found, _MOST, sight_of(site, who))
     use = table_uses(parts, entries_for(site, who)).get(found.name.lower(), TableUse())
     return {
         **table_record(parts, found, use),
