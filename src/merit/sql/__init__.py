@@ -9,7 +9,8 @@ nothing beyond them; where in doubt, two texts count as different.
   `pool` keeps a few sessions for all threads, and repeats on a new one what a lost connection cut off, since everything
   only reads. `deadline` cancels a statement on the server, and cuts the connection where that has no effect.
 - `guard` looks at a statement's text before a server sees it. `explained` has the database parse (not run) a text that
-  the guard cannot read, so that the failure has the database's words. `volatility` asks the catalogue about functions.
+  the guard cannot read, so that the failure has the database's words; `unevaluated` says what is sent of it to servers
+  that evaluate constants while they parse. `volatility` asks the catalogue about functions.
 - `bounds` has the caps; `conversion` is the table by which values of all engines become the few types of a result.
 - `reflect` puts a schema together from a catalogue, and caches a server's under a fingerprint that every change of the
   schema changes.

@@ -33,8 +33,11 @@ class Session(Protocol):
         """Run a query; raises SessionLost where the connection ends."""
         ...
 
-    def parse(self, sql: str, limits: Limits) -> Error | None:
-        """What is wrong with a text, which is read and not run."""
+    def parse(self, sql: str, limits: Limits, called: tuple[str, ...] = ()) -> Error | None:
+        """What is wrong with a text, of which nothing is run or evaluated.
+
+        `called` is the function that may not be there, after the names that qualify it, where that is its one fault.
+        """
         ...
 
     def close(self) -> None:
@@ -109,7 +112,9 @@ class ConnectionPool(Generic[S]):
         if refused is None:
             result = self._query(sql, limits)
         else:
-            result = explained(refused, sql, lambda: self.run(lambda session: session.parse(sql, limits)))
+            result = explained(
+                refused, sql, lambda called: self.run(lambda session: session.parse(sql, limits, called))
+            )
         return shortened(result) if isinstance(result, Error) else result
 
     def _query(self, sql: str, limits: Limits) -> Result:

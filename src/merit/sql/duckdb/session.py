@@ -13,6 +13,7 @@ from merit.sql.database_file import database_file
 from merit.sql.encoding import decode
 from merit.sql.pool import SessionLost
 from merit.sql.process import Child
+from merit.sql.unevaluated import only_call
 from merit.types import Cause, Error, Limits, Result, Rows, Timeout
 
 _SPARE_S = 30.0  # for a machine that is busy elsewhere; the child's own deadline is exact
@@ -53,9 +54,9 @@ class DuckDBSession:
         """Run one query."""
         return self._ask("run", sql, limits)
 
-    def parse(self, sql: str, limits: Limits) -> Error | None:
-        """What DuckDB says of a text that it reads and does not run."""
-        result = self._ask("parse", sql, limits)
+    def parse(self, sql: str, limits: Limits, called: tuple[str, ...] = ()) -> Error | None:
+        """What DuckDB says of a text's syntax, or that a function is not there; nothing is evaluated."""
+        result = self._ask("call", only_call(called, '"'), limits) if called else self._ask("parse", sql, limits)
         return result if isinstance(result, Error) else None
 
     def _ask(self, task: str, sql: str, limits: Limits) -> Result:

@@ -23,6 +23,7 @@ from merit.sql.bounds import CellTooLarge, collect
 from merit.sql.conversion import same_json, to_value
 from merit.sql.encoding import encode
 from merit.sql.process import cap_this_process, end_with_parent, limit_this_process, receive, send
+from merit.sql.unevaluated import NEVER_VALID, without_end
 from merit.types import Limits, Row, Value
 from merit.types.engine import MIB
 
@@ -42,6 +43,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",
 }
 _QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+_NOTHING: tuple[Any, ...] = ("rows", [], encode([]), False)
 _NO_QUERY = ("error", "statements", "not a query: there is no statement, or one without a result", "")
 _SEVERAL = ("error", "statements", "You can only execute one statement at a time.", "")
 
@@ -93,15 +95,35 @@ def run(connection: duckdb.DuckDBPyConnection, sql: str, limits: Limits) -> tupl
 
 
 def parse(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Any, ...]:
-    """An answer that has no rows, or what is wrong with a text."""
+    """What is wrong with a text's syntax, or no rows; the text is not prepared, which would evaluate parts of it."""
+    text = without_end(sql)
     try:
-        statements = connection.extract_statements(sql)
-        if len(statements) == 1 and statements[0].type in _QUERIES:
-            connection.execute(f"PREPARE merit AS {sql}")
-            connection.execute("DEALLOCATE merit")
-    except duckdb.Error as error:
-        return "error", "dbms", str(error), type(error).__name__
-    return "rows", [], encode([]), False
+        connection.extract_statements(text + NEVER_VALID)
+    except duckdb.ParserException as error:
+        at_end = text.count("\n") + 2  # the line of the semicolon
+        place = str(error).rpartition("\n\nLINE ")[2]
+        if place.startswith(f"{at_end}: ;"):
+            return "error", "dbms", "Parser Error: syntax error at end of input", type(error).__name__
+        if not place.startswith(f"{at_end + 1}: ="):
+            return "error", "dbms", str(error).replace(NEVER_VALID, ""), type(error).__name__
+    except duckdb.Error:
+        pass
+    return _NOTHING
+
+
+def call(connection: duckdb.DuckDBPyConnection, sql: str) -> tuple[Any, ...]:
+    """That a query's one function is not there, or no rows."""
+    try:
+        connection.execute(f"PREPARE merit AS {sql}")
+        connection.execute("DEALLOCATE merit")
+    except duckdb.CatalogException as error:
+        return "error", "dbms", str(error).partition("\n\nLINE ")[0], type(error).__name__
+    except duckdb.Error:
+        pass
+    return _NOTHING
+
+
+_WORDS = {"parse": parse, "call": call}
 
 
 def _streamed(cursor: duckdb.DuckDBPyConnection, is_json: list[bool]) -> Iterator[Row]:
@@ -149,7 +171,7 @@ def _serve(channel: socket.socket, path: str, timezone: str) -> None:
             return
         limits = Limits(*limit_values)
         signal.setitimer(signal.ITIMER_REAL, limits.timeout_s)  # SIGALRM ends this process
-        answer = run(connection, text, limits) if task == "run" else parse(connection, text)
+        answer = run(connection, text, limits) if task == "run" else _WORDS[task](connection, text)
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         send(channel, marshal.dumps(answer))
 

@@ -25,9 +25,9 @@ def unknown(name: str) -> bool | None:  # noqa: ARG001
     return None
 
 
-def check_functions(lexemes: list[Lexeme], tree: exp.Expr, dialect: str, volatile: Volatile) -> str | None:
-    """Raises Refused for the first call that must not be; returns the first function that is not known, if any."""
-    unlisted: str | None = None
+def check_functions(lexemes: list[Lexeme], tree: exp.Expr, dialect: str, volatile: Volatile) -> tuple[str, ...] | None:
+    """Raises Refused for the first call that must not be; returns the first one that is not known, if any."""
+    unlisted: tuple[str, ...] | None = None
     column_lists = _column_lists(tree)
     called = {node.name.lower() for node in tree.find_all(exp.Anonymous, exp.AnonymousAggFunc)} - _QUANTIFIERS
     for lexeme, qualifiers in _before_brackets(lexemes):
@@ -40,7 +40,7 @@ def check_functions(lexemes: list[Lexeme], tree: exp.Expr, dialect: str, volatil
         if column_lists[name.lower()] and not qualifiers:
             column_lists[name.lower()] -= 1  # `WITH name(column, ...)` or `AS name(column, ...)`: no call
             continue
-        unlisted = unlisted or name
+        unlisted = unlisted or (*qualifiers, name)
     _check_attributes(tree, dialect, volatile)
     return unlisted
 

@@ -20,10 +20,13 @@ class Refused(Exception):
 class UnknownCall(Error):
     """A statement that is refused only because it calls functions that neither list nor catalogue knows."""
 
+    called: tuple[str, ...] = ()  # the first of them, after the names that qualify it
 
-def unknown_call(name: str) -> UnknownCall:
+
+def unknown_call(called: tuple[str, ...]) -> UnknownCall:
     """The refusal of a statement for such a function."""
-    return UnknownCall(Cause.FORBIDDEN, f"the function {shown(name)} may not be called: it is not known to be harmless")
+    message = f"the function {shown(called[-1])} may not be called: it is not known to be harmless"
+    return UnknownCall(Cause.FORBIDDEN, message, called=called)
 
 
 def shown(text: str) -> str:

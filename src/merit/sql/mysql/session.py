@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +20,7 @@ from merit.sql.bounds import CellTooLarge, collect
 from merit.sql.conversion import moment, number, same_json, to_value
 from merit.sql.deadline import Deadline
 from merit.sql.pool import SessionLost
+from merit.sql.unevaluated import NEVER_VALID, only_call, without_end
 from merit.types import Cause, Error, Limits, Result, Row, Rows, Timeout
 
 _CONNECT_S = 10
@@ -39,6 +41,7 @@ _CAUSES = {
 }
 _LATE = (1317, 1969, 3024)  # interrupted; its time is up, on MariaDB and on MySQL
 _LOST = (1053, 1077, 1079, 1927, 2006, 2013, 2014, 2055)  # shut down, killed, gone
+_SYNTAX = "1064"
 _NEAR = re.compile(r"near '(.*)' at line (\d+)", re.DOTALL)
 
 
@@ -84,10 +87,14 @@ class MySQLSession:
         """Run one query in a transaction of its own, which is rolled back."""
         return self._in_transaction(lambda: self._fetch(sql, limits), sql, limits)
 
-    def parse(self, sql: str, limits: Limits) -> Error | None:
-        """What the server says of a text that it reads and does not run."""
-        result = self._in_transaction(lambda: self._read_only(sql), sql, limits)
-        return result if isinstance(result, Error) else None
+    def parse(self, sql: str, limits: Limits, called: tuple[str, ...] = ()) -> Error | None:
+        """What the server says of a text's syntax, or that a function is not there; nothing is evaluated."""
+        sent = only_call(called, "`") if called else without_end(sql) + NEVER_VALID
+        result = self._in_transaction(lambda: self._read_only(sent), sql, limits)
+        if not isinstance(result, Error) or called:
+            return result if isinstance(result, Error) else None
+        message = _of_the_text_alone(result.message, without_end(sql)) if result.code == _SYNTAX else None
+        return None if message is None else replace(result, message=message, position=_position(message, sql))
 
     def _in_transaction(self, task: Callable[[], Result], sql: str, limits: Limits) -> Result:
         started = time.monotonic()
@@ -274,6 +281,17 @@ def _code(error: Exception) -> int:
 
 def _words(error: Exception) -> str:
     return str(error.args[-1] if error.args else error) or type(error).__name__
+
+
+def _of_the_text_alone(message: str, sql: str) -> str | None:
+    """What is said of a text's syntax, without what was put behind it; None where nothing else was wrong."""
+    near = _NEAR.search(message)
+    if near is None or near[1] == NEVER_VALID[-1]:
+        return None
+    ends = [NEVER_VALID[:length] for length in range(len(NEVER_VALID), 0, -1)]  # the server cuts what it shows
+    end = next((end for end in (*ends, NEVER_VALID.lstrip()) if near[1].endswith(end)), "")
+    line = min(int(near[2]), sql.count("\n") + 1)
+    return f"{message[: near.end(1) - len(end)]}' at line {line}"
 
 
 def _position(message: str, sql: str) -> int | None:

@@ -107,8 +107,8 @@ class PostgresSession:
         """Run one query in a transaction of its own, which is rolled back."""
         return self._in_transaction(lambda: self._fetch(sql, limits), limits)
 
-    def parse(self, sql: str, limits: Limits) -> Error | None:
-        """What the server says of a text that it reads and does not run."""
+    def parse(self, sql: str, limits: Limits, called: tuple[str, ...] = ()) -> Error | None:  # noqa: ARG002
+        """What the server says of a text; no function is called before it plans, which it never comes to."""
         result = self._in_transaction(lambda: self._read_only(sql), limits)
         return result if isinstance(result, Error) else None
 
