@@ -18,6 +18,7 @@ from merit.errors import InputError
 from merit.formats import FORMATS, Pair, cortex, read_pairs, write_pairs
 from merit.formats.pair import QUESTION_CHARACTERS
 from merit.reading import MIB
+from merit.types import Limits
 
 PAIR = Pair("How many?", "SELECT 1")
 HONEST = {
@@ -108,11 +109,14 @@ def cortex_model(columns: str, queries: int, sql: str = "SELECT * FROM __t") -> 
 @pytest.mark.parametrize("sql", ["SELECT * FROM __t", "SELECT c FROM __t", "WITH a AS (SELECT c FROM __t) TABLE a"])
 def test_one_table_does_not_make_many_long_statements(sql: str, tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
-    path.write_text(cortex_model(f"{{name: c, expr: {'1' * 100_001}}}", 2, sql))
+    path.write_text(cortex_model(f"{{name: c, expr: {'1' * Limits().sql_bytes}}}", 2, sql))
     found = read_pairs(path)[1]
     assert found.pairs == ()
     assert [(one.where, one.reason) for one in found.skipped] == [
-        (f"{path}, verified_queries[{number}]", "its SQL has more than 100000 characters with its tables spelled out")
+        (
+            f"{path}, verified_queries[{number}]",
+            f"its SQL has more than {Limits().sql_bytes} characters with its tables spelled out",
+        )
         for number in range(2)
     ]
 
