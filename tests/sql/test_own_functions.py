@@ -16,6 +16,7 @@ MADE = {
         "INSERT INTO t VALUES (1)",
         "CREATE FUNCTION harmless(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1'",
         "CREATE FUNCTION writes(int) RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES ($1); SELECT 1'",
+        "CREATE FUNCTION random(t) RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (3); SELECT 1'",
         "CREATE FUNCTION lower(t) RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (2); SELECT 1'",
         "CREATE FUNCTION step(int, int) RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES ($2); SELECT 1'",
         "CREATE AGGREGATE harmless_total(int) (sfunc = int4pl, stype = int, initcond = '0')",
@@ -29,6 +30,7 @@ MADE = {
         "CREATE FUNCTION harmless(a int) RETURNS int DETERMINISTIC NO SQL RETURN a",
         "CREATE FUNCTION harmless_total() RETURNS int READS SQL DATA RETURN (SELECT sum(i) FROM t)",
         "CREATE FUNCTION writes(a int) RETURNS int MODIFIES SQL DATA BEGIN INSERT INTO t VALUES (a); RETURN 1; END",
+        "CREATE FUNCTION any_value(a int) RETURNS int MODIFIES SQL DATA BEGIN INSERT INTO t VALUES (a); RETURN 1; END",
         "CREATE FUNCTION says_nothing(a int) RETURNS int RETURN sleep(a)",
         "CREATE AGGREGATE FUNCTION total(x int) RETURNS int BEGIN DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN 1; "
         "LOOP FETCH GROUP NEXT ROW; INSERT INTO t VALUES (x); END LOOP; END",
@@ -42,11 +44,13 @@ MADE = {
         "CREATE MACRO harmless_rows(a) AS TABLE SELECT * FROM t WHERE i >= a",
         "CREATE MACRO advances() AS nextval('s')",
         "CREATE MACRO advances_inside() AS harmless(advances())",
+        "CREATE MACRO upper(a) AS (SELECT any_value(value) FROM duckdb_settings())",
         "CREATE MACRO files() AS TABLE SELECT * FROM read_csv('/etc/passwd')",
     ],
 }
 CALLED = [
     ("postgresql", "SELECT harmless(1)"),
+    ("postgresql", "SELECT gen_random_uuid(), clock_timestamp()"),
     ("postgresql", "SELECT harmless_total(i) FROM t"),
     ("mariadb", "SELECT harmless(1)"),
     ("mariadb", "SELECT harmless_total()"),
@@ -58,12 +62,17 @@ REFUSED = [
     ("postgresql", "SELECT writes(2)"),
     ("postgresql", "SELECT lower(t) FROM t"),
     ("postgresql", "SELECT t.lower FROM t"),
+    ("postgresql", "SELECT random(t) FROM t"),
+    ("postgresql", "SELECT t.random FROM t"),
     ("postgresql", "SELECT total(i) FROM t"),
     ("mariadb", "SELECT writes(2)"),
+    ("mariadb", "SELECT any_value(2)"),
     ("mariadb", "SELECT says_nothing(2)"),
     ("mariadb", "SELECT total(i) FROM t"),
     ("duckdb", "SELECT advances()"),
     ("duckdb", "SELECT advances_inside()"),
+    ("duckdb", "SELECT upper('a')"),
+    ("duckdb", "SELECT 'a'.upper()"),
     ("duckdb", "FROM files()"),
 ]
 

@@ -7,7 +7,7 @@ from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
 from merit.sql.duckdb.catalogue import read_catalogue, refused_macros
 from merit.sql.duckdb.session import DuckDBSession
-from merit.sql.guard import refusal
+from merit.sql.guard import listed, refusal
 from merit.sql.pool import ConnectionPool
 from merit.sql.reflect import EVERYTHING, SchemaFilter
 from merit.sql.volatility import Volatility
@@ -24,7 +24,9 @@ class DuckDBEngine:
         self._address = address
         self._shown = shown
         self._pool = ConnectionPool(lambda: DuckDBSession(address), address.shown)
-        self._volatile = Volatility(lambda names: self._pool.run(lambda session: refused_macros(session, names)))
+        self._volatile = Volatility(
+            lambda names: self._pool.run(lambda session: refused_macros(session, names)), listed("duckdb")
+        )
         with self._pool.session():  # a damaged file is told now, not at the first statement
             pass
 

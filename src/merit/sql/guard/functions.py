@@ -33,7 +33,7 @@ def check_functions(lexemes: list[Lexeme], tree: exp.Expr, dialect: str, volatil
     for lexeme, qualifiers in _before_brackets(lexemes):
         name = _folded(lexeme, dialect)
         keyword = lexeme.kind == "word" and not qualifiers and name in names("keywords")
-        if keyword and name not in called and (name in names("harmless") or not volatile(name)):
+        if keyword and name not in called and not volatile(name):
             continue
         if _allowed(name, qualifiers, dialect, volatile):
             continue
@@ -63,11 +63,9 @@ def _allowed(name: str, qualifiers: list[str], dialect: str, volatile: Volatile)
     listed = own and name in names(_NAME_LISTS[dialect])
     if not names("denied-schemas").isdisjoint(qualifiers) or (not listed and _denied(name)):
         raise Refused(Cause.FORBIDDEN, f"the function {shown(name)} may not be called: {_REACHES_OUT}")
-    if listed and (dialect != "postgresql" or name in names("harmless")):
-        return True
     if dialect == "postgresql" and not listed and _servers_own(name):
         return False
-    says = volatile(name)
+    says = volatile(name)  # of a listed one, too: the database may have a function of its own under that name
     if says:
         message = f"the function {shown(name)} may not be called: the server says that it is volatile, so it may write"
         raise Refused(Cause.FORBIDDEN, message)
@@ -106,7 +104,7 @@ def _check_attributes(tree: exp.Expr, dialect: str, volatile: Volatile) -> None:
         name = "" if not isinstance(last, exp.Identifier) else last.name if last.quoted else last.name.lower()
         if name in _SEQUENCE_ATTRIBUTES:
             raise Refused(Cause.FORBIDDEN, f"{name} may not be asked of a sequence")
-        if dialect != "postgresql" or not name or name in names("harmless"):
+        if dialect != "postgresql" or not name:
             continue
         says, listed = volatile(name), name in names("postgresql")
         if says or (says is not None and not listed and (_denied(name) or _servers_own(name))):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
-from merit.sql.guard import refusal
+from merit.sql.guard import listed, refusal
 from merit.sql.mysql.catalogue import fingerprint, read_catalogue
 from merit.sql.mysql.role import check_role
 from merit.sql.mysql.session import MySQLSession
@@ -30,7 +30,8 @@ class MySQLEngine:
         self._cache = cache
         self._pool = ConnectionPool(lambda: MySQLSession(address), address.shown)
         self._volatile = Volatility(
-            lambda names: dict(self._pool.run(lambda session: session.rows(_VOLATILE, (tuple(names),))))
+            lambda names: dict(self._pool.run(lambda session: session.rows(_VOLATILE, (tuple(names),)))),
+            listed("mysql"),
         )
         with self._pool.session() as session:  # a wrong password is told now, not at the first statement
             self.dialect = session.dialect

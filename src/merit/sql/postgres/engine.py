@@ -4,7 +4,7 @@ from pathlib import Path
 
 from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import unfit
-from merit.sql.guard import refusal
+from merit.sql.guard import listed, refusal
 from merit.sql.pool import ConnectionPool
 from merit.sql.postgres.catalogue import fingerprint, read_catalogue
 from merit.sql.postgres.role import check_role
@@ -13,9 +13,13 @@ from merit.sql.reflect import EVERYTHING, SchemaFilter, cached_schema
 from merit.sql.volatility import Volatility
 from merit.types import Health, Limits, Result, Schema
 
-# An aggregate counts as immutable in pg_proc, whatever its steps do.
+# An aggregate counts as immutable in pg_proc, whatever its steps do. A volatile function that is listed as harmless is
+# so as the server's or an extension's own, and not where somebody made another one of that name.
 _VOLATILE = """
-SELECT p.proname, bool_or(p.provolatile = 'v' OR EXISTS (
+SELECT p.proname, bool_or(p.provolatile = 'v' AND NOT (p.proname = ANY(%s::text[]) AND (
+  p.pronamespace = 'pg_catalog'::pg_catalog.regnamespace OR EXISTS (
+    SELECT 1 FROM pg_catalog.pg_depend d
+    WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objid = p.oid AND d.deptype = 'e'))) OR EXISTS (
   SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc step ON step.oid IN (a.aggtransfn, a.aggfinalfn,
     a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
   WHERE a.aggfnoid = p.oid AND step.provolatile = 'v'))
@@ -34,8 +38,9 @@ class PostgresEngine:
         self._shown = shown
         self._cache = cache
         self._pool = ConnectionPool(lambda: PostgresSession(address), address.shown)
+        harmless = sorted(listed("harmless"))
         self._volatile = Volatility(
-            lambda names: dict(self._pool.run(lambda session: session.rows(_VOLATILE, [names])))
+            lambda names: dict(self._pool.run(lambda session: session.rows(_VOLATILE, [harmless, names])))
         )
         with self._pool.session():  # a wrong password is told now, not at the first statement
             pass
