@@ -1,7 +1,6 @@
 """One connection to MySQL or MariaDB."""
 
 import os
-import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from merit.sql.address import DatabaseAddress
 from merit.sql.bounds import CellTooLarge, collect
 from merit.sql.conversion import moment, number, same_json, to_value
 from merit.sql.deadline import Deadline
+from merit.sql.mysql.syntax_errors import of_the_text_alone, position_of
 from merit.sql.pool import SessionLost
 from merit.sql.unevaluated import NEVER_VALID, only_call, without_end
 from merit.types import Cause, Error, Limits, Result, Row, Rows, Timeout
@@ -42,7 +42,6 @@ _CAUSES = {
 _LATE = (1317, 1969, 3024)  # interrupted; its time is up, on MariaDB and on MySQL
 _LOST = (1053, 1077, 1079, 1927, 2006, 2013, 2014, 2055)  # shut down, killed, gone
 _SYNTAX = "1064"
-_NEAR = re.compile(r"near '(.*)' at line (\d+)", re.DOTALL)
 
 
 def _bit(value: bytes) -> int:
@@ -93,8 +92,8 @@ class MySQLSession:
         result = self._in_transaction(lambda: self._read_only(sent), sql, limits)
         if not isinstance(result, Error) or called:
             return result if isinstance(result, Error) else None
-        message = _of_the_text_alone(result.message, without_end(sql)) if result.code == _SYNTAX else None
-        return None if message is None else replace(result, message=message, position=_position(message, sql))
+        message = of_the_text_alone(result.message, without_end(sql)) if result.code == _SYNTAX else None
+        return None if message is None else replace(result, message=message, position=position_of(message, sql))
 
     def _in_transaction(self, task: Callable[[], Result], sql: str, limits: Limits) -> Result:
         started = time.monotonic()
@@ -210,7 +209,7 @@ class MySQLSession:
         cause = _CAUSES.get(number, Cause.DBMS)
         if cause.environmental:
             raise DatabaseUnusable(f"{self._address.shown}: {self._address.scrubbed(message)}; try again later")
-        return Error(cause, message, str(number) if number else "", position=_position(message, sql))
+        return Error(cause, message, str(number) if number else "", position=position_of(message, sql))
 
     def _stop(self, cursor: Any) -> None:
         """End a statement whose rows are not wanted any more, on the server too."""
@@ -281,24 +280,3 @@ def _code(error: Exception) -> int:
 
 def _words(error: Exception) -> str:
     return str(error.args[-1] if error.args else error) or type(error).__name__
-
-
-def _of_the_text_alone(message: str, sql: str) -> str | None:
-    """What is said of a text's syntax, without what was put behind it; None where nothing else was wrong."""
-    near = _NEAR.search(message)
-    if near is None or near[1] == NEVER_VALID[-1]:
-        return None
-    ends = [NEVER_VALID[:length] for length in range(len(NEVER_VALID), 0, -1)]  # the server cuts what it shows
-    end = next((end for end in (*ends, NEVER_VALID.lstrip()) if near[1].endswith(end)), "")
-    line = min(int(near[2]), sql.count("\n") + 1)
-    return f"{message[: near.end(1) - len(end)]}' at line {line}"
-
-
-def _position(message: str, sql: str) -> int | None:
-    """Where a syntax error is: the server says only what follows it, and the line."""
-    near = _NEAR.search(message)
-    if near is None or not near[1]:
-        return None
-    start = sum(len(line) for line in sql.splitlines(keepends=True)[: int(near[2]) - 1])
-    found = sql.find(near[1], start)
-    return found + 1 if found >= 0 else None
