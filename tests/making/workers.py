@@ -61,15 +61,16 @@ class KeptWorkers:
         start, run = Worker._started, Worker.run
 
         def started(worker: Worker) -> Child:
-            while worker._child is None and self.kept and os.getpid() == self.process:
-                kept = self.kept.pop()
+            while worker._child is None and (kept := self._taken()) is not None:
                 if kept.is_fresh():
                     kept.given_to(worker)
                     self.files[kept.child], self.folders[kept.child] = kept.files, kept.folder
                 else:
                     kept.given_to(Worker(frozen=True)).end()
+            is_new = worker._child is None
             child = start(worker)
-            self.folders.setdefault(child, Path.cwd())
+            if is_new:
+                self.folders[child] = Path.cwd()
             return child
 
         def running(worker: Worker, tasks: Sequence[Task], sql: str, **options: Any) -> list[tuple[int, Result]]:
@@ -96,12 +97,19 @@ class KeptWorkers:
             patch.setattr(SQLiteSandbox, "close", close)
             yield
 
+    def _taken(self) -> _Kept | None:
+        """One that is kept, if there is any; several threads may ask."""
+        try:
+            return self.kept.pop() if os.getpid() == self.process else None
+        except IndexError:
+            return None
+
     def _keep(self, worker: Worker) -> None:
         child, progress, scratch = worker._child, worker._progress, worker._scratch
         if child is None or progress is None or scratch is None or os.getpid() != self.process:
             return
-        files, folder = self.files.pop(child, {}), self.folders.pop(child)
-        if len(self.kept) < _MOST and len(files) <= _MOST_FILES:
+        files, folder = self.files.pop(child, {}), self.folders.pop(child, None)
+        if folder is not None and len(self.kept) < _MOST and len(files) <= _MOST_FILES:
             self.kept.append(_Kept(child, progress, scratch, files, folder))
             worker._child = worker._progress = worker._scratch = None
 
